@@ -1,0 +1,181 @@
+"""TOML files read into frozen dataclasses, with errors that name the file, the line and what is allowed.
+
+Robots, fields, balls and configurations are all dataclasses; a file has the shape of its dataclass, and
+nothing else decides what may be written in it.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Ball:
+        radius: float
+        mass: float = 0.045
+
+    ball = read(Path("ball.toml"), Ball)
+
+Supported field types: bool, int, float (an int is accepted), str, Path (relative to the file), enums by
+`Literal`, `X | None`, `tuple[X, ...]`, tuples of fixed length, `Mapping[str, X]`, nested dataclasses, and
+`object` for anything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from nutmeg.errors import FileError, listing, suggestion
+
+T = TypeVar("T")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table in a TOML file; a syntax error names the file, the line and the column."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(path, "there is no such file. Check the path; relative paths start at the current folder.") from None
+    except IsADirectoryError:
+        raise FileError(path, "is a folder, but a TOML file is needed here.") from None
+    except UnicodeDecodeError as error:
+        raise FileError(path, f"is not text in UTF-8 (byte {error.start}), so it cannot be TOML.") from None
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = getattr(error, "lineno", None) or _line_in_message(str(error))
+        raise FileError(path, f"broken TOML: {error}.", line=line) from None
+
+
+def read(path: Path, kind: type[T]) -> T:
+    """The dataclass `kind` that a TOML file describes."""
+    return convert(read_toml(path), kind, path)
+
+
+def convert(table: Mapping[str, Any], kind: type[T], path: Path) -> T:
+    """The dataclass `kind` that a parsed table describes; `path` is named in errors."""
+    return typing.cast("T", _Reader(path).value(dict(table), kind, ""))
+
+
+def _line_in_message(message: str) -> int | None:
+    """Python 3.11 to 3.13 tell the line of a TOML error only in its text."""
+    _, found, tail = message.partition("(at line ")
+    return int(tail.split(",")[0]) if found else None
+
+
+class _Reader:
+    """Converts parsed TOML; keeps the path for the errors."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, where: str, problem: str) -> typing.NoReturn:
+        raise FileError(self.path, f"{where or 'the file'}: {problem}", line=self._line(where))
+
+    def _line(self, where: str) -> int | None:
+        """The first line on which the key is written. A guess for repeated keys, hence only the exact ones."""
+        key = where.rsplit(".", 1)[-1].split("[")[0]
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        hits = [n for n, text in enumerate(lines, 1) if key and _writes_key(text, key)]
+        return hits[0] if len(hits) == 1 else None
+
+    def value(self, found: Any, kind: Any, where: str) -> Any:  # noqa: ANN401
+        if kind is object or kind is Any:
+            return found
+        if dataclasses.is_dataclass(kind):
+            return self.table(found, typing.cast("type[Any]", kind), where)
+        origin = typing.get_origin(kind)
+        if origin in (typing.Union, types.UnionType):
+            return self.union(found, typing.get_args(kind), where)
+        if origin is Literal:
+            return self.choice(found, typing.get_args(kind), where)
+        if origin is tuple:
+            return self.sequence(found, typing.get_args(kind), where)
+        if origin is Mapping or origin is dict:
+            return self.mapping(found, typing.get_args(kind)[1], where)
+        return self.plain(found, kind, where)
+
+    def table(self, found: Any, kind: type[Any], where: str) -> Any:  # noqa: ANN401
+        if not isinstance(found, Mapping):
+            self.fail(where, f"needs a table, found {_describe(found)}.")
+        hints = typing.get_type_hints(kind)
+        fields = {f.name: f for f in dataclasses.fields(kind) if f.init}
+        for key in found:
+            if key not in fields:
+                hint = suggestion(key, fields) + listing("key", sorted(fields))
+                self.fail(_join(where, key), f"this key is not known here. {hint}")
+        missing = [n for n, f in fields.items() if n not in found and _required(f)]
+        if missing:
+            self.fail(where, f"lacks the key {missing[0]!r}, which is required.")
+        values = {key: self.value(item, hints[key], _join(where, key)) for key, item in found.items()}
+        try:
+            return kind(**values)
+        except ValueError as error:  # a dataclass checks its own values in __post_init__
+            self.fail(where, str(error))
+
+    def union(self, found: Any, kinds: tuple[Any, ...], where: str) -> Any:  # noqa: ANN401
+        errors = []
+        for kind in kinds:
+            if kind is type(None):
+                continue
+            try:
+                return self.value(found, kind, where)
+            except FileError as error:
+                errors.append(error)
+        raise errors[0]
+
+    def choice(self, found: Any, allowed: tuple[Any, ...], where: str) -> Any:  # noqa: ANN401
+        if found not in allowed:
+            hint = suggestion(str(found), [str(a) for a in allowed])
+            self.fail(where, f"is {found!r}. {hint}Allowed: {', '.join(map(repr, allowed))}.")
+        return found
+
+    def sequence(self, found: Any, kinds: tuple[Any, ...], where: str) -> tuple[Any, ...]:  # noqa: ANN401
+        if not isinstance(found, list | tuple):
+            self.fail(where, f"needs a list, found {_describe(found)}.")
+        if len(kinds) == 2 and kinds[1] is Ellipsis:
+            kinds = (kinds[0],) * len(found)
+        if len(found) != len(kinds):
+            self.fail(where, f"needs {len(kinds)} values, found {len(found)}.")
+        return tuple(self.value(v, k, f"{where}[{i}]") for i, (v, k) in enumerate(zip(found, kinds, strict=True)))
+
+    def mapping(self, found: Any, kind: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
+        if not isinstance(found, Mapping):
+            self.fail(where, f"needs a table, found {_describe(found)}.")
+        return {key: self.value(item, kind, _join(where, key)) for key, item in found.items()}
+
+    def plain(self, found: Any, kind: Any, where: str) -> Any:  # noqa: ANN401
+        if kind is float and isinstance(found, int) and not isinstance(found, bool):
+            found = float(found)
+        if kind is Path and isinstance(found, str):
+            return (self.path.parent / found).resolve()
+        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+            self.fail(where, f"needs {_NAMES.get(kind, kind.__name__)}, found {_describe(found)}.")
+        if isinstance(found, float) and found != found:
+            self.fail(where, "is not a number (nan).")
+        return found
+
+
+_NAMES = {float: "a number", int: "a whole number", str: "a text in quotes", bool: "true or false", Path: "a path in quotes"}
+
+
+def _describe(found: Any) -> str:  # noqa: ANN401
+    return f"{found!r}" if isinstance(found, bool | int | float | str) else f"a {type(found).__name__}"
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _writes_key(text: str, key: str) -> bool:
+    text = text.strip()
+    return text.split("=")[0].strip().strip('"') == key or text.strip("[] ").split(".")[-1] == key
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
