@@ -18,6 +18,7 @@ Supported field types: bool, int, float (an int is accepted), str, Path (relativ
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import types
 import typing
@@ -35,7 +36,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise FileError(path, "there is no such file. Check the path; relative paths start at the current folder.") from None
+        raise FileError(
+            path, "there is no such file. Check the path; relative paths start at the current folder."
+        ) from None
     except IsADirectoryError:
         raise FileError(path, "is a folder, but a TOML file is needed here.") from None
     except UnicodeDecodeError as error:
@@ -76,7 +79,7 @@ class _Reader:
 
     def _line(self, where: str) -> int | None:
         """The first line on which the key is written. A guess for repeated keys, hence only the exact ones."""
-        key = where.rsplit(".", 1)[-1].split("[")[0]
+        key = where.rsplit(".", 1)[-1].split("[", maxsplit=1)[0]
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
@@ -142,7 +145,8 @@ class _Reader:
             kinds = (kinds[0],) * len(found)
         if len(found) != len(kinds):
             self.fail(where, f"needs {len(kinds)} values, found {len(found)}.")
-        return tuple(self.value(v, k, f"{where}[{i}]") for i, (v, k) in enumerate(zip(found, kinds, strict=True)))
+        pairs = enumerate(zip(found, kinds, strict=True))
+        return tuple(self.value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
 
     def mapping(self, found: Any, kind: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
         if not isinstance(found, Mapping):
@@ -156,12 +160,18 @@ class _Reader:
             return (self.path.parent / found).resolve()
         if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
             self.fail(where, f"needs {_NAMES.get(kind, kind.__name__)}, found {_describe(found)}.")
-        if isinstance(found, float) and found != found:
+        if isinstance(found, float) and math.isnan(found):
             self.fail(where, "is not a number (nan).")
         return found
 
 
-_NAMES = {float: "a number", int: "a whole number", str: "a text in quotes", bool: "true or false", Path: "a path in quotes"}
+_NAMES = {
+    float: "a number",
+    int: "a whole number",
+    str: "a text in quotes",
+    bool: "true or false",
+    Path: "a path in quotes",
+}
 
 
 def _describe(found: Any) -> str:  # noqa: ANN401
