@@ -1,0 +1,6 @@
+"""What is simulated: robots, fields, balls and objects as data, assembled into one compiled scene."""
+
+from nutmeg.body.catalogue import load_robot, robot_names
+from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
+
+__all__ = ["Placement", "Scene", "SceneSettings", "assemble", "load_robot", "robot_names"]

@@ -1,0 +1,278 @@
+"""A world put together: pitch, ball, robots and objects in one compiled model, with tables of names.
+
+    scene = assemble(SceneSettings(
+        field="spl2025",
+        robots=(Placement(robot="nao-v6", name="red1", pos=(-1, 0)), Placement(robot="ant")),
+    ))
+    scene.model                      # the compiled MuJoCo model
+    scene.robot("red1").joints       # names, in the order of every array of that robot
+
+Names in the model are `<robot>/<part>`: `red1/LKneePitch`, `red1/root`, `ball/root`. Everything is compiled
+once, however many robots there are. A robot that may join later is placed with `parked=True`: it hangs,
+welded, beyond the end of the carpet until `engine.Worlds.activate` puts it on the pitch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.body.actuation import ROTOR
+from nutmeg.body.ball import add_ball, load_ball, set_drag
+from nutmeg.body.build import GREY, build
+from nutmeg.body.catalogue import load_robot
+from nutmeg.body.field import add_field, load_field
+from nutmeg.body.geometry import heading
+from nutmeg.body.objects import ObjectSettings, add_object
+from nutmeg.body.physics import PROFILES, profile
+from nutmeg.body.posing import standing
+from nutmeg.body.robot import Colour, RobotSettings
+from nutmeg.body.tables import RobotTable, robot_table
+from nutmeg.errors import ModelError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.body.physics import Physics
+
+TEAM_COLOURS: dict[str, Colour] = {
+    "blue": (0.10, 0.35, 0.85),
+    "red": (0.85, 0.15, 0.12),
+    "yellow": (0.95, 0.78, 0.10),
+    "pink": (0.95, 0.35, 0.62),
+    "green": (0.15, 0.62, 0.30),
+    "grey": GREY,
+}
+PARKING_GAP = 1.0
+"""Distance between parked robots and to the carpet's end [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """A robot in a scene."""
+
+    robot: str
+    """Name of a built-in robot, or path of a user's."""
+    name: str = ""
+    """Its name in the scene; `nao-v6-1` and so on if empty."""
+    pos: tuple[float, float] = (0.0, 0.0)
+    """Where its root is above [m]."""
+    heading: float = 0.0
+    """Direction it faces, 0 along x [rad]."""
+    pose: str = "ready"
+    """A pose of the robot."""
+    height: float = 0.0
+    """Height of its lowest point above the ground [m]."""
+    type: str = ""
+    """One of the robot's types."""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    """Body parameters that differ from the type's."""
+    team: str = "grey"
+    """Team colour by name."""
+    parked: bool = False
+    """Whether it starts beside the pitch, out of the game."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneSettings:
+    """What is in a world."""
+
+    field: str = "floor"
+    """Name of a field, or path of a user's; `none` for empty space, `floor` for a plain floor."""
+    robots: tuple[Placement, ...] = ()
+    ball: str = ""
+    """Name of a ball; empty for the field's own, `none` for no ball."""
+    ball_pos: tuple[float, float] = (0.0, 0.0)
+    objects: tuple[ObjectSettings, ...] = ()
+    physics: str = ""
+    """A physics profile; empty for the robots' own (`standard` if they differ)."""
+    timestep: float = 0.0
+    """Length of a physics step [s]; 0 for the profile's."""
+    visuals: bool = True
+    """Whether to include what is only seen; a world steps faster without."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A compiled world and its tables."""
+
+    settings: SceneSettings
+    physics: Physics
+    spec: mujoco.MjSpec
+    model: mujoco.MjModel
+    robots: tuple[RobotTable, ...]
+    start: NDArray[np.float64]
+    """qpos at the start, (nq,)."""
+    has_ball: bool
+
+    def robot(self, name: str) -> RobotTable:
+        """The table of a robot by its name in the scene."""
+        for table in self.robots:
+            if table.name == name:
+                return table
+        raise UnknownNameError("robot in this scene", name, [t.name for t in self.robots])
+
+    @property
+    def timestep(self) -> float:
+        """Length of a physics step [s]."""
+        return float(self.model.opt.timestep)
+
+    def xml(self) -> str:
+        """The scene as plain MJCF, starting (keyframe `start`) as it starts here."""
+        spec = self.spec.copy()
+        control, activation = self.start_commands()
+        spec.add_key(name="start", qpos=self.start, ctrl=control, act=activation)
+        spec.compile()
+        return str(spec.to_xml())
+
+    def start_commands(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Controls (nu,) and activations (na,) that hold the start pose."""
+        control, activation = np.zeros(self.model.nu), np.zeros(self.model.na)
+        for table in self.robots:
+            held = self.start[table.angles[table.motor_joints]]
+            position = table.setpoints >= 0
+            control[table.commands[position]] = held[position]
+            activation[table.setpoints[position]] = held[position]
+        return control, activation
+
+
+def assemble(settings: SceneSettings) -> Scene:
+    """Builds and compiles a scene."""
+    placements = _named(settings.robots)
+    robots = [load_robot(p.robot) for p in placements]
+    physics = _physics(settings, robots)
+    spec = mujoco.MjSpec()
+    spec.modelname = "nutmeg"
+    spec.compiler.degree = False
+    physics.apply(spec)
+    pitch = load_field(settings.field)
+    add_field(spec, pitch, visuals=settings.visuals)
+    poses = {}
+    for index, (placement, robot) in enumerate(zip(placements, robots, strict=True)):
+        parking = (-(pitch.length / 2 + pitch.border + PARKING_GAP * (1 + index // 11)), (index % 11 - 5) * PARKING_GAP)
+        poses[placement.name] = _add_robot(spec, placement, robot, physics, parking, visuals=settings.visuals)
+    for thing in settings.objects:
+        add_object(spec, thing)
+    ball_name = settings.ball or pitch.ball or "none"
+    ball = None if ball_name == "none" else load_ball(ball_name)
+    if ball is not None:
+        add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
+    model = _compile(spec)
+    if ball is not None:
+        set_drag(model, ball)
+    return _with_tables(settings, physics, spec, model, list(zip(placements, robots, strict=True)), poses)
+
+
+def _named(placements: tuple[Placement, ...]) -> list[Placement]:
+    """The placements with every name filled in and checked to be unique."""
+    named: list[Placement] = []
+    for placement in placements:
+        stem = placement.name or load_robot(placement.robot).name
+        taken = {p.name for p in named}
+        name = stem if placement.name else next(n for i in range(1, 999) if (n := f"{stem}-{i}") not in taken)
+        if name in taken or not name.replace("-", "").replace("_", "").isalnum():
+            reason = "is taken already" if name in taken else "may hold only letters, digits, - and _"
+            raise ModelError(f"robot name {name!r} {reason}.")
+        named.append(dataclasses.replace(placement, name=name))
+    return named
+
+
+def _physics(settings: SceneSettings, robots: list[RobotSettings]) -> Physics:
+    wanted = {r.physics for r in robots}
+    name = settings.physics or (wanted.pop() if len(wanted) == 1 else "standard")
+    physics = profile(name)
+    if settings.timestep:
+        if not 1e-5 <= settings.timestep <= 0.05:
+            raise ModelError(f"timestep is {settings.timestep} s; allowed is 0.00001 to 0.05.")
+        physics = dataclasses.replace(physics, timestep=settings.timestep)
+    return physics
+
+
+def _add_robot(
+    spec: mujoco.MjSpec,
+    placement: Placement,
+    robot: RobotSettings,
+    physics: Physics,
+    parking: tuple[float, float],
+    *,
+    visuals: bool,
+) -> NDArray[np.float64]:
+    """Attaches a robot and returns its start: the root's pose (7,) followed by its joint angles."""
+    if placement.team not in TEAM_COLOURS:
+        raise UnknownNameError("team colour", placement.team, TEAM_COLOURS)
+    pose = standing(robot, placement.pose, kind=placement.type, parameters=placement.parameters)
+    child = build(
+        robot,
+        kind=placement.type,
+        parameters=placement.parameters,
+        team=TEAM_COLOURS[placement.team],
+        visuals=visuals,
+        physics=physics,
+    )
+    x, y = parking if placement.parked else placement.pos
+    frame = spec.worldbody.add_frame(pos=[x, y, pose.height + placement.height], quat=heading(placement.heading))
+    spec.attach(child, frame=frame, prefix=f"{placement.name}/")
+    root = np.array([x, y, pose.height + placement.height, *heading(placement.heading)])
+    _add_parking(spec, placement, robot, (*parking, pose.height))
+    return np.concatenate([root, pose.angles])
+
+
+def _add_parking(
+    spec: mujoco.MjSpec, placement: Placement, robot: RobotSettings, place: tuple[float, float, float]
+) -> None:
+    """A weld that holds the robot beside the pitch; off while it plays."""
+    if robot.base == "fixed":
+        return
+    body = spec.joint(f"{placement.name}/root").parent.name
+    weld = spec.add_equality(
+        name=f"{placement.name}/parking", type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.mjOBJ_BODY
+    )
+    weld.name1, weld.name2, weld.active = "world", body, placement.parked
+    weld.data[:11] = [0, 0, 0, *place, 1, 0, 0, 0, 1]
+
+
+def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    try:
+        model = spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
+    rotors = [j for j in range(model.njnt) if model.joint(j).name.endswith(ROTOR)]
+    if rotors:
+        # The solver stops when its improvement is small against the mean inertia; the heavy rotors of velocity
+        # drives must not count there, or it stops a thousand times too early.
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        own = np.ones(model.nv, bool)
+        own[model.jnt_dofadr[rotors]] = False
+        mean = float(data.M[model.M_rowadr + model.M_rownnz - 1][own].mean())
+        spec.stat.meaninertia = model.stat.meaninertia = mean
+    return model
+
+
+def _with_tables(
+    settings: SceneSettings,
+    physics: Physics,
+    spec: mujoco.MjSpec,
+    model: mujoco.MjModel,
+    robots: list[tuple[Placement, RobotSettings]],
+    poses: dict[str, NDArray[np.float64]],
+) -> Scene:
+    start = model.qpos0.copy()
+    tables = []
+    for placement, robot in robots:
+        table = robot_table(model, placement.name, robot, placement.type)
+        pose = poses[placement.name]
+        if table.root >= 0:
+            start[table.root : table.root + 7] = pose[:7]
+        start[table.angles] = pose[7:]
+        tables.append(table)
+    has_ball = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0
+    return Scene(settings, physics, spec, model, tuple(tables), start, has_ball)
+
+
+__all__ = ["PROFILES", "TEAM_COLOURS", "Placement", "Scene", "SceneSettings", "assemble"]

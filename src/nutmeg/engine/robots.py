@@ -1,0 +1,127 @@
+"""One robot in N worlds: its state and commands as arrays.
+
+`angles`, `rates` and `command` gather and scatter by the address tables of the scene. When a robot's
+addresses are consecutive, which the scene's assembly makes the rule, they are live views and cost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.body.geometry import heading
+from nutmeg.errors import ModelError
+
+if TYPE_CHECKING:
+    from mujoco.batch import Batch
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.tables import RobotTable
+
+
+class RobotWorlds:
+    """Views of one robot in every world of a batch."""
+
+    def __init__(self, batch: Batch, table: RobotTable, start: NDArray[np.float64]) -> None:
+        self.table = table
+        self._batch = batch
+        self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
+        self.start = start[table.angles[table.motor_joints]]
+        """Angles of the motors at the start, (motors,) [rad]."""
+        self._start_root = start[table.root : table.root + 7].copy() if table.root >= 0 else None
+        self._start_angles = start[table.angles].copy()
+        self._park = _equality(batch, f"{table.name}/parking")
+
+    @property
+    def angles(self) -> NDArray[np.float64]:
+        """Joint angles, (N, joints) [rad]."""
+        return _columns(self._qpos, self.table.angles)
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """Joint velocities, (N, joints) [rad/s]."""
+        return _columns(self._qvel, self.table.rates)
+
+    @property
+    def pose(self) -> NDArray[np.float64]:
+        """Position and quaternion of the root, (N, 7), live."""
+        self._need_root()
+        view: NDArray[np.float64] = self._qpos[:, self.table.root : self.table.root + 7]
+        return view
+
+    @property
+    def velocity(self) -> NDArray[np.float64]:
+        """Velocity of the root: linear in the world's frame, angular in its own, (N, 6), live."""
+        self._need_root()
+        view: NDArray[np.float64] = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
+        return view
+
+    @property
+    def command(self) -> NDArray[np.float64]:
+        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
+        return _columns(self._ctrl, self.table.commands)
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        self._ctrl[:, self.table.commands] = values
+
+    def uprightness(self) -> NDArray[np.float64]:
+        """Cosine of the angle between the root's z axis and the vertical, (N,)."""
+        x, y = self.pose[:, 4], self.pose[:, 5]
+        return np.asarray(1 - 2 * (x * x + y * y))
+
+    def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
+        """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
+        assert self._start_root is not None
+        self._put(np.array([x, y, self._start_root[2], *heading(yaw)]), ids, parked=False)
+
+    def park(self, ids: ArrayLike | None = None) -> None:
+        """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
+        data = self._batch.model.eq_data[self._park]
+        self._put(np.array([*data[3:6], 1.0, 0.0, 0.0, 0.0]), ids, parked=True)
+
+    @property
+    def parked(self) -> NDArray[np.bool_]:
+        """Whether it is parked, (N,)."""
+        return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
+
+    def _put(self, root: NDArray[np.float64], ids: ArrayLike | None, *, parked: bool) -> None:
+        self._need_root()
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        table = self.table
+        self._qpos[rows, table.root : table.root + 7] = root
+        self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
+        self._set(self._qpos, rows, table.angles, self._start_angles)
+        self._set(self._qvel, rows, table.rates, 0.0)
+        position = table.setpoints >= 0
+        self._set(self._ctrl, rows, table.commands, np.where(position, self.start, 0.0))
+        if position.any():
+            self._set(self._act, rows, table.setpoints[position], self.start[position])
+        self._batch.bind("eq_active")[rows, self._park] = float(parked)
+
+    @staticmethod
+    def _set(
+        array: NDArray[np.float64], rows: slice | NDArray[np.intp], columns: NDArray[np.intp], value: ArrayLike
+    ) -> None:
+        if isinstance(rows, slice):
+            array[:, columns] = value
+        else:
+            array[np.ix_(rows, columns)] = value
+
+    def _need_root(self) -> None:
+        if self.table.root < 0:
+            raise ModelError(f"{self.table.name} is bolted to the world: it has no pose that could move.")
+
+
+def _columns(array: NDArray[np.float64], addresses: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Columns of an array: a live view when the addresses are consecutive, else a copy."""
+    if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
+        return array[:, addresses[0] : addresses[-1] + 1]
+    return array[:, addresses]
+
+
+def _equality(batch: Batch, name: str) -> int:
+    import mujoco
+
+    return int(mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, name))

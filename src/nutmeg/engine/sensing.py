@@ -1,0 +1,212 @@
+"""Reading a robot's sensors in N worlds at once, with their noise, steps, range, rate and latency.
+
+    senses = Sensing(worlds, "nao-v6-1", rng)
+    schedule.every(senses.period, senses.sample)
+    senses.read("imu")          # (N, 6): gyro x y z [rad/s], accelerometer x y z [m/s²]
+    senses.read("encoder")      # (N, joints) [rad]
+    senses.read("SonarLeft")    # (N, 1) [m]
+
+`sample` is called at the control rate. A sensor with a rate of its own takes a new measurement only when it
+is due and holds the last one in between. A measurement passes these stages: the physical value, plus white
+noise, rounded to the sensor's resolution, clipped to its range, and handed out `latency` seconds later
+(before that much time has passed, the first measurement is handed out).
+
+**Sonar.** Rays fill the cone evenly; a surface echoes only if it faces the sensor within 45 degrees of
+normal incidence, so a floor under a grazing beam is silent. The nearest echo counts. Without an echo within
+range the sensor reports the largest range, as the real one does; nearer than the smallest range it reports
+the smallest. **Distance** sensors are a single ray without the facing condition.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import ModelError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from nutmeg.body.sensors import Sensor
+    from nutmeg.engine.worlds import Worlds
+
+    Floats = NDArray[np.float64]
+
+SOLID_GROUPS = np.array([1, 0, 0, 1, 0, 0], dtype=np.uint8)
+"""Geom groups that echo: what collides (0 and 3)."""
+ECHO_COSINE = math.cos(math.pi / 4)
+RINGS, PER_RING = 3, 8
+"""Rays of a sonar: one along the axis and these around it."""
+
+
+@dataclass
+class _Channel:
+    """One sensor: how it is measured and what it last said."""
+
+    sensor: Sensor
+    measure: Callable[[], Floats]
+    width: int
+    every: int
+    """Take a measurement at every so many samples."""
+    history: Floats
+    """Measurements not handed out yet, (latency + 1, N, width)."""
+    filled: bool = False
+
+
+class Sensing:
+    """The sensors of one robot.
+
+    Args:
+        worlds: where the robot is.
+        robot: its name in the scene.
+        rng: source of the noise; None switches noise off.
+        period: time between calls of `sample` [s].
+    """
+
+    def __init__(
+        self, worlds: Worlds, robot: str, rng: np.random.Generator | None = None, *, period: float = 0.02
+    ) -> None:
+        self.worlds, self.robot, self.period = worlds, worlds.robot(robot), period
+        self._rng = rng
+        self._samples = 0
+        self._channels: dict[str, _Channel] = {}
+        self._data = worlds.batch.bind("sensordata")
+        for sensor in self.robot.table.sensors:
+            if sensor.type != "camera":
+                self._channels[sensor.name] = self._channel(sensor)
+        self.sample(0.0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sensors that can be read; cameras are rendered, not read."""
+        return tuple(self._channels)
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """What each number of a sensor is."""
+        channel = self._find(name)
+        if channel.sensor.type == "imu":
+            return ("gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z")
+        return self.robot.table.joints if channel.sensor.type == "encoder" else ("value",)
+
+    def read(self, name: str) -> Floats:
+        """The latest measurement handed out by a sensor, (N, width)."""
+        latest: Floats = self._find(name).history[0]
+        return latest
+
+    def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
+        """Takes the measurements that are due now."""
+        for channel in self._channels.values():
+            if self._samples % channel.every == 0:
+                value = self._imperfect(channel)
+                if not channel.filled:
+                    channel.history[:] = value
+                    channel.filled = True
+                channel.history[:-1] = channel.history[1:]
+                channel.history[-1] = value
+        self._samples += 1
+
+    def _find(self, name: str) -> _Channel:
+        if name not in self._channels:
+            raise UnknownNameError(f"sensor of {self.robot.table.name}", name, self._channels)
+        return self._channels[name]
+
+    def _channel(self, sensor: Sensor) -> _Channel:
+        measure = self._measurement(sensor)
+        width = measure().shape[1]
+        every = self._whole(sensor, "rate", 1 / (sensor.rate * self.period)) if sensor.rate else 1
+        delay = math.ceil(sensor.latency / (every * self.period) - 1e-9)
+        history = np.zeros((delay + 1, self.worlds.count, width))
+        return _Channel(sensor, measure, width, max(1, every), history)
+
+    def _whole(self, sensor: Sensor, what: str, ratio: float) -> int:
+        """A sensor's period in samples: faster than the control cycle means at every sample."""
+        every = round(ratio)
+        if ratio > 1 and abs(every - ratio) > 0.02 * ratio:
+            raise ModelError(
+                f"sensor {sensor.name!r} has a {what} of {sensor.rate} Hz, which is not a whole number of samples "
+                f"every {self.period} s. Sample at a divisor of its period."
+            )
+        return max(1, every)
+
+    def _measurement(self, sensor: Sensor) -> Callable[[], Floats]:
+        match sensor.type:
+            case "encoder":
+                return lambda: np.array(self.robot.angles)
+            case "imu":
+                gyro, accelerometer = self._column(f"{sensor.name}.gyro"), self._column(f"{sensor.name}.accelerometer")
+                return lambda: np.concatenate([self._data[:, gyro], self._data[:, accelerometer]], axis=1)
+            case "force":
+                return self._touch(sensor)
+            case "switch":
+                touch = self._touch(sensor)
+                return lambda: (touch() > sensor.threshold).astype(float)
+            case _:
+                return self._range_finder(sensor)
+
+    def _column(self, name: str) -> slice:
+        sensor = self.worlds.scene.model.sensor(f"{self.robot.table.name}/{name}")
+        first = int(sensor.adr[0])
+        return slice(first, first + int(sensor.dim[0]))
+
+    def _touch(self, sensor: Sensor) -> Callable[[], Floats]:
+        column = self._column(sensor.name)
+        return lambda: np.array(self._data[:, column])
+
+    def _range_finder(self, sensor: Sensor) -> Callable[[], Floats]:
+        """Casts the rays of a sonar or distance sensor from its site."""
+        model, batch = self.worlds.scene.model, self.worlds.batch
+        site = model.site(f"{self.robot.table.name}/{sensor.name}").id
+        places, frames = batch.bind("site_xpos"), batch.bind("site_xmat")
+        rays = cone_rays(sensor.cone) if sensor.type == "sonar" else np.array([[1.0, 0.0, 0.0]])
+        facing = ECHO_COSINE if sensor.type == "sonar" else 0.0
+        body = int(model.site_bodyid[site])
+        low, high = sensor.range or (0.0, np.inf)
+
+        def measure() -> Floats:
+            turned = np.einsum("nij,rj->nri", frames[:, site].reshape(-1, 3, 3), rays)
+            starts = np.repeat(places[:, None, site], len(rays), axis=1)
+            found, _, normals = batch.ray(starts, turned, geomgroup=SOLID_GROUPS, bodyexclude=body, normal=True)
+            echo = (found >= 0) & (np.abs(np.einsum("nri,nri->nr", normals, turned)) >= facing)
+            nearest = np.where(echo, found, np.inf).min(axis=1, keepdims=True)
+            return np.asarray(np.clip(nearest, low, high))
+
+        return measure
+
+    def _imperfect(self, channel: _Channel) -> Floats:
+        """A measurement with noise, steps and range."""
+        sensor, value = channel.sensor, channel.measure()
+        if self._rng is not None and any(sensor.noise):
+            value += self._rng.standard_normal(value.shape) * _spread(sensor.noise, channel.width)
+        steps = _spread(sensor.resolution, channel.width)
+        if steps.any():
+            value = np.where(steps > 0, np.round(value / np.where(steps > 0, steps, 1.0)) * steps, value)
+        if sensor.range is not None:
+            value = np.clip(value, *sensor.range)
+        if sensor.limits is not None:
+            limit = _spread(sensor.limits, channel.width)
+            value = np.clip(value, -limit, limit)
+        return value
+
+
+def cone_rays(opening: float) -> Floats:
+    """Unit rays around the x axis that fill a cone of the given full opening angle, (rays, 3)."""
+    rays = [(1.0, 0.0, 0.0)]
+    for ring in range(1, RINGS + 1):
+        tilt = opening / 2 * ring / RINGS
+        for k in range(PER_RING):
+            turn = 2 * math.pi * (k + 0.5 * (ring % 2)) / PER_RING
+            sideways = math.sin(tilt)
+            rays.append((math.cos(tilt), sideways * math.cos(turn), sideways * math.sin(turn)))
+    return np.array(rays)
+
+
+def _spread(numbers: tuple[float, ...], width: int) -> Floats:
+    """One number for each component: (gyro, accelerometer) become three of each."""
+    if len(numbers) == 1:
+        return np.full(width, numbers[0])
+    return np.repeat(np.array(numbers), width // len(numbers))

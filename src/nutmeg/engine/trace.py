@@ -1,0 +1,125 @@
+"""Worlds written into recordings, and recordings turned back into configurations.
+
+A scene's recording has, for every robot, `<robot>.pose` and `<robot>.angles`, for the ball `ball.pose`, and
+on request `<robot>.command` and one channel for each sensor. With the scene's MJCF beside them that is all a
+viewer needs.
+
+    with TraceWriter(path, worlds, seed=1, senses=[senses]) as trace:
+        schedule.every(0.02, trace.sample)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from nutmeg.recording import Channel, RecordingWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from nutmeg.engine.sensing import Sensing
+    from nutmeg.engine.worlds import Worlds
+
+POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+POSE_STEP, ANGLE_STEP, SENSOR_STEP = 1e-4, 1e-4, 1e-3
+"""Resolution of what is stored: 0.1 mm, 0.1 mrad, 0.001 of a sensor's unit."""
+SENSOR_UNITS = {"encoder": "rad", "imu": "rad/s, m/s2", "force": "N", "switch": "", "sonar": "m", "distance": "m"}
+
+
+class TraceWriter:
+    """Records one world of a batch.
+
+    Args:
+        path: the recording to make.
+        worlds: what to record.
+        world: which of the worlds.
+        seed: the run's seed, kept in the recording.
+        commands: whether to record what the motors are told.
+        senses: sensors to record.
+        config: settings of the run, kept in the recording.
+        overwrite: whether to replace an older recording.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        worlds: Worlds,
+        *,
+        world: int = 0,
+        seed: int = 0,
+        commands: bool = True,
+        senses: Sequence[Sensing] = (),
+        config: Mapping[str, object] | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        self._world = world
+        sources = _sources(worlds, world, senses, commands=commands)
+        self._read = [read for _, read in sources]
+        self.recording = RecordingWriter.create(
+            path,
+            [channel for channel, _ in sources],
+            kind="scene",
+            seed=seed,
+            config=dict(config or {}),
+            scene_xml=worlds.scene.xml(),
+            overwrite=overwrite,
+        )
+
+    def sample(self, time: float) -> None:
+        """Appends the present state; a task of the schedule."""
+        self.recording.append(time, np.concatenate([read() for read in self._read]))
+
+    def event(self, time: float, kind: str, **fields: object) -> None:
+        """Appends an event."""
+        self.recording.event(time, kind, **fields)
+
+    def close(self) -> None:
+        """Finishes the recording."""
+        self.recording.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _sources(
+    worlds: Worlds, world: int, senses: Sequence[Sensing], *, commands: bool
+) -> list[tuple[Channel, Callable[[], NDArray[np.float64]]]]:
+    """The channels of a recording, each with the function that reads its numbers."""
+    out: list[tuple[Channel, Callable[[], NDArray[np.float64]]]] = []
+    for robot in worlds.robots:
+        table, name = robot.table, robot.table.name
+        if table.root >= 0:
+            out.append((_pose_channel(name), lambda r=robot: r.pose[world]))  # type: ignore[misc]
+        if table.joints:
+            angles = Channel(name=f"{name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
+            out.append((angles, lambda r=robot: r.angles[world]))  # type: ignore[misc]
+        if commands and table.motors:
+            unit = "rad/s" if "velocity" in table.drives else "rad"
+            told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
+            out.append((told, lambda r=robot: r.command[world]))  # type: ignore[misc]
+    if worlds.ball is not None:
+        ball = worlds.ball
+        out.append((_pose_channel("ball"), lambda: ball[world]))
+    for sense in senses:
+        for sensor in sense.names:
+            kind = next(s.type for s in sense.robot.table.sensors if s.name == sensor)
+            channel = Channel(
+                name=f"{sense.robot.table.name}.{sensor}",
+                labels=sense.labels(sensor),
+                unit=SENSOR_UNITS[kind],
+                resolution=SENSOR_STEP,
+            )
+            out.append((channel, lambda s=sense, n=sensor: s.read(n)[world]))  # type: ignore[misc]
+    return out
+
+
+def _pose_channel(name: str) -> Channel:
+    return Channel(name=f"{name}.pose", labels=POSE, unit="m", resolution=POSE_STEP, about="position, quaternion")

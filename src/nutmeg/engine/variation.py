@@ -1,0 +1,98 @@
+"""Parameters that differ from world to world: masses, friction, gains.
+
+    worlds.vary.mass("nao-v6-1", ["LTibia"], masses)           # (N, 1) kg
+    worlds.vary.friction(mu)                                   # (N,) of every foot
+    worlds.vary.stiffness("nao-v6-1", gains)                   # (N, motors)
+
+Each call writes the engine's own per-world fields and updates what the engine derives from them. Lengths
+change the model itself: build one scene for each world and use `Worlds.of`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import ModelError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mujoco.batch import Batch
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.scene import Scene
+
+
+class Variation:
+    """Per-world parameters of a batch."""
+
+    def __init__(self, batch: Batch, scene: Scene, *, fixed: bool = False) -> None:
+        self._batch, self._scene, self._fixed = batch, scene, fixed
+
+    def mass(self, robot: str, bodies: Sequence[str], masses: ArrayLike) -> None:
+        """Sets masses of bodies, (N, bodies) [kg]; their inertias scale along."""
+        ids = self._ids(robot, bodies)
+        values = self._checked("mass", masses, len(ids))
+        old = self._field("body_mass")
+        scale = values / old[:, ids]
+        inertia = self._field("body_inertia")
+        inertia[:, ids] *= scale[:, :, None]
+        old[:, ids] = values
+        self._batch.set_const()
+
+    def friction(self, robot: str, friction: ArrayLike) -> None:
+        """Sets the sliding friction of everything on a robot that collides, (N,)."""
+        model = self._scene.model
+        prefix = f"{self._scene.robot(robot).name}/"
+        solid = [g for g in range(model.ngeom) if model.geom(g).name.startswith(prefix) and model.geom_contype[g]]
+        values = self._checked("friction", np.reshape(np.asarray(friction, float), (-1, 1)), 1)
+        self._field("geom_friction")[:, solid, 0] = values
+
+    def stiffness(self, robot: str, gains: ArrayLike) -> None:
+        """Sets the position gains of a robot's drives, (N, motors) [N m/rad]."""
+        self._gain(robot, gains, slot=1)
+
+    def damping(self, robot: str, gains: ArrayLike) -> None:
+        """Sets the velocity gains of a robot's drives, (N, motors) [N m s/rad]."""
+        self._gain(robot, gains, slot=2)
+
+    def torque(self, robot: str, limits: ArrayLike) -> None:
+        """Sets the torque limits of a robot's position drives, (N, motors) [N m]."""
+        motors = self._motors(robot)
+        values = self._checked("torque", limits, len(motors))
+        ranges = self._field("actuator_forcerange")
+        ranges[:, motors, 0], ranges[:, motors, 1] = -values, values
+
+    def _gain(self, robot: str, gains: ArrayLike, *, slot: int) -> None:
+        motors = self._motors(robot)
+        values = self._checked("gain", gains, len(motors))
+        self._field("actuator_biasprm")[:, motors, slot] = -values
+
+    def _motors(self, robot: str) -> list[int]:
+        table = self._scene.robot(robot)
+        if "velocity" in table.drives:
+            raise ModelError(f"{robot} has velocity drives; only position drives have gains and torque limits to vary.")
+        return [self._scene.model.actuator(f"{table.name}/{m}").id for m in table.motors]
+
+    def _field(self, name: str) -> NDArray[np.float64]:
+        if self._fixed:
+            raise ModelError("these worlds have a scene each (Worlds.of): vary the scenes' parameters instead.")
+        field: NDArray[np.float64] = self._batch.expand(name)
+        return field
+
+    def _ids(self, robot: str, bodies: Sequence[str]) -> list[int]:
+        model, prefix = self._scene.model, f"{self._scene.robot(robot).name}/"
+        known = {model.body(b).name: b for b in range(model.nbody) if model.body(b).name.startswith(prefix)}
+        for body in bodies:
+            if prefix + body not in known:
+                raise UnknownNameError(f"body of {robot}", body, [k.removeprefix(prefix) for k in known])
+        return [known[prefix + body] for body in bodies]
+
+    def _checked(self, what: str, values: ArrayLike, width: int) -> NDArray[np.float64]:
+        array = np.broadcast_to(np.asarray(values, float), (self._batch.nsim, width))
+        if not (np.isfinite(array).all() and (array > 0).all()):
+            found = f"{array.min():g}..{array.max():g}"
+            raise ModelError(f"{what} must be finite and above 0 in every world; found {found}.")
+        return array

@@ -1,0 +1,150 @@
+"""N worlds of one scene, stepped together on threads.
+
+    worlds = Worlds(scene, count=64, threads=2)
+    robot = worlds.robot("nao-v6-1")
+    robot.command[:] = robot.start          # (N, motors)
+    worlds.advance(0.02)                    # 20 ms of every world
+    robot.angles                            # (N, joints), live
+
+Arrays of state are live views: what is written is the state at the next step, and they are never copied.
+Results are bit-identical at any number of threads. Worlds may differ in parameters (`vary`) and, with one
+scene each, in morphology (`Worlds.of`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+from mujoco.batch import SimulationError as BatchError
+
+from nutmeg.engine.robots import RobotWorlds
+from nutmeg.engine.variation import Variation
+from nutmeg.errors import ModelError, SimulationError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.scene import Scene
+
+VELOCITY_STAGE = mujoco.mjtStage.mjSTAGE_VEL.value
+
+
+class Worlds:
+    """N copies of a scene.
+
+    Args:
+        scene: what is in every world.
+        count: how many worlds, N.
+        threads: how many threads step them; 0 for one a core.
+        keep_data: keep the engine's whole data of each world (memory grows with N); lets parked robots sleep.
+    """
+
+    def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
+        if count < 1:
+            raise ModelError(f"a batch needs at least one world, {count} were asked for.")
+        self.scene = scene
+        self.batch = Batch(scene.model, count, threads, persistent=keep_data)
+        self.count = count
+        self.robots = tuple(RobotWorlds(self.batch, table, scene.start) for table in scene.robots)
+        self._by_name = {r.table.name: r for r in self.robots}
+        self.qpos: NDArray[np.float64] = self.batch.bind("qpos")
+        """Whole configuration, (N, nq), live."""
+        self.qvel: NDArray[np.float64] = self.batch.bind("qvel")
+        """Whole velocity, (N, nv), live."""
+        self.time: NDArray[np.float64] = self.batch.bind("time")
+        """Simulated time of each world, (N,) [s]."""
+        self.ball = _ball_view(self.batch, scene)
+        """Pose of the ball (N, 7), live; None without a ball."""
+        self.vary = Variation(self.batch, scene)
+        """Parameters that differ from world to world."""
+        self.reset()
+
+    @classmethod
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
+        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts."""
+        worlds = cls(scenes[0], len(scenes), threads=threads)
+        try:
+            worlds.batch.set_models([s.model for s in scenes])
+        except (ValueError, mujoco.FatalError) as error:
+            raise ModelError(f"these scenes do not have the same parts: {error}") from None
+        worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
+        worlds._starts = np.stack([s.start for s in scenes])
+        worlds.reset()
+        return worlds
+
+    _starts: NDArray[np.float64] | None = None
+
+    def robot(self, name: str) -> RobotWorlds:
+        """The views of one robot."""
+        if name not in self._by_name:
+            raise UnknownNameError("robot in this scene", name, self._by_name)
+        return self._by_name[name]
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Puts worlds back to the start of the scene, at rest, holding the start pose."""
+        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        self.qpos[chosen] = self.scene.start if self._starts is None else self._starts[chosen]
+        control, activation = self.scene.start_commands()
+        self.batch.ctrl[chosen] = control
+        if activation.size:
+            self.batch.act[chosen] = activation
+        self.batch.forward(chosen, stage=VELOCITY_STAGE)
+
+    def advance(self, seconds: float, ids: ArrayLike | None = None) -> None:
+        """Simulates a whole number of physics steps."""
+        self.step(steps_in(seconds, self.scene.timestep), ids)
+
+    def step(self, steps: int = 1, ids: ArrayLike | None = None) -> None:
+        """Simulates physics steps.
+
+        Configuration and velocity are current afterwards; what the engine derives from them (places of bodies,
+        sensors) is that of the start of the last step, one physics step old. Making it current would cost half
+        a step every time.
+        """
+        try:
+            self.batch.step(ids, nstep=steps)
+        except BatchError as error:
+            raise SimulationError(f"the engine gave up in {len(error.ids)} world(s): {error}") from None
+
+    def diverged(self) -> NDArray[np.bool_]:
+        """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
+        bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
+        return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
+
+    def culprit(self, world: int) -> str:
+        """A phrase that names the fastest or first non-finite joint of a world."""
+        rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
+        dof = int(rates.argmax())
+        joint = self.scene.model.joint(int(self.scene.model.dof_jntid[dof])).name
+        return f"joint {joint!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
+
+
+_BAD_STATE = [
+    mujoco.mjtWarning.mjWARN_BADQPOS.value,
+    mujoco.mjtWarning.mjWARN_BADQVEL.value,
+    mujoco.mjtWarning.mjWARN_BADQACC.value,
+]
+
+
+def steps_in(seconds: float, timestep: float) -> int:
+    """How many physics steps a time is; not a whole number is an error."""
+    steps = round(seconds / timestep)
+    if steps < 1 or abs(steps * timestep - seconds) > 1e-9 * max(1.0, seconds):
+        raise ModelError(
+            f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."
+        )
+    return steps
+
+
+def _ball_view(batch: Batch, scene: Scene) -> NDArray[np.float64] | None:
+    if not scene.has_ball:
+        return None
+    address = int(scene.model.joint("ball/root").qposadr[0])
+    view: NDArray[np.float64] = batch.bind("qpos")[:, address : address + 7]
+    return view
