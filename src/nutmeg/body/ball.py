@@ -18,24 +18,25 @@ between sliding and rolling, `(F / mu N)^2 + (T / mu_r N)^2 <= 1`, hence
 A ball that rolls at speed `v` then stops after `v^2 / 2a`. Play with elliptic cones: a pyramidal one brakes only
 the faster of two axes, which bends the path of a rolling ball by up to 12 degrees and lets it roll 1.4 times as far
 along a diagonal; (1') holds along x and y. The cone of the scene must be set before the ball is added. The impedance
-is a constant 0.99: with MuJoCo's default friction creeps, and slow balls roll up to 25 % too far.
+is a constant 0.99: at 0.9 friction creeps, and a ball of 0.5 m/s rolls a tenth too far.
 
 **Bouncing.** The contact is a spring and damper of frequency `w` and damping ratio `z = sin p`; it lets go when its
 force vanishes, after `(pi - 2p) / (w cos p)`, which gives the restitution
 
     e = exp(-(pi - 2p) tan p)                                                                                (2)
 
-The half period `pi / (w cos p)` is `contact_time`, but at least four steps, below which a spring gains energy. The
+The half period `pi / (w cos p)` is `contact_time`, but at least five steps, below which a spring gains energy. The
 step of the scene must hence be set before the ball is added. MuJoCo applies the damper `b` explicitly, which takes
 out too much (`(1 - exp(-b dt)) / dt` would be right), and the spring at its first touch too little; half the
 correction makes the mean right. Single bounces scatter with the phase of the step they start in: in height by 5,
-11, 17 and 27 % (standard deviation) at steps of 1, 2, 4 and 5 ms. A ball at rest hops by less than a step's fall.
+12, 20 and 25 % (standard deviation) at steps of 1, 2, 4 and 5 ms. A ball at rest hops by less than a step's fall.
 
 **Combination.** MuJoCo takes friction, softness and dimension of a contact from the geom of the higher `priority`;
-the ball has 1, robots and carpet 0: touching anything but a goal, all numbers are the ball's own.
+the ball has 2, soles 1, the carpet 0: touching anything but a goal, all numbers are the ball's own.
 
 **Drag.** `rolling_damping` becomes damping of the free joint, which has one number for all six freedoms; its effect
-on the flight is negligible. Drag in the air needs two numbers and is set on the compiled model by `set_drag`.
+on the flight is negligible. A ball that is braked in the air as well needs two numbers; it moves on three slides and
+a ball joint, each with its own damping, whose coordinates are those of a free joint: x y z, then the quaternion.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "data" / "balls"
 INERTIA = {"solid": 2 / 5, "hollow": 2 / 3}
 GRAVITY = 9.81
-PRIORITY = 1
+PRIORITY = 2
 IMPEDANCE = (0.99, 0.99, 0.001, 0.5, 2.0)
-STEPS_PER_CONTACT = 4
+STEPS_PER_CONTACT = 5
 LOWEST_RESTITUTION = 0.15  # equation (2) ends at exp(-2), the critically damped contact
 
 
@@ -81,7 +82,7 @@ class BallSettings:
     rolling_damping: float = 0.0
     """Deceleration of the rolling ball proportional to its speed, 1/s."""
     air_drag: float = 0.0
-    """Deceleration of the flying ball proportional to its speed, 1/s; see `set_drag`."""
+    """Deceleration of the flying ball proportional to its speed, 1/s."""
     restitution: float
     """Speed after a bounce over speed before it, 0.15 to 1."""
     contact_time: float
@@ -167,11 +168,9 @@ def load_ball(name: str | Path) -> BallSettings:
 def add_ball(
     spec: mujoco.MjSpec, ball: BallSettings, pos: Sequence[float], name: str = "ball", *, visuals: bool = True
 ) -> None:
-    """Add a body with a free joint `<name>/root`; `pos` is the centre. Set step and cone of the scene before."""
+    """Add a body with a joint `<name>/root`; `pos` is the centre. Set step and cone of the scene before."""
     body = spec.worldbody.add_body(name=name, pos=list(pos))
-    joint = body.add_freejoint(name=f"{name}/root")
-    rolling = ball.mass * (1 + ball.inertia_factor) * ball.rolling_damping
-    joint.damping[0] = rolling / (1 + 1 / ball.radius**2)
+    _add_freedom(body, ball, pos, name)
     body.explicitinertial = True
     body.ipos = [0, 0, 0]  # unless said, MuJoCo puts the centre of mass at `pos` once more
     body.mass = ball.mass
@@ -193,12 +192,19 @@ def add_ball(
         _add_patches(body, ball, name)
 
 
-def set_drag(model: mujoco.MjModel, ball: BallSettings, name: str = "ball") -> None:
-    """Give a compiled ball its drag in the air as well; without this it flies as in a vacuum."""
-    first = model.joint(f"{name}/root").dofadr[0]
+def _add_freedom(body: mujoco.MjsBody, ball: BallSettings, pos: Sequence[float], name: str) -> None:
+    """Let the ball move, damped as it is said to be; seven coordinates either way."""
+    if not ball.air_drag:
+        joint = body.add_freejoint(name=f"{name}/root")
+        rolling = ball.mass * (1 + ball.inertia_factor) * ball.rolling_damping
+        joint.damping[0] = rolling / (1 + 1 / ball.radius**2)
+        return
     linear, angular = ball.damping()
-    model.dof_damping[first : first + 3] = linear
-    model.dof_damping[first + 3 : first + 6] = angular
+    for axis, (label, start) in enumerate(zip("xyz", pos, strict=True)):
+        slide = body.add_joint(name=f"{name}/{label}", type=mujoco.mjtJoint.mjJNT_SLIDE)
+        slide.axis = [float(axis == other) for other in range(3)]
+        slide.ref, slide.damping[0] = start, linear
+    body.add_joint(name=f"{name}/root", type=mujoco.mjtJoint.mjJNT_BALL).damping[0] = angular
 
 
 def _add_patches(body: mujoco.MjsBody, ball: BallSettings, name: str) -> None:

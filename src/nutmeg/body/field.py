@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent / "data" / "fields"
-GOAL_PRIORITY = 2
+GOAL_PRIORITY = 3
 POST_SOLREF = (0.014, 0.4)
 NET_SOLREF = (0.010, 1.0)
 WHITE = (0.95, 0.95, 0.95, 1.0)

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.body.actuation import ROTOR
-from nutmeg.body.ball import add_ball, load_ball, set_drag
+from nutmeg.body.ball import add_ball, load_ball
 from nutmeg.body.build import GREY, build
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.field import add_field, load_field
@@ -163,8 +162,6 @@ def assemble(settings: SceneSettings) -> Scene:
     if ball is not None:
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
     model = _compile(spec)
-    if ball is not None:
-        set_drag(model, ball)
     return _with_tables(settings, physics, spec, model, list(zip(placements, robots, strict=True)), poses)
 
 
@@ -238,20 +235,9 @@ def _add_parking(
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
-        model = spec.compile()
+        return spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
-    rotors = [j for j in range(model.njnt) if model.joint(j).name.endswith(ROTOR)]
-    if rotors:
-        # The solver stops when its improvement is small against the mean inertia; the heavy rotors of velocity
-        # drives must not count there, or it stops a thousand times too early.
-        data = mujoco.MjData(model)
-        mujoco.mj_forward(model, data)
-        own = np.ones(model.nv, bool)
-        own[model.jnt_dofadr[rotors]] = False
-        mean = float(data.M[model.M_rowadr + model.M_rownnz - 1][own].mean())
-        spec.stat.meaninertia = model.stat.meaninertia = mean
-    return model
 
 
 def _with_tables(

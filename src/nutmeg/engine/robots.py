@@ -31,6 +31,7 @@ class RobotWorlds:
         """Angles of the motors at the start, (motors,) [rad]."""
         self._start_root = start[table.root : table.root + 7].copy() if table.root >= 0 else None
         self._start_angles = start[table.angles].copy()
+        self._forces = batch.bind("xfrc_applied")
         self._park = _equality(batch, f"{table.name}/parking")
 
     @property
@@ -70,6 +71,10 @@ class RobotWorlds:
         """Cosine of the angle between the root's z axis and the vertical, (N,)."""
         x, y = self.pose[:, 4], self.pose[:, 5]
         return np.asarray(1 - 2 * (x * x + y * y))
+
+    def push(self, force: ArrayLike) -> None:
+        """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""
+        self._forces[:, self.table.body, :3] = force
 
     def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
         """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""

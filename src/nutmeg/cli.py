@@ -1,0 +1,92 @@
+"""The `nutmeg` command: finds the subcommand, runs it, turns errors into one paragraph and an exit code.
+
+Each subcommand is a module in `nutmeg.commands` with a frozen dataclass `Arguments` (its fields are the
+options) and a function `run(arguments, terminal)` that returns what `--json` prints. A module is imported
+only when its command is called, so that `nutmeg --help` answers at once.
+
+Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the machine lacks something, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from nutmeg import __version__
+from nutmeg.errors import NutmegError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "demo": "the whole zoo on a pitch, in the browser",
+    "robots": "list the robots, or show one in full",
+    "view": "put a robot (built in, or your own) on a field and look at it",
+    "export": "write a robot or scene as plain MJCF",
+    "replay": "play a recording in the browser, or make a page of it that plays offline",
+    "video": "make an MP4 of a recording",
+    "import": "turn a CSV log of a real robot into a recording",
+    "bench": "measure speed and memory beside bare MuJoCo",
+    "doctor": "check what is installed and say what to install",
+}
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_overview())
+        return 0
+    if arguments[0] in ("-V", "--version"):
+        sys.stdout.write(f"nutmeg {__version__}\n")
+        return 0
+    try:
+        return _run(arguments[0], arguments[1:])
+    except NutmegError as error:
+        sys.stderr.write(f"nutmeg: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("\nnutmeg: interrupted.\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def _run(name: str, rest: list[str]) -> int:
+    if name not in COMMANDS:
+        raise UnknownNameError("command", name, COMMANDS)
+    import tyro
+
+    from nutmeg.terminal import Terminal
+
+    module: Any = importlib.import_module(f"nutmeg.commands.{name}_" if name == "import" else f"nutmeg.commands.{name}")
+    try:
+        arguments = tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
+    except SystemExit as stop:  # tyro has printed help or a usage error
+        return 0 if not stop.code else 2
+    terminal = Terminal(json=arguments.json)
+    result = module.run(arguments, terminal)
+    terminal.finish(result)
+    return int(result.get("exit_code", 0)) if isinstance(result, dict) else 0
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
+    return f"""\
+Nutmeg {__version__}: a robot-soccer laboratory.
+
+usage: nutmeg COMMAND [options]        nutmeg COMMAND --help
+
+{lines}
+
+example: nutmeg demo
+Every command takes --json: one JSON object as the last line of its output.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

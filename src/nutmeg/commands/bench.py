@@ -1,0 +1,49 @@
+"""Measure speed and memory beside bare MuJoCo, in the same run on the same model.
+
+Speeds are physics steps per second of one thread, control cycle of 20 ms included; the peer is a loop over
+mj_step with the same commands. Ours and the peer take turns, and the best turn of each counts.
+
+example: nutmeg bench
+         nutmeg bench --only nao-v6 --json
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from nutmeg.benchmark.row import Row
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg bench`."""
+
+    only: str = ""
+    """Run only the benchmarks whose name contains this."""
+    seconds: float = 1.0
+    """How long each turn of a speed measurement lasts."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Runs the benchmarks one after another."""
+    from nutmeg.benchmark import benchmarks
+
+    known = benchmarks(arguments.seconds)
+    chosen = {name: measure for name, measure in known.items() if arguments.only in name}
+    if not chosen:
+        raise UnknownNameError("benchmark", arguments.only, known)
+    rows: list[Row] = []
+    for name, measure in chosen.items():
+        with terminal.console.status(name):
+            rows += measure()
+        terminal.say(rows[-1].sentence())
+    columns = ("benchmark", "value", "unit", "beside", "ratio", "target", "met")
+    terminal.table("", columns, [row.cells() for row in rows])
+    return {"rows": [row.as_json() for row in rows]}

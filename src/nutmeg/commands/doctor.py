@@ -1,0 +1,150 @@
+"""Check what is installed, which renderer works, and say with the exact command what to install for the rest.
+
+example: nutmeg doctor
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import shutil
+import socket
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+PACKAGES = ("mujoco-core", "numpy", "pyarrow", "viser", "tyro", "rich", "matplotlib", "imageio-ffmpeg")
+INSTALL_RENDERER = {
+    "egl": "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0",
+    "osmesa": "apt-get install libosmesa6",
+}
+ENOUGH_DISK = 1e9
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg doctor`."""
+
+    port: int = 8080
+    """Port to try for the page."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+    """What to do about it; empty when all is well."""
+    needed: bool = True
+    """Whether Nutmeg cannot work without it."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Looks at everything and reports."""
+    checks = [
+        _python(),
+        *map(_package, PACKAGES),
+        _physics(),
+        *_renderers(),
+        _ffmpeg(),
+        _browser(),
+        _port(arguments.port),
+    ]
+    checks += [_disk(), Check(name="cores", ok=True, detail=f"{os.cpu_count()} ({platform.machine()}, {sys.platform})")]
+    marks = {True: Text("ok", "green"), False: Text("no", "red")}
+    terminal.table("", ("", "what", "found"), [(marks[c.ok], c.name, c.detail) for c in checks])
+    for check in checks:
+        if check.fix:
+            terminal.say(f"\n[bold]{check.name}[/]: {check.fix}")
+    healthy = all(c.ok for c in checks if c.needed)
+    terminal.say("\nAll that is needed is there." if healthy else "\nSomething that is needed is missing: see above.")
+    rows = [{k: v for k, v in dataclasses.asdict(c).items() if k != "needed"} for c in checks]
+    return {"checks": rows, "exit_code": 0 if healthy else 3}
+
+
+def _python() -> Check:
+    ok = sys.version_info >= (3, 11)
+    fix = "" if ok else "install Python 3.11 or newer: apt-get install python3 python3-venv"
+    return Check(name="python", ok=ok, detail=platform.python_version(), fix=fix)
+
+
+def _package(name: str) -> Check:
+    try:
+        return Check(name=name, ok=True, detail=metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Check(name=name, ok=False, detail="not installed", fix=f"run `make` again, or: pip install {name}")
+
+
+def _physics() -> Check:
+    """Steps a real robot: finds a broken engine before a user does."""
+    from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.engine import Worlds
+
+    worlds = Worlds(assemble(SceneSettings(robots=(Placement(robot="nao-v6"),))), 2)
+    worlds.advance(0.2)
+    upright = float(worlds.robots[0].uprightness().min())
+    return Check(name="physics", ok=upright > 0.98, detail=f"a nao-v6 stands (uprightness {upright:.3f})")
+
+
+def _renderers() -> list[Check]:
+    """One working renderer is enough; the others are only reported."""
+    from nutmeg.view.renderers import probe_renderers
+
+    probes = probe_renderers()
+    any_works = any(p.ok for p in probes)
+    return [
+        Check(
+            name=f"renderer {p.name}",
+            ok=p.ok,
+            detail=p.detail,
+            fix="" if p.ok or any_works else f"for pictures and videos: {INSTALL_RENDERER.get(p.name, '')}",
+            needed=False,
+        )
+        for p in probes
+    ]
+
+
+def _ffmpeg() -> Check:
+    import imageio_ffmpeg
+
+    try:
+        return Check(name="ffmpeg", ok=True, detail=str(imageio_ffmpeg.get_ffmpeg_version()), needed=False)
+    except RuntimeError as error:
+        return Check(name="ffmpeg", ok=False, detail=str(error), fix="pip install imageio-ffmpeg", needed=False)
+
+
+def _browser() -> Check:
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found:
+        return Check(name="browser", ok=True, detail=found, needed=False)
+    fix = "any browser on any machine shows the page; the tests drive Chromium: apt-get install chromium"
+    return Check(name="browser", ok=False, detail="no Chromium on this machine", fix=fix, needed=False)
+
+
+def _port(port: int) -> Check:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            fix = f"something else uses port {port}; give another: nutmeg demo --port {port + 1}"
+            return Check(name=f"port {port}", ok=False, detail=error.strerror or "taken", fix=fix, needed=False)
+    return Check(name=f"port {port}", ok=True, detail="free")
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(".").free
+    fix = "" if free > ENOUGH_DISK else "make room: recordings and videos need some"
+    return Check(name="disk", ok=free > ENOUGH_DISK, detail=f"{free / 1e9:.1f} GB free here", fix=fix, needed=False)

@@ -1,0 +1,68 @@
+"""Write a robot, alone or on a field, as plain MJCF that any MuJoCo tool loads and that moves the same.
+
+example: nutmeg export nao-v6 --field none -o nao.xml
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from nutmeg.errors import FileError
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg export`."""
+
+    robot: tyro.conf.Positional[str]
+    """Name of a robot, or path of your own (folder, MJCF or URDF file)."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """File to write."""
+    field: str = "none"
+    """Field to put it on; none for the robot alone."""
+    ball: str = "none"
+    """Ball to add; empty for the field's own."""
+    type: str = ""
+    """One of the robot's types."""
+    pose: str = "ready"
+    """Pose it starts in."""
+    physics: str = ""
+    """Physics profile; empty for the robot's own."""
+    visuals: bool = True
+    """Whether to include what is only seen."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Assembles the scene and writes it."""
+    from nutmeg.body import Placement, SceneSettings, assemble
+
+    placement = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
+    scene = assemble(
+        SceneSettings(
+            field=arguments.field,
+            ball=arguments.ball,
+            robots=(placement,),
+            physics=arguments.physics,
+            visuals=arguments.visuals,
+        )
+    )
+    text = scene.xml()
+    try:
+        arguments.output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
+    model = scene.model
+    terminal.say(
+        f"wrote {arguments.output}: {model.nbody - 1} bodies, {model.nu} motors, step {scene.timestep * 1e3:g} ms. "
+        f"Keyframe 'start' holds the {arguments.pose} pose."
+    )
+    return {"file": str(arguments.output), "bodies": model.nbody - 1, "motors": model.nu, "timestep": scene.timestep}

@@ -1,0 +1,47 @@
+"""Turn a CSV log of a real robot (or of another simulator) into a recording.
+
+The column map is a TOML file that says which columns become which channels; `nutmeg.recording.csv_map`
+documents it, and examples/ has one for a real servo bench.
+
+example: nutmeg import servo.csv --columns servo.toml -o servo.nutmeg
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg import`."""
+
+    file: tyro.conf.Positional[Path]
+    """The CSV file; may be compressed (.gz)."""
+    columns: Path
+    """The column map, a TOML file."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """The recording to write."""
+    overwrite: bool = False
+    """Replace an older recording."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Reads the log and writes the recording."""
+    from nutmeg.recording import CsvMap, import_csv
+    from nutmeg.settings import read
+
+    mapping = read(arguments.columns, CsvMap)
+    recording = import_csv(arguments.file, arguments.output, mapping, overwrite=arguments.overwrite)
+    rows = [(c.name, len(c.labels), c.unit, " ".join(c.labels)) for c in recording.channels.values()]
+    terminal.table(f"{arguments.output}", ("channel", "numbers", "unit", "labels"), rows)
+    terminal.say(f"{len(recording)} rows, {recording.duration:.2f} s, {len(recording.events)} events.")
+    return {"file": str(arguments.output), "rows": len(recording), "duration_s": recording.duration}

@@ -1,0 +1,80 @@
+"""Play a recording in the browser, with a time slider; or make one HTML file of it that plays offline.
+
+example: nutmeg replay match.nutmeg
+         nutmeg replay match.nutmeg --html match.html
+"""
+
+from __future__ import annotations
+
+import time
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg replay`."""
+
+    file: tyro.conf.Positional[Path]
+    """The recording."""
+    html: Path | None = None
+    """Write a self-contained page to this file instead."""
+    fps: float = 25.0
+    """Moments per second kept in the page."""
+    seconds: float = 0.0
+    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8080
+    """Port of the page."""
+    open: bool = False
+    """Open the page in your browser."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Shows or converts the recording."""
+    from nutmeg.recording import Recording
+
+    recording = Recording.open(arguments.file)
+    for problem in recording.problems:
+        terminal.warn(problem)
+    if arguments.html is not None:
+        return _write_page(arguments, arguments.html, terminal)
+    from nutmeg.view.process import start_viewer_process
+
+    with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port) as viewer:
+        terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
+        if arguments.open:
+            webbrowser.open(viewer.url)
+        end = time.monotonic() + (arguments.seconds or float("inf"))
+        try:
+            while viewer.alive and time.monotonic() < end:
+                time.sleep(0.1)
+        except KeyboardInterrupt:
+            terminal.say("stopped.")
+        return {"url": viewer.url, "rows": len(recording), "duration_s": recording.duration}
+
+
+def _write_page(arguments: Arguments, out: Path, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.view.replay import replay_html
+
+    with terminal.progress() as progress:
+        task = progress.add_task("page", total=None)
+        size = replay_html(
+            arguments.file,
+            out,
+            fps=arguments.fps,
+            max_seconds=arguments.seconds or None,
+            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    terminal.say(f"wrote {out}: {size / 1e6:.1f} MB. Open it in any browser; it needs no server.")
+    return {"file": str(out), "bytes": size}

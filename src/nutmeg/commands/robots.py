@@ -1,0 +1,122 @@
+"""List the robots, or show one in full: its bodies, joints with limits, drives, sensors and a picture.
+
+example: nutmeg robots
+         nutmeg robots nao-v6 --picture nao.png
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+from nutmeg.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from nutmeg.body.robot import RobotSettings
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg robots`."""
+
+    robot: tyro.conf.Positional[str] = ""
+    """The robot to show in full; without it, all are listed."""
+    type: str = ""
+    """One of the robot's types."""
+    picture: Path | None = None
+    """Write a large picture of it to this PNG file."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Lists, or shows one."""
+    from nutmeg.body import load_robot, robot_names
+    from nutmeg.body.facts import facts
+
+    if arguments.robot:
+        return _show(load_robot(arguments.robot), arguments, terminal)
+    rows = [facts(load_robot(name)) for name in robot_names()]
+    columns = ("robot", "mass [kg]", "height [m]", "joints", "motors", "sensors", "licence of the numbers")
+    shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
+    terminal.table("", columns, shown)
+    for row in rows:
+        terminal.say(f"[bold]{row.name}[/]: {row.source}")
+    return {"robots": [dataclasses.asdict(row) for row in rows]}
+
+
+def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.body.facts import body_rows, facts
+
+    known = facts(robot, arguments.type)
+    terminal.say(f"[bold]{robot.name}[/]  {robot.title}\n{robot.about}".rstrip())
+    terminal.say(f"{known.mass_kg} kg, {known.height_m} m high, {known.joints} joints, {known.motors} motors")
+    terminal.say(f"source: {robot.source}\nlicence of the numbers: {robot.licence}\n")
+    images = _pictures(arguments, terminal)
+    if images is not None:
+        from nutmeg.view.halfblocks import half_blocks
+
+        terminal.console.print(half_blocks(images, columns=72))
+    bodies = body_rows(robot, arguments.type)
+    terminal.table(
+        "Bodies and joints (angles in degrees)",
+        ("body", "parent", "mass [kg]", "joint", "axis", "from", "to"),
+        [(b.name, b.parent, b.mass, b.joint, b.axis, _degrees(b.low), _degrees(b.high)) for b in bodies],
+    )
+    _drives_and_sensors(robot, terminal)
+    return {
+        **dataclasses.asdict(known),
+        "bodies": [dataclasses.asdict(b) for b in bodies],
+        "sensor_list": [{"name": s.name, "type": s.type, "body": s.body} for s in robot.sensor],
+        "types": list(robot.types),
+        "poses": list(robot.poses),
+    }
+
+
+def _drives_and_sensors(robot: RobotSettings, terminal: Terminal) -> None:
+    drives = [(n, d.kind, d.torque, math.degrees(d.speed), " ".join(d.joints)) for n, d in robot.drives.items()]
+    terminal.table("\nDrives", ("group", "kind", "torque [N m]", "speed [deg/s]", "joints"), drives)
+    terminal.table(
+        "\nSensors",
+        ("sensor", "type", "body", "rate [Hz]", "source"),
+        [(s.name, s.type, s.body, s.rate or "each cycle", s.source) for s in robot.sensor],
+    )
+    if robot.parameters:
+        rows = [(n, p.value, p.low, p.high, p.unit, p.about) for n, p in robot.parameters.items()]
+        terminal.table("\nParameters", ("name", "value", "low", "high", "unit", "what"), rows)
+    terminal.say(f"\nposes: {', '.join(robot.poses) or 'none'}   types: {', '.join(robot.types) or 'none'}")
+
+
+def _degrees(angle: float | None) -> str:
+    return "" if angle is None else f"{math.degrees(angle):.1f}"
+
+
+def _pictures(arguments: Arguments, terminal: Terminal) -> NDArray[np.uint8] | None:
+    """A picture of the robot; written to a file if one was named."""
+    from nutmeg.view.portrait import portrait
+
+    try:
+        if arguments.picture is not None:
+            from PIL import Image
+
+            Image.fromarray(portrait(arguments.robot, arguments.type, (1200, 900))).save(arguments.picture)
+            terminal.say(f"wrote {arguments.picture}")
+        return (
+            None
+            if terminal.json or not terminal.console.is_terminal
+            else portrait(arguments.robot, arguments.type, (288, 216))
+        )
+    except EnvironmentProblem as problem:
+        if arguments.picture is not None:
+            raise
+        terminal.warn(f"no picture: {problem}")
+        return None

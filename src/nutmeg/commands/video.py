@@ -1,0 +1,61 @@
+"""Make an MP4 video of a recording.
+
+example: nutmeg video match.nutmeg match.mp4 --camera follow:nao-v6-1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg video`."""
+
+    file: tyro.conf.Positional[Path]
+    """The recording."""
+    output: tyro.conf.Positional[Path]
+    """The MP4 file to write."""
+    camera: str = "broadcast"
+    """broadcast, side, follow:ROBOT, eyes:ROBOT, or a camera of the scene."""
+    fps: float = 30.0
+    """Pictures per second."""
+    size: tuple[int, int] = (1280, 720)
+    """Width and height in pixels."""
+    seconds: float = 0.0
+    """Film only so much from the start; 0 films all."""
+    quick: bool = False
+    """No shadows, reflections or smoothing: about twelve times faster in software."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Films the recording."""
+    from nutmeg.recording import Recording
+    from nutmeg.view.pictures import FINE, QUICK
+    from nutmeg.view.video import video
+
+    for problem in Recording.open(arguments.file).problems:
+        terminal.warn(problem)
+    with terminal.progress() as progress:
+        task = progress.add_task("filming", total=None)
+        frames = video(
+            arguments.file,
+            arguments.output,
+            fps=arguments.fps,
+            size=arguments.size,
+            camera=arguments.camera,
+            quality=QUICK if arguments.quick else FINE,
+            max_seconds=arguments.seconds or None,
+            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    terminal.say(f"wrote {arguments.output}: {frames} frames, {frames / arguments.fps:.1f} s.")
+    return {"file": str(arguments.output), "frames": frames}

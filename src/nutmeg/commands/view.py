@@ -1,0 +1,76 @@
+"""Put a robot on a field and look at it in the browser: a built-in one, or your own.
+
+example: nutmeg view nao-v6 --field spl2011
+         nutmeg view path/to/my-robot
+         nutmeg view arm.urdf --field floor
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg view`."""
+
+    robot: tyro.conf.Positional[str]
+    """Name of a robot, or path of your own: a folder with robot.toml, an MJCF or a URDF file."""
+    field: str = "floor"
+    """Field to put it on."""
+    ball: str = ""
+    """Ball; empty for the field's own, none for no ball."""
+    type: str = ""
+    """One of the robot's types."""
+    pose: str = "ready"
+    """Pose it stands in."""
+    team: str = "blue"
+    """Team colour."""
+    seconds: float = 0.0
+    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8080
+    """Port of the page."""
+    open: bool = False
+    """Open the page in your browser."""
+    record: Path | None = None
+    """Keep the recording under this name."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+class _Stand:
+    """Lets a robot hold its pose."""
+
+    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:  # noqa: ARG002
+        return iter(())
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Builds the scene and watches it."""
+    from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.engine import Worlds
+    from nutmeg.live import Watching, watch
+
+    placement = Placement(
+        robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
+    )
+    scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
+    how = Watching(
+        seconds=arguments.seconds,
+        host=arguments.host,
+        port=arguments.port,
+        open_browser=arguments.open,
+        record=arguments.record,
+    )
+    return watch(Worlds(scene), _Stand(), how, terminal)

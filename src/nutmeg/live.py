@@ -1,0 +1,96 @@
+"""A simulation that is watched while it runs: worlds, a recording that grows, and a viewer that reads it.
+
+    watch(worlds, control, Watching(seconds=20), terminal)
+
+The simulation runs in real time here; the viewer is a process of its own that only ever reads the recording.
+"""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import time
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from nutmeg.engine.clock import RealTime
+from nutmeg.engine.schedule import Schedule
+from nutmeg.engine.trace import TraceWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nutmeg.engine.worlds import Worlds
+    from nutmeg.terminal import Terminal
+
+CYCLE = 0.02
+"""Control cycle [s]."""
+LONGEST = 3600.0
+"""A run without an end stops simulating after this time; the viewer goes on [s]."""
+
+
+class Director(Protocol):
+    """What happens in a watched run: called once every control cycle."""
+
+    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
+        """Writes commands for the cycle that begins at `time`; yields events (kind, fields)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """How to watch."""
+
+    seconds: float = 0.0
+    """End after this much time; 0 goes on until Ctrl-C [s]."""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    open_browser: bool = False
+    record: Path | None = None
+    """Keep the recording here; without it, it is deleted in the end."""
+    page: bool = True
+    """Whether to start the viewer at all."""
+    seed: int = 0
+
+
+def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
+    """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
+    from nutmeg.view.process import start_viewer_process
+
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+        path = how.record or Path(folder) / "live.nutmeg"
+        trace = TraceWriter(path, worlds, seed=how.seed, config={"command": "watch"})
+        schedule = Schedule(worlds)
+        schedule.every(CYCLE, lambda now: _cycle(director, trace, now))
+        schedule.every(CYCLE, trace.sample)
+        clock = RealTime()
+        old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
+        viewer = None
+        try:
+            schedule.run(CYCLE)
+            viewer = start_viewer_process(path, host=how.host, port=how.port, live=True) if how.page else None
+            if viewer is not None:
+                terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
+                if how.open_browser:
+                    webbrowser.open(viewer.url)
+            schedule.run((how.seconds or LONGEST) - CYCLE, clock)
+            trace.close()
+            while viewer is not None and not how.seconds and viewer.alive:
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            terminal.say("stopped.")
+        finally:
+            signal.signal(signal.SIGTERM, old)
+            trace.close()
+            if viewer is not None:
+                viewer.stop()
+        if how.record:
+            terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
+        url = viewer.url if viewer else None
+        return {"url": url, "simulated_s": schedule.time, "late_s": clock.lost, "recording": how.record}
+
+
+def _cycle(director: Director, trace: TraceWriter, now: float) -> None:
+    for kind, fields in director.cycle(now):
+        trace.event(now, kind, **fields)

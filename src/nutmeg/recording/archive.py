@@ -1,0 +1,239 @@
+"""Where the files of a recording lie: in a folder, or packed in one file.
+
+The packed form is a zip without compression (Parquet is compressed already), its entries in the order in
+which a truncated copy is most useful. Without its directory, which is at the end, the entries are found by
+walking their headers (APPNOTE.TXT of PKWARE, 4.3.7: local file header).
+
+    pack(Path("walk.nutmeg"), Path("walk-packed.nutmeg"))
+    store = open_store(Path("walk-packed.nutmeg"))
+    store.read("manifest.toml")
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from nutmeg.errors import RecordingError
+from nutmeg.recording import chunks
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
+
+_LOCAL_HEADER = struct.Struct("<4s5H3L2H")  # signature, 5 short fields, CRC, 2 sizes, 2 lengths
+_PACKED_AT = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
+
+
+class Store(Protocol):
+    """The files of a recording, wherever they are."""
+
+    path: Path
+    grows: bool
+    problems: list[str]
+
+    def names(self) -> list[str]:
+        """The files there are."""
+
+    def size(self, name: str) -> int:
+        """The bytes of a file; -1 if there is none."""
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a file is there, and not cut short."""
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """A file from `offset` on, as far as it is there; FileNotFoundError if it is not."""
+
+
+class FolderStore:
+    """A recording that is a folder, and may be growing."""
+
+    grows = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[str] = []
+
+    def names(self) -> list[str]:
+        """The files there are."""
+        return [entry.name for entry in self.path.iterdir()]
+
+    def size(self, name: str) -> int:
+        """The bytes of a file; -1 if there is none."""
+        try:
+            return (self.path / name).stat().st_size
+        except FileNotFoundError:
+            return -1
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a file is there; in a folder none is cut short on the way."""
+        return self.size(name) >= 0
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """A file from `offset` on."""
+        with (self.path / name).open("rb", buffering=0) as file:
+            file.seek(offset)
+            return file.read()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """Where the content of an entry lies in a packed file, in bytes."""
+
+    start: int
+    size: int
+    crc: int
+
+
+class PackedStore:
+    """A recording in one file; truncated or damaged entries are told in `problems`."""
+
+    grows = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self._length = path.stat().st_size
+        try:
+            with zipfile.ZipFile(path) as archive:
+                self._entries = {info.filename: self._listed(info) for info in archive.infolist()}
+        except (zipfile.BadZipFile, struct.error):
+            self._entries = self._walked()
+
+    def names(self) -> list[str]:
+        """The files there are."""
+        return list(self._entries)
+
+    def size(self, name: str) -> int:
+        """The bytes of a file, as far as they are there; -1 if there is none."""
+        if name not in self._entries:
+            return -1
+        entry = self._entries[name]
+        return max(0, min(entry.size, self._length - entry.start))
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a file is there, and not cut short."""
+        return name in self._entries and self.size(name) == self._entries[name].size
+
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """A file from `offset` on, as far as it is there."""
+        if name not in self._entries:
+            raise FileNotFoundError(name)
+        entry = self._entries[name]
+        with self.path.open("rb") as file:
+            file.seek(entry.start)
+            data = file.read(entry.size)
+        if len(data) == entry.size and zlib.crc32(data) != entry.crc:
+            problem = f"{name}: is damaged (its checksum is wrong)."
+            self.problems += [] if problem in self.problems else [problem]
+        return data[offset:]
+
+    def _listed(self, info: zipfile.ZipInfo) -> _Entry:
+        """An entry of the directory; only its header says where its content starts."""
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise RecordingError(f"{self.path}: was zipped with compression. Unzip it, and open the folder.")
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+        start = info.header_offset + _LOCAL_HEADER.size + header[-2] + header[-1]
+        return _Entry(start=start, size=info.file_size, crc=info.CRC)
+
+    def _walked(self) -> dict[str, _Entry]:
+        """The entries of a file without its directory, and a problem that says where it ends."""
+        entries: dict[str, _Entry] = {}
+        place = 0
+        with self.path.open("rb") as file:
+            while True:
+                file.seek(place)
+                raw = file.read(_LOCAL_HEADER.size)
+                if len(raw) < _LOCAL_HEADER.size or not raw.startswith(b"PK\x03\x04"):
+                    break
+                *_, crc, _, size, name_length, extra_length = _LOCAL_HEADER.unpack(raw)
+                name = file.read(name_length).decode("utf-8", "replace")
+                start = place + _LOCAL_HEADER.size + name_length + extra_length
+                if start > self._length:
+                    break
+                entries[name] = _Entry(start=start, size=size, crc=crc)
+                place = start + size
+        self.problems.append(_end_of_walk(entries, self._length))
+        return entries
+
+
+def _end_of_walk(entries: dict[str, _Entry], length: int) -> str:
+    """Where a packed file without directory ends, as a sentence."""
+    cut = [name for name, entry in entries.items() if entry.start + entry.size > length]
+    if cut:
+        entry = entries[cut[0]]
+        where = f"in the middle of {cut[0]} ({length - entry.start} of {entry.size} bytes)"
+    else:
+        where = f"after {list(entries)[-1]}" if entries else "before its first entry"
+    return f"the file is truncated: it ends {where}, and what followed is missing."
+
+
+def open_store(path: Path) -> Store:
+    """The files of the recording at `path`, a folder or a packed file."""
+    if path.is_dir():
+        if not (path / MANIFEST).is_file():
+            raise RecordingError(f"{path}: is a folder, but no recording: it has no {MANIFEST}.")
+        return FolderStore(path)
+    if not path.is_file():
+        raise RecordingError(f"{path}: there is no such recording. Check the path.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+        store = PackedStore(path) if start == b"PK\x03\x04" else None
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read: {error.strerror}.") from None
+    if store is None or not store.is_whole(MANIFEST):
+        raise RecordingError(
+            f"{path}: is no recording: it is not a packed one with a whole {MANIFEST} in it. Other logs can be "
+            "imported from CSV."
+        )
+    return store
+
+
+def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
+    """Write the recording in `folder` into one file; what is void or foreign in the folder stays behind."""
+    folder, file = Path(folder), Path(file)
+    store = open_store(folder)
+    if not isinstance(store, FolderStore):
+        raise RecordingError(f"{folder}: is packed already. Copy it.")
+    if file.exists() and not (overwrite and file.is_file()):
+        raise RecordingError(f"{file}: exists already. Choose another name, or allow to overwrite it.")
+    sealed = chunks.series_indices(store.names())
+    series = [chunks.series_name(index) for index in sealed]
+    tail = chunks.tail_name(sealed[-1] + 1 if sealed else 0)
+    draft = file.with_name(file.name + ".draft")
+    try:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
+            for name in [MANIFEST, SCENE, EVENTS, *series, tail]:
+                if store.size(name) >= 0:
+                    archive.writestr(zipfile.ZipInfo(name, _PACKED_AT), store.read(name))
+        draft.replace(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise RecordingError(f"{file}: cannot be written: {error.strerror}. {folder} is unchanged.") from None
+
+
+def remove_recording(path: Path) -> None:
+    """Delete a recording; refuses anything else, and a folder with foreign files in it."""
+    store = open_store(path)
+    Manifest.parse(store.read(MANIFEST), path / MANIFEST)
+    try:
+        if isinstance(store, PackedStore):
+            path.unlink()
+            return
+        names = [name for name in store.names() if name != MANIFEST]
+        foreign = [name for name in names if not _belongs(name.removesuffix(".draft"))]
+        if foreign:
+            raise RecordingError(f"{path}: also holds {foreign[0]!r}, so it is not overwritten. Move that away.")
+        for name in [*names, MANIFEST]:  # the manifest last: until then it can be removed again
+            (path / name).unlink()
+        path.rmdir()
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be overwritten: {error.strerror}.") from None
+
+
+def _belongs(name: str) -> bool:
+    return name in (MANIFEST, SCENE, EVENTS) or chunks.is_chunk_name(name)

@@ -1,0 +1,175 @@
+"""Making a recording of a CSV file, such as the log of a real robot.
+
+    mapping = settings.read(Path("servo.toml"), CsvMap)
+    recording = import_csv(Path("kp100_sin_sin.csv"), Path("kp100_sin_sin.nutmeg"), mapping)
+
+The first line names the columns. An empty cell is missing (NaN); any other cell that is not a number is an
+error with its file, line and column, and then no recording is left behind. Files ending in `.gz` are unpacked
+on the way. Rows are read one after the other, so the log may be longer than the memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import zlib
+from typing import IO, TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from nutmeg.errors import FileError, NutmegError, listing, suggestion
+from nutmeg.recording.archive import remove_recording
+from nutmeg.recording.reader import Recording
+from nutmeg.recording.writer import RecordingWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nutmeg.recording.csv_map import CsvMap
+
+_BATCH = 1000  # rows appended together
+
+
+def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool = False) -> Recording:
+    """Write the rows of the CSV file `source` to a new recording `target`, as `mapping` says."""
+    try:
+        with _open_text(source) as file:
+            table = _Table(file, source, mapping)
+            channels = [part.channel for part in mapping.channels]
+            config = {"source": source.name, **mapping.config}
+            writer = RecordingWriter.create(
+                target, channels, kind=mapping.kind, seed=0, config=config, overwrite=overwrite
+            )
+            try:
+                with writer:
+                    _copy(table, writer)
+            except (NutmegError, OSError, EOFError, ValueError, zlib.error, csv.Error):
+                remove_recording(target)
+                raise
+    except UnicodeDecodeError as error:
+        raise FileError(source, f"is not text in UTF-8 (byte {error.start}), so it cannot be CSV.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(source, f"is damaged: {error}. Fetch it anew.") from None
+    except csv.Error as error:
+        raise FileError(source, f"is not CSV: {error}.") from None
+    except OSError as error:
+        raise FileError(source, f"cannot be read: {error.strerror}. Check the path.") from None
+    return Recording.open(target)
+
+
+def _open_text(source: Path) -> IO[str]:
+    if source.suffix == ".gz":
+        return gzip.open(source, "rt", encoding="utf-8-sig", newline="")
+    return source.open(encoding="utf-8-sig", newline="")
+
+
+def _copy(table: _Table, writer: RecordingWriter) -> None:
+    """Append all rows in batches, with their events in between."""
+    times: list[float] = []
+    rows: list[list[float]] = []
+    for time, values, events in table:
+        for kind, fields in events:
+            writer.event(time, kind, **fields)
+        if not values:
+            continue
+        times.append(time)
+        rows.append(values)
+        if len(rows) == _BATCH:
+            writer.append_many(times, rows)
+            times, rows = [], []
+    if rows:
+        writer.append_many(times, rows)
+    if not writer.rows_written:
+        raise FileError(table.path, "has no row that is to be kept. Check `where` in the column map.")
+
+
+class _Table:
+    """The rows of a CSV file as times, values and events."""
+
+    def __init__(self, file: IO[str], path: Path, mapping: CsvMap) -> None:
+        self.path, self._map = path, mapping
+        self._reader = csv.reader(file, delimiter=mapping.delimiter)
+        self._names = next(self._reader, [])
+        twice = [name for i, name in enumerate(self._names) if name in self._names[:i]]
+        if not self._names or twice:
+            found = f"the column {twice[0]!r} is there twice" if twice else "the file is empty"
+            raise FileError(path, f"{found}; the first line must name each column once.", line=1)
+        time = mapping.time
+        self._time = self._place(time.column) if time.column else -1
+        parts = [(self._place(name), part) for part in mapping.channels for name in part.columns]
+        self._places = [place for place, _ in parts]
+        self._scales = [part.scale for _, part in parts]
+        self._offsets = [part.offset for _, part in parts]
+        self._events = {kind: self._place(name) for kind, name in mapping.events.items()}
+        self._where = {self._place(name): set(texts) for name, texts in mapping.where.items()}
+
+    def _place(self, name: str) -> int:
+        if name not in self._names:
+            hint = suggestion(name, self._names) + listing("column", self._names)
+            raise FileError(self.path, f"has no column {name!r}, which the column map names. {hint}", line=1)
+        return self._names.index(name)
+
+    def __iter__(self) -> Iterator[tuple[float, list[float], list[tuple[str, dict[str, object]]]]]:
+        """Time, values (empty if the row is left out) and events of each row that is to be kept."""
+        texts = dict.fromkeys(self._events, "")
+        first, last, count = math.nan, -math.inf, 0
+        for cells in self._reader:
+            if not cells:
+                continue  # an empty line
+            if len(cells) != len(self._names):
+                self._fail(f"has {len(cells)} cells, but the first line names {len(self._names)} columns.")
+            if any(cells[place] not in allowed for place, allowed in self._where.items()):
+                continue
+            time = self._time_of(cells, count)
+            first = time if math.isnan(first) else first
+            time -= first if self._map.time.from_zero else 0.0
+            count += 1
+            if time <= last:
+                yield last, [], [self._dropped(time, last)]
+                continue
+            last = time
+            changed = {kind: cells[place] for kind, place in self._events.items() if cells[place] != texts[kind]}
+            texts.update(changed)
+            events: list[tuple[str, dict[str, object]]] = [(kind, {"value": text}) for kind, text in changed.items()]
+            yield time, self._values(cells), events
+
+    def _time_of(self, cells: list[str], count: int) -> float:
+        if self._time < 0:
+            return count / self._map.time.rate
+        time = self._number(cells, self._time) * self._map.time.scale
+        if not math.isfinite(time):
+            self._fail(f"column {self._map.time.column!r}: the time is missing.")
+        return time
+
+    def _dropped(self, time: float, last: float) -> tuple[str, dict[str, object]]:
+        """The event for a row whose time repeats, unless that is an error."""
+        if self._map.time.repeated == "error":
+            self._fail(
+                f'the time {time:g} s does not follow {last:g} s. Set `repeated = "drop"` under [time] to leave '
+                "such rows out, or `rate` to count rows; import trials whose clock starts anew one by one."
+            )
+        return "row_dropped", {"line": self._reader.line_num, "row_time": time}
+
+    def _values(self, cells: list[str]) -> list[float]:
+        numbers = [self._number(cells, place) for place in self._places]
+        parts = zip(numbers, self._scales, self._offsets, strict=True)
+        return [number * scale + offset for number, scale, offset in parts]
+
+    def _number(self, cells: list[str], place: int) -> float:
+        cell = cells[place].strip()
+        if not cell:
+            return np.nan
+        try:
+            if "_" in cell:  # Python would read 1_000 as a number
+                raise ValueError(cell)
+            return float(cell)
+        except ValueError:
+            self._fail(
+                f"column {self._names[place]!r}: {cell!r} is not a number. Write it with a point, as in -1.5e-3; "
+                "an empty cell means missing."
+            )
+
+    def _fail(self, problem: str) -> NoReturn:
+        raise FileError(self.path, problem, line=self._reader.line_num)

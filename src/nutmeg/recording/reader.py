@@ -1,0 +1,268 @@
+"""Reading a recording: a few chunks in memory at a time, finished or still growing, whole or damaged.
+
+    recording = Recording.open(Path("walk.nutmeg"))
+    angles = recording.read("nao1.angles", start=recording.row_at(10.0))  # (rows, labels)
+    for problem in recording.problems:
+        ...
+
+Rows are numbered from 0 over all chunks that can be read. Of a damaged recording everything that is whole is
+there, and `problems` says which times are missing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nutmeg.errors import RecordingError, UnknownNameError
+from nutmeg.recording import chunks
+from nutmeg.recording.archive import Store, open_store
+from nutmeg.recording.cache import ChunkCache, Growing
+from nutmeg.recording.channels import Channel, Layout
+from nutmeg.recording.content import content_hash
+from nutmeg.recording.events import EventLog
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+class _Chunk(NamedTuple):
+    """A sealed chunk and the rows it holds: `start` to `stop`, without `stop`."""
+
+    name: str
+    start: int
+    stop: int
+
+
+class Recording:
+    """The rows and events of a recording."""
+
+    def __init__(self, store: Store) -> None:
+        """Use `open`."""
+        self.path = store.path
+        self._store = store
+        text = store.read(MANIFEST)
+        self.manifest = Manifest.parse(text, store.path / MANIFEST)
+        self._manifest_size = len(text)
+        self._layout = Layout(self.manifest.channels, store.path)
+        self.channels: dict[str, Channel] = {channel.name: channel for channel in self._layout.channels}
+        self._chunks: list[_Chunk] = []
+        self._next = 0  # index of the chunk that the tail will become
+        self._gaps: list[tuple[int, str]] = []  # row before which something is missing, and why
+        self._times = Growing(1)
+        self._tail = Growing(1 + self._layout.width)
+        self._partial_row = 0  # bytes at the end of the tail
+        self._log = EventLog()
+        self._cache = ChunkCache(store, self._layout)
+        self.scene_xml = self._scene()
+        self._adopt_sealed(chunks.series_indices(store.names()))
+        self._read_new()
+        if self._gaps and not len(self):
+            raise RecordingError(
+                f"{self.path}: none of its rows can be read: {self._gaps[0][1]}. Copy it anew from where it was made."
+            )
+
+    @classmethod
+    def open(cls, path: Path) -> Recording:
+        """The recording at `path`, a folder or a packed file, finished or not."""
+        try:
+            return cls(open_store(Path(path)))
+        except OSError as error:
+            raise RecordingError(f"{path}: cannot be read: {error.strerror}.") from None
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events in the order of writing, each with `time` in s, `kind` and its own fields."""
+        return self._log.events
+
+    @property
+    def finished(self) -> bool:
+        """Whether the writer was closed properly; if not, it is still at work, or was stopped."""
+        return self.manifest.finished
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """The times of all rows in s, `(rows,)`; not to be written to."""
+        return self._times.view[:, 0]
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first row to the last; 0 without rows."""
+        return float(self.times[-1] - self.times[0]) if len(self) else 0.0
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def row_at(self, time: float) -> int:
+        """The last row at or before `time` in s; the first one if all are later."""
+        if not len(self):
+            raise RecordingError(f"{self.path}: has no rows yet.")
+        return max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
+
+    def read(self, channel: str, start: int = 0, stop: int | None = None) -> NDArray[np.float64]:
+        """The values `(rows, labels)` of one channel; `start` and `stop` as in slices."""
+        if channel not in self.channels:
+            raise UnknownNameError("channel", channel, self.channels, where=str(self.path))
+        start, stop, _ = slice(start, stop).indices(len(self))
+        values = np.empty((max(stop - start, 0), len(self.channels[channel].labels)))
+        self._fill(values, [self.channels[channel]], start, stop)
+        return values
+
+    def rows(self, start: int = 0, stop: int | None = None) -> NDArray[np.float64]:
+        """The values `(rows, width)` of all channels in declared order; `start` and `stop` as in slices."""
+        start, stop, _ = slice(start, stop).indices(len(self))
+        values = np.empty((max(stop - start, 0), self._layout.width))
+        self._fill(values, list(self._layout.channels), start, stop)
+        return values
+
+    def refresh(self) -> bool:
+        """Pick up what was written since; True if there are new rows or events, or it was finished."""
+        if not self._store.grows or self.finished:
+            return False
+        try:
+            ended = self._reload_manifest()
+            return self._read_new() or ended
+        except OSError as error:
+            raise RecordingError(f"{self.path}: is gone: {error.strerror}. It was moved or replaced.") from None
+
+    def content_hash(self) -> str:
+        """SHA-256 of channels, seed, configuration, scene, rows and events; not of chunks or dates."""
+        return content_hash(self.manifest, self.scene_xml, self._blocks(), self.events)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is missing, one sentence each; grows when damage shows up in reading."""
+        found = [*self._store.problems]
+        found += [f"{why}: {self._span(row)} are missing." for row, why in self._gaps]
+        if self._partial_row:
+            name = chunks.tail_name(self._next)
+            found.append(f"{name}: ends in the middle of a row; {self._partial_row} bytes were left out.")
+        for what, declared, count in self._counts():
+            if declared not in (None, count):
+                found.append(f"{MANIFEST} declares {declared} {what}; {count} could be read.")
+        return found + self._log.problems + self._cache.problems
+
+    def _counts(self) -> list[tuple[str, int | None, int]]:
+        """What a finished manifest declares and what is there."""
+        last = self.manifest.last_time
+        rows = "rows" if last is None else f"rows until t={last:g} s"
+        return [(rows, self.manifest.rows, len(self)), ("events", self.manifest.events, len(self.events))]
+
+    def _span(self, row: int) -> str:
+        """The times between which rows are missing before `row`, as words."""
+        after = f"after t={self.times[row - 1]:g} s" if row else "from the start"
+        if row < len(self):
+            return f"the rows {after} and before t={self.times[row]:g} s"
+        last = self.manifest.last_time
+        return f"the rows {after}" + (f" until t={last:g} s" if last is not None else "")
+
+    def _scene(self) -> str | None:
+        if not self._store.is_whole(SCENE):
+            return None
+        return self._store.read(SCENE).decode("utf-8", "replace")
+
+    def _reload_manifest(self) -> bool:
+        """Look whether the writer has marked the recording as finished."""
+        if self._store.size(MANIFEST) == self._manifest_size:  # the finished one is longer: it has the counts
+            return False
+        text = self._store.read(MANIFEST)
+        self.manifest = Manifest.parse(text, self.path / MANIFEST)
+        self._manifest_size = len(text)
+        return self.finished
+
+    def _read_new(self) -> bool:
+        """Take up new events, chunks that were sealed since, and new rows of the tail."""
+        news = False
+        if self._store.size(EVENTS) > self._log.offset:
+            news = self._log.feed(self._store.read(EVENTS, self._log.offset))
+        before = len(self)
+        while True:
+            if self._store.size(chunks.series_name(self._next)) >= 0:
+                self._adopt_sealed([self._next])
+                continue
+            try:
+                self._read_tail()
+            except FileNotFoundError:  # sealed in this very moment, or there is none
+                if self._store.size(chunks.series_name(self._next)) >= 0:
+                    continue
+            return news or len(self) > before
+
+    def _adopt_sealed(self, indices: list[int]) -> None:
+        """Take up sealed chunks; rows known from their tail keep their numbers."""
+        for index in indices:
+            for lost in range(self._next, index):
+                self._gaps.append((len(self), f"{chunks.series_name(lost)} is not there"))
+            self._times.shorten(len(self._times) - len(self._tail))  # the chunk has the same times again
+            self._tail.shorten(0)
+            self._partial_row = 0
+            self._next = index + 1
+            name, start = chunks.series_name(index), len(self)
+            try:
+                times = chunks.decode_times(self._store.read(name), self._layout.columns)
+                if start and len(times) and times[0] <= self.times[-1]:
+                    raise ValueError(f"it starts at t={times[0]:g} s, which is not after the chunk before it")
+            except chunks.BROKEN as error:
+                self._gaps.append((start, f"{name} cannot be read ({str(error).strip('. ')})"))
+                continue
+            if not len(times):
+                continue
+            self._times.append(times[:, np.newaxis])
+            self._chunks.append(_Chunk(name, start, start + len(times)))
+
+    def _read_tail(self) -> None:
+        """Take up the whole rows at the end of the tail."""
+        name, row_bytes = chunks.tail_name(self._next), 8 * (1 + self._layout.width)
+        done = len(self._tail) * row_bytes
+        size = self._store.size(name)
+        if size < 0:
+            raise FileNotFoundError(name)
+        if size < done:
+            raise RecordingError(f"{self.path}: was replaced while it was read. Open it again.")
+        self._partial_row = (size - done) % row_bytes
+        if size - done < row_bytes:
+            return
+        data = self._store.read(name, done)
+        self._partial_row = len(data) % row_bytes
+        rows = np.frombuffer(data[: len(data) - self._partial_row], dtype="<f8").reshape(-1, 1 + self._layout.width)
+        self._tail.append(rows)
+        self._times.append(rows[:, :1])
+
+    def _fill(self, out: NDArray[np.float64], channels: list[Channel], start: int, stop: int) -> None:
+        """Copy rows `start` to `stop` of some channels, side by side, into `out`."""
+        for chunk in self._overlapping(start, stop):
+            first, last = max(start, chunk.start), min(stop, chunk.stop)
+            values = self._cache.values(chunk.name, channels, chunk.stop - chunk.start, self._when(chunk))
+            pieces = [array[first - chunk.start : last - chunk.start] for array in values]
+            _place(out[first - start : last - start], pieces)
+        sealed = len(self) - len(self._tail)
+        if stop > max(sealed, start):
+            rows = self._tail.view[max(start - sealed, 0) : stop - sealed, 1:]
+            _place(out[max(sealed - start, 0) :], [rows[:, self._layout.slices[c.name]] for c in channels])
+
+    def _overlapping(self, start: int, stop: int) -> list[_Chunk]:
+        """The chunks with rows between `start` and `stop`."""
+        first = int(np.searchsorted([chunk.stop for chunk in self._chunks], start, side="right"))
+        last = int(np.searchsorted([chunk.start for chunk in self._chunks], stop, side="left"))
+        return self._chunks[first:last] if start < stop else []
+
+    def _when(self, chunk: _Chunk) -> str:
+        return f"t={self.times[chunk.start]:g} s to t={self.times[chunk.stop - 1]:g} s"
+
+    def _blocks(self) -> Iterator[NDArray[np.float64]]:
+        """All rows, time first, a chunk at a time: `(rows, 1 + width)`."""
+        edges = [(chunk.start, chunk.stop) for chunk in self._chunks]
+        for start, stop in [*edges, (len(self) - len(self._tail), len(self))]:
+            yield np.concatenate([self.times[start:stop, np.newaxis], self.rows(start, stop)], axis=1)
+
+
+def _place(out: NDArray[np.float64], pieces: list[NDArray[np.floating]]) -> None:
+    """Write arrays `(rows, n)` side by side into `out`; numbers stored as float32 become float64."""
+    column = 0
+    for piece in pieces:
+        out[:, column : column + piece.shape[1]] = piece
+        column += piece.shape[1]

@@ -1,0 +1,77 @@
+"""What commands say to people and to scripts.
+
+People get tables and progress. With `--json` everything for people goes to standard error, and standard
+output gets one JSON object as its last line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rich.progress import Progress
+
+
+class Terminal:
+    """The output of a command."""
+
+    def __init__(self, *, json: bool = False) -> None:
+        self.json = json
+        self.console = Console(stderr=json, highlight=False)
+
+    def say(self, text: str) -> None:
+        """A line for people; Rich markup is understood."""
+        self.console.print(text, soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """A line that something is not as it should be."""
+        Console(stderr=True, highlight=False).print(f"[yellow]note:[/] {text}", soft_wrap=True)
+
+    def table(self, title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+        """A table; numbers are aligned to the right, texts are shown as they are (Rich `Text` may be coloured)."""
+        made = Table(
+            title=Text(title) if title else None, title_justify="left", header_style="bold", box=None, pad_edge=False
+        )
+        cells = [list(row) for row in rows]
+        for index, column in enumerate(columns):
+            numeric = bool(cells) and all(isinstance(row[index], int | float) for row in cells)
+            made.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+        for row in cells:
+            made.add_row(*(_shown(cell) for cell in row))
+        self.console.print(made)
+
+    def progress(self) -> Progress:
+        """A progress bar with the time left; a context manager."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True, highlight=False)
+        parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        return Progress(*parts, console=console, transient=True)
+
+    def finish(self, result: Mapping[str, Any] | None) -> None:
+        """Prints the result as JSON if that was asked for."""
+        if self.json:
+            shown = {k: v for k, v in (result or {}).items() if k != "exit_code"}
+            sys.stdout.write(json.dumps(shown, default=_plain) + "\n")
+            sys.stdout.flush()
+
+
+def _shown(cell: object) -> Text:
+    if isinstance(cell, Text):
+        return cell
+    return Text(f"{cell:.4g}" if isinstance(cell, float) else str(cell))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """NumPy numbers and arrays, paths: as JSON knows them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
