@@ -10,6 +10,7 @@ and what to do. The command line prints it without a traceback and exits with it
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class EnvironmentProblem(NutmegError):  # noqa: N818 (it is the machine that is 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence with the name the user probably meant, or nothing."""
+    known = list(known)
     near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.5)
     match = next((k for k in known if near and k.lower() == near[0]), None)
     return f"Did you mean {match!r}? " if match else ""
@@ -78,5 +80,11 @@ def listing(kind: str, known: Iterable[str], *, most: int = 40) -> str:
     """A sentence listing what is allowed, cut after `most` names."""
     names = list(known)
     shown = ", ".join(names[:most]) + (f", and {len(names) - most} more" if len(names) > most else "")
-    plural = kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
-    return f"Known {plural}: {shown}." if names else f"There are no {plural} here."
+    return f"Known {_plural(kind)}: {shown}." if names else f"There are no {_plural(kind)} here."
+
+
+def _plural(kind: str) -> str:
+    """The plural of a kind of thing: `bodies`, `keys`, `motors of nao-v6`."""
+    thing, *of = re.split(r"(?= (?:of|in) )", kind, maxsplit=1)
+    many = f"{thing[:-1]}ies" if re.search(r"[^aeiou]y$", thing) else f"{thing}s"
+    return many + "".join(of)

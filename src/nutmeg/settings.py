@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import tomllib
 import types
 import typing
@@ -48,7 +49,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line = getattr(error, "lineno", None) or _line_in_message(str(error))
+        line = getattr(error, "lineno", None) or _line_in_message(str(error), text)
         raise FileError(path, f"broken TOML: {error}.", line=line) from None
 
 
@@ -59,33 +60,76 @@ def read(path: Path, kind: type[T]) -> T:
 
 def convert(table: Mapping[str, Any], kind: type[T], path: Path) -> T:
     """The dataclass `kind` that a parsed table describes; `path` is named in errors."""
-    return typing.cast("T", _Reader(path).value(dict(table), kind, ""))
+    try:
+        return typing.cast("T", _Reader(path).value(dict(table), kind, ""))
+    except _MisfitError as misfit:
+        problem = f"{misfit.where or 'the file'}: {misfit.problem}"
+        raise FileError(path, problem, line=line_of(path, misfit.where)) from None
 
 
-def _line_in_message(message: str) -> int | None:
+def line_of(path: Path, where: str) -> int | None:
+    """The line of a TOML file on which a key such as `body[2].joint.range` is written, if it can be found.
+
+    It is the place at which another spelling would rename this key and no other. An element of a list of tables
+    is where its first key is.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        keys = [int(k[1:-1]) if k.startswith("[") else k for k in re.findall(r"[^.\[\]]+|\[\d+\]", where)]
+        found = _at(tomllib.loads(text), keys)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if keys and isinstance(keys[-1], int) and isinstance(found, dict) and found:
+        keys.append(next(iter(found)))
+    while keys and isinstance(keys[-1], int):
+        keys.pop()
+    return _line_of_key(text, keys) if keys else None
+
+
+_OTHER = "another-spelling-of-it"
+
+
+def _line_of_key(text: str, keys: list[str | int]) -> int | None:
+    for place in re.finditer(rf'(?<![\w-])"?{re.escape(str(keys[-1]))}"?(?=\s*[=.\]])', text):
+        try:
+            renamed = tomllib.loads(text[: place.start()] + _OTHER + text[place.end() :])
+            _at(renamed, [*keys[:-1], _OTHER])
+        except (ValueError, LookupError, TypeError):
+            continue
+        return text.count("\n", 0, place.start()) + 1
+    return None
+
+
+def _at(table: Any, keys: list[str | int]) -> Any:  # noqa: ANN401
+    for key in keys:
+        table = table[key]
+    return table
+
+
+def _line_in_message(message: str, text: str) -> int | None:
     """Python 3.11 to 3.13 tell the line of a TOML error only in its text."""
     _, found, tail = message.partition("(at line ")
-    return int(tail.split(",")[0]) if found else None
+    if found:
+        return int(tail.split(",")[0])
+    return len(text.splitlines()) if "(at end of document)" in message else None
+
+
+class _MisfitError(Exception):
+    """A value that does not fit; becomes a FileError once it is clear that no alternative fits either."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(problem)
+        self.where, self.problem = where, problem
 
 
 class _Reader:
-    """Converts parsed TOML; keeps the path for the errors."""
+    """Converts parsed TOML; paths in it are relative to the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def fail(self, where: str, problem: str) -> typing.NoReturn:
-        raise FileError(self.path, f"{where or 'the file'}: {problem}", line=self._line(where))
-
-    def _line(self, where: str) -> int | None:
-        """The first line on which the key is written. A guess for repeated keys, hence only the exact ones."""
-        key = where.rsplit(".", 1)[-1].split("[", maxsplit=1)[0]
-        try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
-            return None
-        hits = [n for n, text in enumerate(lines, 1) if key and _writes_key(text, key)]
-        return hits[0] if len(hits) == 1 else None
+        raise _MisfitError(where, problem)
 
     def value(self, found: Any, kind: Any, where: str) -> Any:  # noqa: ANN401
         if kind is object or kind is Any:
@@ -128,7 +172,7 @@ class _Reader:
                 continue
             try:
                 return self.value(found, kind, where)
-            except FileError as error:
+            except _MisfitError as error:
                 errors.append(error)
         raise errors[0]
 
@@ -180,11 +224,6 @@ def _describe(found: Any) -> str:  # noqa: ANN401
 
 def _join(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
-
-
-def _writes_key(text: str, key: str) -> bool:
-    text = text.strip()
-    return text.split("=")[0].strip().strip('"') == key or text.strip("[] ").split(".")[-1] == key
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:

@@ -52,7 +52,7 @@ def test_a_value_too_large_for_its_resolution_is_refused_by_name_but_infinity_pa
     ("wrong", "message"),
     [
         ({"name": "a b", "labels": ("x",)}, "may only have letters"),
-        ({"name": "a", "labels": ("x:y",)}, "may only have letters"),
+        ({"name": "a", "labels": ("x\ny",)}, "printable"),
         ({"name": "a", "labels": ()}, "no labels"),
         ({"name": "a", "labels": ("x", "x")}, "twice"),
         ({"name": "a", "labels": ("x",), "resolution": -1.0}, "resolution"),

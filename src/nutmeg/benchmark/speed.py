@@ -88,7 +88,7 @@ def _scene(robot: str, count: int) -> Scene:
 
 def _commands(scene: Scene) -> Callable[[float], NDArray[np.float64]]:
     """All controls at a time, (nu,): every motor sways a little about the start pose."""
-    control, _ = scene.start_commands()
+    control = scene.commands
     velocity = np.ones(scene.model.nu, bool)
     for table in scene.robots:
         velocity[table.commands] = np.array(table.drives) == "velocity"
@@ -122,7 +122,7 @@ def _bare_turn(scene: Scene, seconds: float) -> Callable[[], float]:
     model, data = scene.model, mujoco.MjData(scene.model)
     commands, steps = _commands(scene), steps_in(CYCLE, scene.timestep)
     data.qpos[:] = scene.start
-    data.ctrl[:], data.act[:] = scene.start_commands()
+    data.ctrl[:], data.act[:] = scene.commands, scene.setpoints
 
     def cycle() -> None:
         data.ctrl[:] = commands(data.time)

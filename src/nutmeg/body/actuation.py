@@ -15,6 +15,7 @@ Both kinds are native MuJoCo, so that an exported model moves the same without N
 
 from __future__ import annotations
 
+import math
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,13 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> No
     """Gives every joint that a drive names its actuator; a shared joint follows its leader."""
     joints = {j.name: j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE}
     followers = {s.follower for s in robot.shared}
+    motors = {a.target: a.name for a in spec.actuators}
     for joint, drive in _drive_of_each_joint(robot, joints).items():
+        if joint in motors:
+            raise ModelError(
+                f"{robot.name}: joint {joint!r} has the actuator {motors[joint]!r} in the model file already; "
+                f"take it out there, or take the joint out of the drives."
+            )
         joints[joint].armature = drive.armature
         joints[joint].frictionloss = drive.friction
         if joint not in followers:
@@ -81,12 +88,13 @@ def _add_position_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive) -> None: 
     motor.set_to_pid(kp=drive.stiffness, kv=drive.damping, slewmax=drive.speed, ctrlspec=POSITION_INPUT)
     motor.forcerange = [-drive.torque, drive.torque]
     if joint.range[0] < joint.range[1]:
-        motor.ctrlrange = list(joint.range)
+        in_radians = math.pi / 180 if spec.compiler.degree else 1.0  # an MJCF file may give its ranges in degrees
+        motor.ctrlrange = [limit * in_radians for limit in joint.range]
 
 
 def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
     rotor = joint.parent.add_body(name=joint.name + ROTOR, explicitinertial=True)
-    rotor.mass, rotor.inertia, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], 1.0
+    rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
     hinge = rotor.add_joint(name=joint.name + ROTOR, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     hinge.armature = ROTOR_INERTIA
     clutch = spec.add_tendon(name=joint.name + ".clutch", frictionloss=drive.torque)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import math
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,15 +67,16 @@ def _read_robot(path: Path) -> RobotSettings:
 
 def _from_model_file(path: Path) -> RobotSettings:
     """A robot that is only an MJCF or URDF file: every hinge without an actuator gets a default drive."""
-    from nutmeg.body.modelfile import parse_model
+    from nutmeg.body.modelfile import name_joints, parse_model
 
     spec = parse_model(path)
+    name_joints(spec)
     driven = {a.target for a in spec.actuators}
-    hinges = tuple(j.name for j in spec.joints if "HINGE" in j.type.name and j.name and j.name not in driven)
+    hinges = tuple(j.name for j in spec.joints if "HINGE" in j.type.name and j.name not in driven)
     kind = {"urdf" if path.suffix == ".urdf" else "mjcf": path.resolve()}
     return RobotSettings(
         format=FORMAT,
-        name=path.stem,
+        name=re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem),
         source=f"file {path.name}",
         licence="the file's own",
         model=ModelFiles(**kind),
@@ -115,8 +118,8 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[dict[str, str]
     """The rows of a CSV with their line numbers; checks the columns and that numbers are numbers."""
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(path, f"cannot be read: {error}.") from None
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     table = csv.DictReader(lines)
     missing = [c for c in columns if c not in (table.fieldnames or [])]
@@ -135,7 +138,6 @@ _TEXT = frozenset({"link", "joint", "parent", "child", "source"})
 
 def _is_number(text: str | None) -> bool:
     try:
-        float(text or "")
+        return math.isfinite(float(text or ""))
     except ValueError:
         return False
-    return True

@@ -9,6 +9,7 @@ arithmetic is understood, so a robot file cannot run code.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,14 @@ def evaluate(number: Number, parameters: Mapping[str, float]) -> float:
     if not isinstance(number, str):
         return float(number)
     try:
-        return _value(ast.parse(number, mode="eval").body, number, parameters)
-    except SyntaxError:
-        raise ModelError(f"{number!r} is not arithmetic (numbers, parameter names, + - * / ** and brackets).") from None
+        value = _value(ast.parse(number.strip(), mode="eval").body, number, parameters)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # what Python raises for text that is no expression
+        raise _not_arithmetic(number) from None
     except (ZeroDivisionError, OverflowError) as error:
         raise ModelError(f"{number!r} cannot be computed: {error}.") from None
+    if isinstance(value, complex) or not math.isfinite(value):
+        raise ModelError(f"{number!r} cannot be computed: it gives {value}, which is not a finite real number.")
+    return value
 
 
 def evaluate_all(numbers: Iterable[Number], parameters: Mapping[str, float]) -> list[float]:
@@ -48,7 +52,7 @@ def evaluate_all(numbers: Iterable[Number], parameters: Mapping[str, float]) -> 
 
 def _value(node: ast.expr, text: str, parameters: Mapping[str, float]) -> float:
     match node:
-        case ast.Constant(value=int() | float() as value):
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return float(value)
         case ast.Name(id=name):
             if name not in parameters:
@@ -62,4 +66,8 @@ def _value(node: ast.expr, text: str, parameters: Mapping[str, float]) -> float:
             return -_value(operand, text, parameters)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _value(operand, text, parameters)
-    raise ModelError(f"{text!r} is not arithmetic (numbers, parameter names, + - * / ** and brackets).")
+    raise _not_arithmetic(text)
+
+
+def _not_arithmetic(text: str) -> ModelError:
+    return ModelError(f"{text!r} is not arithmetic (numbers, parameter names, + - * / ** and brackets).")

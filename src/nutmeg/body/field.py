@@ -137,8 +137,8 @@ class FieldSettings:
     """The goals, if there are any."""
     carpet: CarpetSettings | None = None
     """The ground, if there is any."""
-    ball: str
-    """The ball played with here."""
+    ball: str = "none"
+    """The ball played with here; `none` where nobody plays."""
     flags: bool = False
     """Corner flags are drawn."""
     source: Mapping[str, str] = field(default_factory=dict)

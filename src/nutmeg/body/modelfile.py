@@ -2,20 +2,24 @@
 
 The first body below the world is the robot; it gets a free joint named `root` (an existing one is renamed)
 unless the robot's base is fixed. Floors, lights and cameras that belong to the world rather than to the robot
-are dropped: the scene brings its own. Actuators in an MJCF file are kept.
+are dropped: the scene brings its own. Actuators in an MJCF file are kept, those without a name under that of
+their joint. Mesh files are read in, so that a
+recording or an export needs no other file; pictures on surfaces (textures from files) are left out.
 """
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mujoco
+import numpy as np
+import trimesh
 
 from nutmeg.errors import FileError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nutmeg.body.robot import RobotSettings
 
 ROOT = "root"
@@ -26,7 +30,9 @@ def parse_model(path: Path) -> mujoco.MjSpec:
     if not path.is_file():
         raise FileError(path, "there is no such file. Check the path.")
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
+        is_urdf = path.suffix == ".urdf"
+        spec = mujoco.MjSpec.from_string(_urdf_text(path)) if is_urdf else mujoco.MjSpec.from_file(str(path))
+        _inline_meshes(spec, path)
         spec.copy().compile()
     except (ValueError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
@@ -40,11 +46,9 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
     assert path is not None
     spec = parse_model(path)
     spec.compiler.fusestatic = False
-    spec.compiler.degree = spec.compiler.degree if robot.model.mjcf else False
-    for unwanted in [*spec.worldbody.geoms, *spec.worldbody.lights, *spec.worldbody.cameras]:
+    _forget_options(spec)
+    for unwanted in [*spec.worldbody.geoms, *spec.worldbody.lights, *spec.worldbody.cameras, *spec.keys]:
         spec.delete(unwanted)
-    for key in list(spec.keys):
-        spec.delete(key)
     roots = list(spec.worldbody.bodies)
     if len(roots) != 1:
         names = ", ".join(repr(b.name) for b in roots) or "none"
@@ -54,6 +58,70 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
         free[0].name = ROOT
     elif robot.base == "free":
         roots[0].add_freejoint(name=ROOT)
+    name_joints(spec)
+    for index, actuator in enumerate(spec.actuators):
+        actuator.name = actuator.name or (actuator.target if spec.joint(actuator.target) else f"motor{index}")
+    return spec
+
+
+def name_joints(spec: mujoco.MjSpec) -> None:
+    """Gives every joint without a name one by its place in the file: `joint0`, `joint1` and so on."""
     for index, joint in enumerate(spec.joints):
         joint.name = joint.name or f"joint{index}"
-    return spec
+
+
+def _urdf_text(path: Path) -> str:
+    """A URDF file that tells MuJoCo to keep what is only seen, and its mesh files under their full names."""
+    try:
+        tree = ET.parse(path)  # noqa: S314 (the user's own file, on the user's own machine)
+    except ET.ParseError as error:
+        raise FileError(path, f"is not XML: {error}.", line=error.position[0]) from None
+    root = tree.getroot()
+    extension = root.find("mujoco")
+    if extension is None:
+        extension = ET.SubElement(root, "mujoco")
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = ET.SubElement(extension, "compiler")
+    compiler.set("discardvisual", "false")
+    compiler.set("strippath", "false")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _forget_options(spec: mujoco.MjSpec) -> None:
+    """Gravity, step, lighting and the like belong to the scene, not to a robot."""
+    usual = mujoco.MjSpec()
+    for name in ("option", "visual", "stat", "memory", "nuserdata", "nconmax", "njmax", "nstack"):
+        setattr(spec, name, getattr(usual, name))
+
+
+def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
+    """Reads mesh files into the specification and forgets textures that are files."""
+    for mesh in spec.meshes:
+        if not mesh.file:
+            continue
+        source = _find_mesh(path, spec.meshdir, mesh.file)
+        try:
+            solid = trimesh.load_mesh(source, process=False)
+        except (OSError, ValueError, NotImplementedError) as error:
+            raise FileError(path, f"the mesh file {source} cannot be read: {error}") from None
+        mesh.name = mesh.name or Path(mesh.file).stem
+        mesh.uservert = np.asarray(solid.vertices, float).ravel()
+        mesh.userface = np.asarray(solid.faces, np.int32).ravel()
+        mesh.file = ""
+    pictures = {t.name for t in spec.textures if t.file or any(t.cubefiles)}
+    for texture in [t for t in spec.textures if t.name in pictures]:
+        spec.delete(texture)
+    for material in spec.materials:
+        material.textures = ["" if name in pictures else name for name in material.textures]
+
+
+def _find_mesh(model: Path, folder: str, name: str) -> Path:
+    """A mesh file: where the model says, or under its last name anywhere below the model's folder."""
+    plain = name.removeprefix("package://").removeprefix("file://")
+    home = model.resolve().parent
+    said = [home / folder / plain, home / plain, *(parent / plain for parent in home.parents)]
+    found = next((p for p in said if p.is_file()), None) or next(home.rglob(Path(plain).name), None)
+    if found is None:
+        raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}.")
+    return found

@@ -97,6 +97,10 @@ class Body:
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
+    def __post_init__(self) -> None:
+        if self.com is not None and self.inertia is None:
+            raise ValueError(f"body {self.name!r} gives com without inertia: give both, or shapes to spread the mass over.")
+
 
 ShapeType = Literal["box", "roundbox", "sphere", "ellipsoid", "capsule", "cylinder"]
 

@@ -102,11 +102,16 @@ class Scene:
 
     settings: SceneSettings
     physics: Physics
-    spec: mujoco.MjSpec
+    xml: str
+    """The scene as plain MJCF, with the keyframe `start`; the model is compiled from exactly this text."""
     model: mujoco.MjModel
     robots: tuple[RobotTable, ...]
     start: NDArray[np.float64]
     """qpos at the start, (nq,)."""
+    commands: NDArray[np.float64]
+    """Controls that hold the start pose, (nu,)."""
+    setpoints: NDArray[np.float64]
+    """Activations at the start: the set-points of position drives, (na,)."""
     has_ball: bool
 
     def robot(self, name: str) -> RobotTable:
@@ -120,24 +125,6 @@ class Scene:
     def timestep(self) -> float:
         """Length of a physics step [s]."""
         return float(self.model.opt.timestep)
-
-    def xml(self) -> str:
-        """The scene as plain MJCF, starting (keyframe `start`) as it starts here."""
-        spec = self.spec.copy()
-        control, activation = self.start_commands()
-        spec.add_key(name="start", qpos=self.start, ctrl=control, act=activation)
-        spec.compile()
-        return str(spec.to_xml())
-
-    def start_commands(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Controls (nu,) and activations (na,) that hold the start pose."""
-        control, activation = np.zeros(self.model.nu), np.zeros(self.model.na)
-        for table in self.robots:
-            held = self.start[table.angles[table.motor_joints]]
-            position = table.setpoints >= 0
-            control[table.commands[position]] = held[position]
-            activation[table.setpoints[position]] = held[position]
-        return control, activation
 
 
 def assemble(settings: SceneSettings) -> Scene:
@@ -161,8 +148,7 @@ def assemble(settings: SceneSettings) -> Scene:
     ball = None if ball_name == "none" else load_ball(ball_name)
     if ball is not None:
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
-    model = _compile(spec)
-    return _with_tables(settings, physics, spec, model, list(zip(placements, robots, strict=True)), poses)
+    return _finished(settings, physics, spec, list(zip(placements, robots, strict=True)), poses)
 
 
 def _named(placements: tuple[Placement, ...]) -> list[Placement]:
@@ -211,12 +197,12 @@ def _add_robot(
         visuals=visuals,
         physics=physics,
     )
-    x, y = parking if placement.parked else placement.pos
-    frame = spec.worldbody.add_frame(pos=[x, y, pose.height + placement.height], quat=heading(placement.heading))
+    place = (*(parking if placement.parked else placement.pos), pose.height + placement.height)
+    facing = heading(0.0 if placement.parked else placement.heading)
+    frame = spec.worldbody.add_frame(pos=place, quat=facing)
     spec.attach(child, frame=frame, prefix=f"{placement.name}/")
-    root = np.array([x, y, pose.height + placement.height, *heading(placement.heading)])
-    _add_parking(spec, placement, robot, (*parking, pose.height))
-    return np.concatenate([root, pose.angles])
+    _add_parking(spec, placement, robot, (*parking, pose.height + placement.height))
+    return np.concatenate([place, facing, pose.angles])
 
 
 def _add_parking(
@@ -233,32 +219,43 @@ def _add_parking(
     weld.data[:11] = [0, 0, 0, *place, 1, 0, 0, 0, 1]
 
 
-def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    try:
-        return spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
-
-
-def _with_tables(
+def _finished(
     settings: SceneSettings,
     physics: Physics,
     spec: mujoco.MjSpec,
-    model: mujoco.MjModel,
     robots: list[tuple[Placement, RobotSettings]],
     poses: dict[str, NDArray[np.float64]],
 ) -> Scene:
-    start = model.qpos0.copy()
-    tables = []
-    for placement, robot in robots:
-        table = robot_table(model, placement.name, robot, placement.type)
-        pose = poses[placement.name]
+    """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
+    try:
+        draft = spec.compile()
+        text = str(spec.to_xml())
+    except (ValueError, mujoco.FatalError) as error:
+        raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
+    tables = tuple(robot_table(draft, p.name, robot, p.type) for p, robot in robots)
+    start = draft.qpos0.copy()
+    commands, setpoints = np.zeros(draft.nu), np.zeros(draft.na)
+    for table in tables:
+        pose = poses[table.name]
         if table.root >= 0:
             start[table.root : table.root + 7] = pose[:7]
         start[table.angles] = pose[7:]
-        tables.append(table)
+        held, position = start[table.angles[table.motor_joints]], np.array(table.drives) == "position"
+        commands[table.commands[position]] = held[position]
+        moving = position & (table.setpoints >= 0)
+        setpoints[table.setpoints[moving]] = held[moving]
+    text = text.replace("</mujoco>", _keyframe(start, commands, setpoints) + "</mujoco>")
+    model = mujoco.MjModel.from_xml_string(text)
+    key = model.key("start")
     has_ball = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0
-    return Scene(settings, physics, spec, model, tuple(tables), start, has_ball)
+    return Scene(settings, physics, text, model, tables, key.qpos.copy(), key.ctrl.copy(), key.act.copy(), has_ball)
+
+
+def _keyframe(start: NDArray[np.float64], commands: NDArray[np.float64], setpoints: NDArray[np.float64]) -> str:
+    """The start as MJCF."""
+    numbers = {"qpos": start, "ctrl": commands, "act": setpoints}
+    written = (f'{name}="{" ".join(f"{v:.9g}" for v in values)}"' for name, values in numbers.items() if len(values))
+    return f'\n  <keyframe>\n    <key name="start" {" ".join(written)}/>\n  </keyframe>\n'
 
 
 __all__ = ["PROFILES", "TEAM_COLOURS", "Placement", "Scene", "SceneSettings", "assemble"]

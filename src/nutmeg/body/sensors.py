@@ -16,6 +16,7 @@ change the physics, so a world runs the same with or without them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,3 +74,11 @@ class Sensor:
             raise ValueError(f"sensor {self.name!r}: rate and latency must be 0 or above.")
         if self.range is not None and self.range[0] >= self.range[1]:
             raise ValueError(f"sensor {self.name!r}: range {self.range} must rise.")
+        if self.type == "sonar" and not 0 < self.cone < math.pi:
+            raise ValueError(f"sensor {self.name!r}: cone is {self.cone} rad; a sonar's is above 0 and below pi.")
+        most = 2 if self.type == "imu" else 1
+        for what in ("noise", "resolution"):
+            numbers = getattr(self, what)
+            if not 1 <= len(numbers) <= most or min(numbers) < 0:
+                allowed = "one number, or one for gyro and accelerometer each" if most == 2 else "one number"
+                raise ValueError(f"sensor {self.name!r}: {what} is {list(numbers)}; it is {allowed}, 0 or above.")

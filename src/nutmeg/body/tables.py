@@ -14,7 +14,7 @@ import numpy as np
 
 from nutmeg.body.actuation import ROTOR
 from nutmeg.body.build import of_type
-from nutmeg.errors import UnknownNameError
+from nutmeg.errors import ModelError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,9 +54,9 @@ class RobotTable:
     setpoints: NDArray[np.intp]
     """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
     drives: tuple[str, ...]
-    """Kind of each motor's drive, `position` or `velocity`, (motors,)."""
+    """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
     limits: NDArray[np.float64]
-    """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]."""
+    """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]; of a slide [m]."""
     sensors: tuple[Sensor, ...]
 
     def motor_index(self, names: Iterable[str]) -> NDArray[np.intp]:
@@ -72,18 +72,15 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     """Resolves the names of one robot in a compiled model."""
     prefix = f"{name}/"
     mine = [j for j in range(model.njnt) if model.joint(j).name.startswith(prefix)]
-    hinges = [
-        j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE and not model.joint(j).name.endswith(ROTOR)
-    ]
+    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not model.joint(j).name.endswith(ROTOR)]
     free = [j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
     joints = tuple(model.joint(j).name.removeprefix(prefix) for j in hinges)
     motors = [a for a in range(model.nu) if model.actuator(a).name.startswith(prefix)]
     motor_names = [model.actuator(a).name.removeprefix(prefix) for a in motors]
-    motor_joints = [_joint_of(model, a, joints, prefix) for a in motors]
+    motor_joints = [_joint_of(model, a, joints, name) for a in motors]
     limited = model.jnt_limited[hinges].astype(bool) if hinges else np.zeros(0, bool)
     limits = np.where(limited[:, None], model.jnt_range[hinges].reshape(-1, 2), [-np.inf, np.inf])
     setpoints = np.array([model.actuator_actadr[a] for a in motors], dtype=np.intp)
-    velocity = [_is_velocity_drive(model, a) for a in motors]
     return RobotTable(
         name=name,
         settings=robot,
@@ -98,19 +95,34 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
         motor_joints=np.array(motor_joints, dtype=np.intp),
         commands=np.array([int(model.actuator_ctrladr[a]) for a in motors], dtype=np.intp),
         setpoints=setpoints,
-        drives=tuple("velocity" if v else "position" for v in velocity),
+        drives=tuple(_drive_kind(model, a) for a in motors),
         limits=limits,
         sensors=of_type(robot, kind).sensor,
     )
 
 
-def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], prefix: str) -> int:
-    name = model.joint(int(model.actuator_trnid[actuator, 0])).name
-    return joints.index(name.removeprefix(prefix).removesuffix(ROTOR))
+_ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+"""Joints that are a column of the arrays; slides come only from users' model files."""
 
 
-def _is_velocity_drive(model: mujoco.MjModel, actuator: int) -> bool:
-    return str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR)
+def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], robot: str) -> int:
+    joint = int(model.actuator_trnid[actuator, 0])
+    found = model.joint(joint).name if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT else ""
+    found = found.removeprefix(f"{robot}/").removesuffix(ROTOR)
+    if found not in joints:
+        motor = model.actuator(actuator).name.removeprefix(f"{robot}/")
+        raise ModelError(f"actuator {motor!r} of {robot} does not drive a hinge or a slide; only those can be motors.")
+    return joints.index(found)
+
+
+def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
+    """What an actuator makes of its command, by the feedback (`biasprm`) that it has."""
+    if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR):
+        return "velocity"
+    if model.actuator_biastype[actuator] != mujoco.mjtBias.mjBIAS_AFFINE:
+        return "torque"
+    angle, rate = model.actuator_biasprm[actuator, 1:3]
+    return "position" if angle else "velocity" if rate else "torque"
 
 
 def _first_body(model: mujoco.MjModel, prefix: str) -> int:

@@ -22,7 +22,7 @@ FALLEN = 0.5
 """A robot whose uprightness is below this has fallen."""
 ACT = 14.0
 """Seconds between two pushes."""
-PUSH = (4.0, 0.12, 110.0)
+PUSH = (4.0, 0.12, 45.0)
 """When in each act, for how long [s] and how hard [N] the Nao is pushed."""
 BACK_UP = 11.0
 """When in each act the fallen Nao is put on its feet again."""

@@ -55,9 +55,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             visuals=arguments.visuals,
         )
     )
-    text = scene.xml()
     try:
-        arguments.output.write_text(text, encoding="utf-8")
+        arguments.output.write_text(scene.xml, encoding="utf-8")
     except OSError as error:
         raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
     model = scene.model

@@ -10,6 +10,11 @@ import threading
 import time
 from typing import Protocol
 
+from nutmeg.errors import UsageError
+
+PUNCTUAL = 1e-3
+"""A run that is late by no more than this is on time [s]."""
+
 
 class Clock(Protocol):
     """Decides when the next stretch of simulated time may be computed."""
@@ -47,18 +52,18 @@ class RealTime:
     """
 
     def __init__(self, speed: float = 1.0, *, slack: float = 0.2) -> None:
-        self.speed = speed
+        self.speed = _checked_speed(speed)
         self.slack = slack
         self.lost = 0.0
         """Wall-clock seconds by which the run was late and that were given up."""
         self._going = threading.Event()
         self._going.set()
-        self._ended = False
+        self._ended = self._behind = False
         self._wall = self._simulated = 0.0
 
     def start(self, now: float) -> None:
         """Takes the present moment as simulated time `now`."""
-        self._wall, self._simulated = time.monotonic(), now
+        self._wall, self._simulated, self._behind = time.monotonic(), now, False
 
     def wait(self, now: float) -> bool:
         """Sleeps until the wall clock has reached `now`."""
@@ -66,21 +71,22 @@ class RealTime:
             self._going.wait()
             self.start(now)
         late = self._late(now)
+        self._behind = late > PUNCTUAL
         if late > self.slack:
             self.lost += late
-            self.start(now)
+            self._wall, self._simulated = time.monotonic(), now
         elif late < 0:
             time.sleep(-late)
         return not self._ended
 
     def behind(self, now: float) -> bool:
-        """Whether the wall clock is past `now`."""
-        return self._late(now) > 0
+        """Whether the last wait came too late to wait at all."""
+        return self._behind
 
     def set_speed(self, speed: float, now: float) -> None:
         """Changes the speed from simulated time `now` on."""
         self.start(now)
-        self.speed = speed
+        self.speed = _checked_speed(speed)
 
     def pause(self) -> None:
         """Holds simulated time until `resume`."""
@@ -95,8 +101,19 @@ class RealTime:
         self._ended = True
         self._going.set()
 
+    @property
+    def ended(self) -> bool:
+        """Whether `end` was called."""
+        return self._ended
+
     def _late(self, now: float) -> float:
         return (time.monotonic() - self._wall) - (now - self._simulated) / self.speed
+
+
+def _checked_speed(speed: float) -> float:
+    if not speed > 0:
+        raise UsageError(f"the speed of a run is {speed}; it must be above 0. To hold a run, pause it.")
+    return speed
 
 
 class LockStep:

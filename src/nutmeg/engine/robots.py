@@ -1,7 +1,8 @@
 """One robot in N worlds: its state and commands as arrays.
 
-`angles`, `rates` and `command` gather and scatter by the address tables of the scene. When a robot's
-addresses are consecutive, which the scene's assembly makes the rule, they are live views and cost nothing.
+`angles`, `rates` and `command` gather by the address tables of the scene. When a robot's addresses are
+consecutive, which the scene's assembly makes the rule, they are live views, cost nothing and can be written to.
+Otherwise (the joints of velocity drives have rotors in between) they are copies, and read-only.
 """
 
 from __future__ import annotations
@@ -78,31 +79,34 @@ class RobotWorlds:
 
     def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
         """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
+        self._need_root()
         assert self._start_root is not None
         self._put(np.array([x, y, self._start_root[2], *heading(yaw)]), ids, parked=False)
 
     def park(self, ids: ArrayLike | None = None) -> None:
         """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
+        self._need_root()
         data = self._batch.model.eq_data[self._park]
         self._put(np.array([*data[3:6], 1.0, 0.0, 0.0, 0.0]), ids, parked=True)
 
     @property
     def parked(self) -> NDArray[np.bool_]:
         """Whether it is parked, (N,)."""
+        self._need_root()
         return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
 
     def _put(self, root: NDArray[np.float64], ids: ArrayLike | None, *, parked: bool) -> None:
-        self._need_root()
         rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
         table = self.table
         self._qpos[rows, table.root : table.root + 7] = root
         self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
         self._set(self._qpos, rows, table.angles, self._start_angles)
         self._set(self._qvel, rows, table.rates, 0.0)
-        position = table.setpoints >= 0
+        position = np.array(table.drives) == "position"
         self._set(self._ctrl, rows, table.commands, np.where(position, self.start, 0.0))
-        if position.any():
-            self._set(self._act, rows, table.setpoints[position], self.start[position])
+        moving = position & (table.setpoints >= 0)
+        if moving.any():
+            self._set(self._act, rows, table.setpoints[moving], self.start[moving])
         self._batch.bind("eq_active")[rows, self._park] = float(parked)
 
     @staticmethod
@@ -120,10 +124,12 @@ class RobotWorlds:
 
 
 def _columns(array: NDArray[np.float64], addresses: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Columns of an array: a live view when the addresses are consecutive, else a copy."""
+    """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
     if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
         return array[:, addresses[0] : addresses[-1] + 1]
-    return array[:, addresses]
+    copy = array[:, addresses]
+    copy.flags.writeable = False  # a write would be lost
+    return copy
 
 
 def _equality(batch: Batch, name: str) -> int:

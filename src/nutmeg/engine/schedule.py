@@ -61,6 +61,7 @@ class Schedule:
         """Physics steps since the start."""
         self.tasks: list[Task] = []
         self._stop = False
+        self._served = -1
 
     @property
     def time(self) -> float:
@@ -110,6 +111,10 @@ class Schedule:
                 break
 
     def _run_due(self, clock: Clock) -> None:
+        """Runs what is due now; a run that goes on where the last one ended does not repeat its last moment."""
+        if self._served == self.step:
+            return
+        self._served = self.step
         for task in self.tasks:
             if task.next_due(self.step) != self.step:
                 continue

@@ -66,7 +66,7 @@ class TraceWriter:
             kind="scene",
             seed=seed,
             config=dict(config or {}),
-            scene_xml=worlds.scene.xml(),
+            scene_xml=worlds.scene.xml,
             overwrite=overwrite,
         )
 

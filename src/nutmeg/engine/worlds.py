@@ -90,10 +90,9 @@ class Worlds:
         chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
         self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
         self.qpos[chosen] = self.scene.start if self._starts is None else self._starts[chosen]
-        control, activation = self.scene.start_commands()
-        self.batch.ctrl[chosen] = control
-        if activation.size:
-            self.batch.act[chosen] = activation
+        self.batch.ctrl[chosen] = self.scene.commands
+        if self.scene.setpoints.size:
+            self.batch.act[chosen] = self.scene.setpoints
         self.batch.forward(chosen, stage=VELOCITY_STAGE)
 
     def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:

@@ -39,7 +39,7 @@ class Channel:
     name: str
     """Letters, digits and `_ - . /`, such as `nao1.angles`."""
     labels: tuple[str, ...]
-    """One per component, unique; the column in the Parquet files is `{name}.{label}`."""
+    """One per component, unique printable text; the column in the Parquet files is `{name}.{label}`."""
     unit: str = ""
     """SI unit of the components, such as `rad`; empty for plain numbers."""
     resolution: float = 0.0
@@ -48,9 +48,11 @@ class Channel:
     """A sentence for the reader of the recording."""
 
     def __post_init__(self) -> None:
-        for what, text in [("name", self.name), *(("label", label) for label in self.labels)]:
-            if not _NAME.fullmatch(text):
-                raise ValueError(f"the {what} {text!r} may only have letters, digits and _ - . / in it.")
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"the name {self.name!r} may only have letters, digits and _ - . / in it.")
+        for label in self.labels:
+            if not (label and label.isprintable()):
+                raise ValueError(f"the label {label!r} of channel {self.name!r} must be printable text.")
         if not self.labels:
             raise ValueError(f"channel {self.name!r} has no labels; it needs one per component.")
         twice = [label for label, count in Counter(self.labels).items() if count > 1]

@@ -1,0 +1,52 @@
+# Nutmeg. `make demo` shows the zoo in the browser, `make test` runs the tests; both set everything up first.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+READY := .venv/.ready
+
+.PHONY: demo test test-quick check format bench docs lock clean system
+
+demo: $(READY)
+	$(BIN)/nutmeg demo $(ARGS)
+
+test: $(READY) system
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+test-quick: $(READY)
+	$(BIN)/python -m pytest -n auto -m "not slow and not browser" $(ARGS)
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/nutmeg bench $(ARGS)
+
+docs: $(READY)
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# The environment: exactly the locked versions, then this project on top of them.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Nutmeg needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; sh scripts/system-packages.sh python3-venv && $(PYTHON) -m venv .venv; }
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Pictures, videos and browser tests need a renderer and Chromium: installed where we may, else named.
+system:
+	@sh scripts/system-packages.sh
+
+# Writes the lock anew (needs uv, which only those who change dependencies need).
+lock:
+	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
+
+clean:
+	rm -rf .venv docs/_build .pytest_cache .mypy_cache .ruff_cache
