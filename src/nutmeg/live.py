@@ -74,9 +74,11 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
                 terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
                 if how.open_browser:
                     webbrowser.open(viewer.url)
-            schedule.run((how.seconds or LONGEST) - CYCLE, clock)
+            cycles = round((how.seconds or LONGEST) / CYCLE) - 1
+            if cycles > 0:
+                schedule.run(cycles * CYCLE, clock)
             trace.close()
-            while viewer is not None and not how.seconds and viewer.alive:
+            while viewer is not None and not how.seconds and viewer.alive and not clock.ended:
                 time.sleep(0.5)
         except KeyboardInterrupt:
             terminal.say("stopped.")

@@ -33,7 +33,7 @@ class Terminal:
 
     def warn(self, text: str) -> None:
         """A line that something is not as it should be."""
-        Console(stderr=True, highlight=False).print(f"[yellow]note:[/] {text}", soft_wrap=True)
+        Console(stderr=True, highlight=False).print(Text("note: ", "yellow") + Text(text), soft_wrap=True)
 
     def table(self, title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
         """A table; numbers are aligned to the right, texts are shown as they are (Rich `Text` may be coloured)."""

@@ -42,7 +42,7 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> No
     for joint, drive in _drive_of_each_joint(robot, joints).items():
         if joint in motors:
             raise ModelError(
-                f"{robot.name}: joint {joint!r} has the actuator {motors[joint]!r} in the model file already; "
+                f"joint {joint!r} has the actuator {motors[joint]!r} in the model file already; "
                 f"take it out there, or take the joint out of the drives."
             )
         joints[joint].armature = drive.armature
@@ -60,7 +60,7 @@ def _drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[s
         for joint in _chosen(robot, name, drive, joints):
             rival = driven.get(joint)
             if rival is not None and bool(drive.only) == bool(robot.drives[rival].only):
-                raise ModelError(f"{robot.name}: joint {joint!r} is driven by {rival!r} and by {name!r}.")
+                raise ModelError(f"joint {joint!r} is driven by {rival!r} and by {name!r}.")
             if rival is None or drive.only:
                 driven[joint] = name
     return {joint: robot.drives[name] for joint, name in driven.items()}

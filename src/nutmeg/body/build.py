@@ -12,6 +12,7 @@ the same specification.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -68,14 +69,21 @@ def build(
         physics: the settings of the world it is built for; the robot's own profile by default.
     """
     values = parameter_values(robot, kind, parameters or {})
-    robot = of_type(robot, kind)
+    try:
+        return _specification(of_type(robot, kind), values, team, physics or profile(robot.physics), visuals=visuals)
+    except ModelError as error:
+        raise ModelError(f"{robot.name}: {error}") from None
+
+
+def _specification(
+    robot: RobotSettings, values: Mapping[str, float], team: Colour, physics: Physics, *, visuals: bool
+) -> mujoco.MjSpec:
     from_file = robot.model.mjcf or robot.model.urdf
     spec = read_model_file(robot) if from_file else _from_tables(robot, values)
     spec.modelname = robot.name
     _add_shapes(spec, robot, values, team, visuals=visuals)
     for first, second in robot.ignore_contacts:
         spec.add_exclude(bodyname1=_body(spec, first).name, bodyname2=_body(spec, second).name)
-    physics = physics or profile(robot.physics)
     physics.apply(spec)
     if physics.contact is not None:
         _replace_contact(spec, physics.contact)
@@ -115,6 +123,7 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float]) -> mujoco.Mj
     spec.compiler.degree = False
     spec.compiler.autolimits = True
     made: dict[str, Any] = {}
+    _check_tree(robot)
     for body in robot.body:
         if body.parent and body.parent not in made:
             problem = f"body {body.name!r} of {robot.name} has the parent {body.parent!r}, which no body before it is"
@@ -123,12 +132,22 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float]) -> mujoco.Mj
         made[body.name] = _add_body(parent, body, values)
         if not body.parent and robot.base == "free":
             made[body.name].add_freejoint(name=ROOT)
-    if not made:
-        raise ModelError(f"robot {robot.name} has no bodies: give [[body]] tables, links and joints, mjcf or urdf.")
     for body in robot.body:
         if body.inertia is None and body.mass:
             _spread_mass(robot, body, values)
     return spec
+
+
+def _check_tree(robot: RobotSettings) -> None:
+    """A robot has bodies, each with its own name, and one of them is the root."""
+    if not robot.body:
+        raise ModelError("has no bodies: give [[body]] tables, links and joints, mjcf or urdf.")
+    twice = [name for name, count in Counter(b.name for b in robot.body).items() if count > 1]
+    if twice:
+        raise ModelError(f"two bodies are called {twice[0]!r}; each needs a name of its own.")
+    roots = [b.name for b in robot.body if not b.parent]
+    if len(roots) > 1:
+        raise ModelError(f"the bodies {' and '.join(map(repr, roots))} have no parent; only one, the root, may do so.")
 
 
 def _add_body(parent: Any, body: Body, values: Mapping[str, float]) -> Any:  # noqa: ANN401
@@ -161,7 +180,7 @@ def _spread_mass(robot: RobotSettings, body: Body, values: Mapping[str, float]) 
     if not any(s.body == body.name or (s.mirror and mirrored_name(s.body) == body.name) for s in robot.shape):
         mass = evaluate(body.mass, values)
         raise ModelError(
-            f"body {body.name!r} of {robot.name} has a mass of {mass} kg but neither an inertia nor a shape to "
+            f"body {body.name!r} has a mass of {mass} kg but neither an inertia nor a shape to "
             f"spread it over: give one of them."
         )
 

@@ -48,11 +48,14 @@ def load_robot(name: str | Path) -> RobotSettings:
 
 def read_robot(path: Path) -> RobotSettings:
     """The robot in a `robot.toml`, with its tables and shell read in."""
-    return _read_robot(path.resolve())
+    path = path.resolve()
+    files = sorted([*path.parent.glob("*.toml"), *path.parent.glob("*.csv")])
+    return _read_robot(path, tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files))
 
 
 @lru_cache(maxsize=64)
-def _read_robot(path: Path) -> RobotSettings:
+def _read_robot(path: Path, files: tuple[tuple[str, int, int], ...]) -> RobotSettings:  # noqa: ARG001 (changed files)
+    """The robot as its files are now; they are a key of the cache, so that an edited robot is read again."""
     robot = read(path, RobotSettings)
     if robot.model.links and robot.model.joints:
         body = (*_bodies_from_csv(robot.model.links, robot.model.joints), *robot.body)

@@ -46,8 +46,8 @@ class BodyRow:
 
 def facts(robot: RobotSettings, kind: str = "") -> RobotFacts:
     """Builds a robot and counts."""
+    stands = standing(robot, "ready", kind=kind)  # says what is wrong with a robot that cannot be built
     _, table = _compiled(robot, kind)
-    stands = standing(robot, "ready", kind=kind)
     return RobotFacts(
         name=robot.name,
         mass_kg=round(stands.mass, 4),

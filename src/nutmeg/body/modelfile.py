@@ -59,6 +59,8 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
     elif robot.base == "free":
         roots[0].add_freejoint(name=ROOT)
     name_joints(spec)
+    for index, body in enumerate(spec.bodies):
+        body.name = body.name or f"body{index}"
     for index, actuator in enumerate(spec.actuators):
         actuator.name = actuator.name or (actuator.target if spec.joint(actuator.target) else f"motor{index}")
     return spec

@@ -99,7 +99,9 @@ class Body:
 
     def __post_init__(self) -> None:
         if self.com is not None and self.inertia is None:
-            raise ValueError(f"body {self.name!r} gives com without inertia: give both, or shapes to spread the mass over.")
+            raise ValueError(
+                f"body {self.name!r} gives com without inertia: give both, or shapes to spread the mass over."
+            )
 
 
 ShapeType = Literal["box", "roundbox", "sphere", "ellipsoid", "capsule", "cylinder"]

@@ -101,7 +101,7 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     )
 
 
-_ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 """Joints that are a column of the arrays; slides come only from users' model files."""
 
 

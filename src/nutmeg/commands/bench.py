@@ -42,8 +42,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     rows: list[Row] = []
     for name, measure in chosen.items():
         with terminal.console.status(name):
-            rows += measure()
-        terminal.say(rows[-1].sentence())
+            measured = measure()
+        for row in measured:
+            terminal.say(row.sentence())
+        rows += measured
     columns = ("benchmark", "value", "unit", "beside", "ratio", "target", "met")
     terminal.table("", columns, [row.cells() for row in rows])
     return {"rows": [row.as_json() for row in rows]}

@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 
 
 class RobotWorlds:
-    """Views of one robot in every world of a batch."""
+    """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
 
-    def __init__(self, batch: Batch, table: RobotTable, start: NDArray[np.float64]) -> None:
+    def __init__(self, batch: Batch, table: RobotTable, starts: NDArray[np.float64]) -> None:
         self.table = table
         self._batch = batch
         self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
-        self.start = start[table.angles[table.motor_joints]]
-        """Angles of the motors at the start, (motors,) [rad]."""
-        self._start_root = start[table.root : table.root + 7].copy() if table.root >= 0 else None
-        self._start_angles = start[table.angles].copy()
+        self.start = starts[0, table.angles[table.motor_joints]]
+        """Angles of the motors at the start (of the first world, if they differ), (motors,) [rad]."""
+        self._starts = starts
         self._forces = batch.bind("xfrc_applied")
         self._park = _equality(batch, f"{table.name}/parking")
 
@@ -80,14 +79,16 @@ class RobotWorlds:
     def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
         """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
         self._need_root()
-        assert self._start_root is not None
-        self._put(np.array([x, y, self._start_root[2], *heading(yaw)]), ids, parked=False)
+        roots = np.tile([x, y, 0.0, *heading(yaw)], (len(self._starts), 1))
+        roots[:, 2] = self._starts[:, self.table.root + 2]
+        self._put(roots, ids, parked=False)
 
     def park(self, ids: ArrayLike | None = None) -> None:
         """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
         self._need_root()
-        data = self._batch.model.eq_data[self._park]
-        self._put(np.array([*data[3:6], 1.0, 0.0, 0.0, 0.0]), ids, parked=True)
+        models = self._batch.models if isinstance(self._batch.models, tuple) else (self._batch.model,)
+        places = [[*model.eq_data[self._park, 3:6], 1.0, 0.0, 0.0, 0.0] for model in models]
+        self._put(np.broadcast_to(places, (len(self._starts), 7)), ids, parked=True)
 
     @property
     def parked(self) -> NDArray[np.bool_]:
@@ -95,28 +96,22 @@ class RobotWorlds:
         self._need_root()
         return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
 
-    def _put(self, root: NDArray[np.float64], ids: ArrayLike | None, *, parked: bool) -> None:
-        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+    def _put(self, roots: NDArray[np.float64], ids: ArrayLike | None, *, parked: bool) -> None:
+        """Puts the root where `roots` (N, 7) says, in the worlds `ids`."""
+        rows = np.arange(len(roots)) if ids is None else np.atleast_1d(np.asarray(ids))
         table = self.table
-        self._qpos[rows, table.root : table.root + 7] = root
+        angles = self._starts[np.ix_(rows, table.angles)]
+        self._qpos[rows, table.root : table.root + 7] = roots[rows]
         self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
-        self._set(self._qpos, rows, table.angles, self._start_angles)
-        self._set(self._qvel, rows, table.rates, 0.0)
+        self._qpos[np.ix_(rows, table.angles)] = angles
+        self._qvel[np.ix_(rows, table.rates)] = 0.0
+        held = angles[:, table.motor_joints]
         position = np.array(table.drives) == "position"
-        self._set(self._ctrl, rows, table.commands, np.where(position, self.start, 0.0))
+        self._ctrl[np.ix_(rows, table.commands)] = np.where(position, held, 0.0)
         moving = position & (table.setpoints >= 0)
         if moving.any():
-            self._set(self._act, rows, table.setpoints[moving], self.start[moving])
+            self._act[np.ix_(rows, table.setpoints[moving])] = held[:, moving]
         self._batch.bind("eq_active")[rows, self._park] = float(parked)
-
-    @staticmethod
-    def _set(
-        array: NDArray[np.float64], rows: slice | NDArray[np.intp], columns: NDArray[np.intp], value: ArrayLike
-    ) -> None:
-        if isinstance(rows, slice):
-            array[:, columns] = value
-        else:
-            array[np.ix_(rows, columns)] = value
 
     def _need_root(self) -> None:
         if self.table.root < 0:

@@ -6,8 +6,8 @@
     senses.read("encoder")      # (N, joints) [rad]
     senses.read("SonarLeft")    # (N, 1) [m]
 
-`sample` is called at the control rate. A sensor with a rate of its own takes a new measurement only when it
-is due and holds the last one in between. A measurement passes these stages: the physical value, plus white
+`sample` is called at the control rate. A sensor with a rate of its own takes a new measurement at the first
+sample at or after it is due, and holds the last one in between. A measurement passes these stages: the physical value, plus white
 noise, rounded to the sensor's resolution, clipped to its range, and handed out `latency` seconds later
 (before that much time has passed, the first measurement is handed out).
 
@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from nutmeg.body.sensors import Sensor
     from nutmeg.engine.worlds import Worlds
@@ -51,11 +51,10 @@ class _Channel:
     sensor: Sensor
     measure: Callable[[], Floats]
     width: int
-    every: int
-    """Take a measurement at every so many samples."""
+    turns: float
+    """Measurements per sample; 1 or more is one at every sample."""
     history: Floats
-    """Measurements not handed out yet, (latency + 1, N, width)."""
-    filled: bool = False
+    """What it said at the last samples, the oldest first, (latency + 1, N, width)."""
 
 
 class Sensing:
@@ -76,10 +75,12 @@ class Sensing:
         self._samples = 0
         self._channels: dict[str, _Channel] = {}
         self._data = worlds.batch.bind("sensordata")
+        measurements = {s.name: self._measurement(s) for s in self.robot.table.sensors if s.type != "camera"}
+        worlds.refresh()  # what was bound just now is empty until then
         for sensor in self.robot.table.sensors:
-            if sensor.type != "camera":
-                self._channels[sensor.name] = self._channel(sensor)
-        self.sample(0.0)
+            if sensor.name in measurements:
+                self._channels[sensor.name] = self._channel(sensor, measurements[sensor.name])
+        self.reset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,16 +99,20 @@ class Sensing:
         latest: Floats = self._find(name).history[0]
         return latest
 
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Forgets what was measured before, in all worlds or some: after `Worlds.reset`."""
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        for channel in self._channels.values():
+            channel.history[:, rows] = self._imperfect(channel)[rows]
+        if ids is None:
+            self._samples = 0
+
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """Takes the measurements that are due now."""
         for channel in self._channels.values():
-            if self._samples % channel.every == 0:
-                value = self._imperfect(channel)
-                if not channel.filled:
-                    channel.history[:] = value
-                    channel.filled = True
-                channel.history[:-1] = channel.history[1:]
-                channel.history[-1] = value
+            value = self._imperfect(channel) if _is_due(self._samples, channel.turns) else channel.history[-1].copy()
+            channel.history[:-1] = channel.history[1:]
+            channel.history[-1] = value
         self._samples += 1
 
     def _find(self, name: str) -> _Channel:
@@ -115,23 +120,12 @@ class Sensing:
             raise UnknownNameError(f"sensor of {self.robot.table.name}", name, self._channels)
         return self._channels[name]
 
-    def _channel(self, sensor: Sensor) -> _Channel:
-        measure = self._measurement(sensor)
+    def _channel(self, sensor: Sensor, measure: Callable[[], Floats]) -> _Channel:
         width = measure().shape[1]
-        every = self._whole(sensor, "rate", 1 / (sensor.rate * self.period)) if sensor.rate else 1
-        delay = math.ceil(sensor.latency / (every * self.period) - 1e-9)
+        turns = sensor.rate * self.period if sensor.rate else 1.0
+        delay = math.ceil(sensor.latency / self.period - 1e-9)
         history = np.zeros((delay + 1, self.worlds.count, width))
-        return _Channel(sensor, measure, width, max(1, every), history)
-
-    def _whole(self, sensor: Sensor, what: str, ratio: float) -> int:
-        """A sensor's period in samples: faster than the control cycle means at every sample."""
-        every = round(ratio)
-        if ratio > 1 and abs(every - ratio) > 0.02 * ratio:
-            raise ModelError(
-                f"sensor {sensor.name!r} has a {what} of {sensor.rate} Hz, which is not a whole number of samples "
-                f"every {self.period} s. Sample at a divisor of its period."
-            )
-        return max(1, every)
+        return _Channel(sensor, measure, width, turns, history)
 
     def _measurement(self, sensor: Sensor) -> Callable[[], Floats]:
         match sensor.type:
@@ -191,6 +185,12 @@ class Sensing:
             limit = _spread(sensor.limits, channel.width)
             value = np.clip(value, -limit, limit)
         return value
+
+
+def _is_due(sample: int, turns: float) -> bool:
+    """Whether a sensor that measures `turns` times per sample has a new turn at this sample."""
+    rounding = 1e-3  # 33.3333 Hz is meant to be a third of 100 Hz
+    return sample == 0 or math.floor(sample * turns + rounding) > math.floor((sample - 1) * turns + rounding)
 
 
 def cone_rays(opening: float) -> Floats:

@@ -30,6 +30,8 @@ POSE_STEP, ANGLE_STEP, SENSOR_STEP = 1e-4, 1e-4, 1e-3
 """Resolution of what is stored: 0.1 mm, 0.1 mrad, 0.001 of a sensor's unit."""
 SENSOR_UNITS = {"encoder": "rad", "imu": "rad/s, m/s2", "force": "N", "switch": "", "sonar": "m", "distance": "m"}
 
+_COMMAND_UNITS = {"position": "rad", "velocity": "rad/s", "torque": "N m"}
+
 
 class TraceWriter:
     """Records one world of a batch.
@@ -66,7 +68,7 @@ class TraceWriter:
             kind="scene",
             seed=seed,
             config=dict(config or {}),
-            scene_xml=worlds.scene.xml,
+            scene_xml=worlds.scene_of(world).xml,
             overwrite=overwrite,
         )
 
@@ -102,7 +104,8 @@ def _sources(
             angles = Channel(name=f"{name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
             out.append((angles, lambda r=robot: r.angles[world]))  # type: ignore[misc]
         if commands and table.motors:
-            unit = "rad/s" if "velocity" in table.drives else "rad"
+            units = {_COMMAND_UNITS[drive] for drive in table.drives}
+            unit = units.pop() if len(units) == 1 else ""
             told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
             out.append((told, lambda r=robot: r.command[world]))  # type: ignore[misc]
     if worlds.ball is not None:

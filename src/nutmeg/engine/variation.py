@@ -1,7 +1,7 @@
 """Parameters that differ from world to world: masses, friction, gains.
 
     worlds.vary.mass("nao-v6-1", ["LTibia"], masses)           # (N, 1) kg
-    worlds.vary.friction(mu)                                   # (N,) of every foot
+    worlds.vary.friction("nao-v6-1", mu)                       # (N,)
     worlds.vary.stiffness("nao-v6-1", gains)                   # (N, motors)
 
 Each call writes the engine's own per-world fields and updates what the engine derives from them. Lengths
@@ -43,11 +43,14 @@ class Variation:
         self._batch.set_const()
 
     def friction(self, robot: str, friction: ArrayLike) -> None:
-        """Sets the sliding friction of everything on a robot that collides, (N,)."""
+        """Sets the sliding friction of everything on a robot that collides, (N,).
+
+        Between two surfaces the one of higher priority counts (soles, here), and the larger of two equals.
+        """
         model = self._scene.model
-        prefix = f"{self._scene.robot(robot).name}/"
-        solid = [g for g in range(model.ngeom) if model.geom(g).name.startswith(prefix) and model.geom_contype[g]]
-        values = self._checked("friction", np.reshape(np.asarray(friction, float), (-1, 1)), 1)
+        mine = model.body_rootid[model.geom_bodyid] == self._scene.robot(robot).body
+        solid = np.flatnonzero(mine & ((model.geom_contype | model.geom_conaffinity) > 0))
+        values = self._checked("friction", np.reshape(np.asarray(friction, float), (-1, 1)), 1, zero=True)
         self._field("geom_friction")[:, solid, 0] = values
 
     def stiffness(self, robot: str, gains: ArrayLike) -> None:
@@ -56,7 +59,7 @@ class Variation:
 
     def damping(self, robot: str, gains: ArrayLike) -> None:
         """Sets the velocity gains of a robot's drives, (N, motors) [N m s/rad]."""
-        self._gain(robot, gains, slot=2)
+        self._gain(robot, gains, slot=2, zero=True)
 
     def torque(self, robot: str, limits: ArrayLike) -> None:
         """Sets the torque limits of a robot's position drives, (N, motors) [N m]."""
@@ -65,15 +68,18 @@ class Variation:
         ranges = self._field("actuator_forcerange")
         ranges[:, motors, 0], ranges[:, motors, 1] = -values, values
 
-    def _gain(self, robot: str, gains: ArrayLike, *, slot: int) -> None:
+    def _gain(self, robot: str, gains: ArrayLike, *, slot: int, zero: bool = False) -> None:
         motors = self._motors(robot)
-        values = self._checked("gain", gains, len(motors))
+        values = self._checked("gain", gains, len(motors), zero=zero)
         self._field("actuator_biasprm")[:, motors, slot] = -values
 
     def _motors(self, robot: str) -> list[int]:
         table = self._scene.robot(robot)
-        if "velocity" in table.drives:
-            raise ModelError(f"{robot} has velocity drives; only position drives have gains and torque limits to vary.")
+        if (table.setpoints < 0).any():
+            found = ", ".join(sorted({d for d, s in zip(table.drives, table.setpoints, strict=True) if s < 0}))
+            raise ModelError(
+                f"{robot} has {found} drives that are not Nutmeg's position drives; only those can be varied."
+            )
         return [self._scene.model.actuator(f"{table.name}/{m}").id for m in table.motors]
 
     def _field(self, name: str) -> NDArray[np.float64]:
@@ -90,9 +96,14 @@ class Variation:
                 raise UnknownNameError(f"body of {robot}", body, [k.removeprefix(prefix) for k in known])
         return [known[prefix + body] for body in bodies]
 
-    def _checked(self, what: str, values: ArrayLike, width: int) -> NDArray[np.float64]:
-        array = np.broadcast_to(np.asarray(values, float), (self._batch.nsim, width))
-        if not (np.isfinite(array).all() and (array > 0).all()):
-            found = f"{array.min():g}..{array.max():g}"
-            raise ModelError(f"{what} must be finite and above 0 in every world; found {found}.")
+    def _checked(self, what: str, values: ArrayLike, width: int, *, zero: bool = False) -> NDArray[np.float64]:
+        """The values as (N, width), finite and above 0 (or also 0)."""
+        given, shape = np.asarray(values, float), (self._batch.nsim, width)
+        try:
+            array = np.broadcast_to(given, shape)
+        except ValueError:
+            raise ModelError(f"{what} has the shape {given.shape}; needed is {shape} or less.") from None
+        if not (np.isfinite(array).all() and (array > 0).all() | (zero and (array >= 0).all())):
+            found, least = f"{array.min():g}..{array.max():g}", "at least 0" if zero else "above 0"
+            raise ModelError(f"{what} must be finite and {least} in every world; found {found}.")
         return array

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from nutmeg.body.scene import Scene
 
-VELOCITY_STAGE = mujoco.mjtStage.mjSTAGE_VEL.value
-
 
 class Worlds:
     """N copies of a scene.
@@ -50,8 +48,7 @@ class Worlds:
         self.scene = scene
         self.batch = Batch(scene.model, count, threads, persistent=keep_data)
         self.count = count
-        self.robots = tuple(RobotWorlds(self.batch, table, scene.start) for table in scene.robots)
-        self._by_name = {r.table.name: r for r in self.robots}
+        self._begin_as([scene])
         self.qpos: NDArray[np.float64] = self.batch.bind("qpos")
         """Whole configuration, (N, nq), live."""
         self.qvel: NDArray[np.float64] = self.batch.bind("qvel")
@@ -67,17 +64,31 @@ class Worlds:
     @classmethod
     def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
         """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts."""
+        if not scenes:
+            raise ModelError("no scenes were given: a batch needs at least one.")
         worlds = cls(scenes[0], len(scenes), threads=threads)
         try:
             worlds.batch.set_models([s.model for s in scenes])
         except (ValueError, mujoco.FatalError) as error:
             raise ModelError(f"these scenes do not have the same parts: {error}") from None
         worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
-        worlds._starts = np.stack([s.start for s in scenes])
+        worlds._begin_as(scenes)
         worlds.reset()
         return worlds
 
-    _starts: NDArray[np.float64] | None = None
+    def _begin_as(self, scenes: Sequence[Scene]) -> None:
+        """Takes the start of every world from its scene, or from the only one."""
+        self._scenes = tuple(scenes)
+        starts = zip(*((s.start, s.commands, s.setpoints) for s in scenes), strict=True)
+        self._start, self._commands, self._setpoints = (
+            np.broadcast_to(np.stack(one), (self.count, len(one[0]))) for one in starts
+        )
+        self.robots = tuple(RobotWorlds(self.batch, table, self._start) for table in self.scene.robots)
+        self._by_name = {r.table.name: r for r in self.robots}
+
+    def scene_of(self, world: int) -> Scene:
+        """The scene of one world; all have the same unless they were made by `of`."""
+        return self._scenes[world if len(self._scenes) > 1 else 0]
 
     def robot(self, name: str) -> RobotWorlds:
         """The views of one robot."""
@@ -89,11 +100,18 @@ class Worlds:
         """Puts worlds back to the start of the scene, at rest, holding the start pose."""
         chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
         self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
-        self.qpos[chosen] = self.scene.start if self._starts is None else self._starts[chosen]
-        self.batch.ctrl[chosen] = self.scene.commands
+        self.qpos[chosen] = self._start[chosen]
+        self.batch.ctrl[chosen] = self._commands[chosen]
         if self.scene.setpoints.size:
-            self.batch.act[chosen] = self.scene.setpoints
-        self.batch.forward(chosen, stage=VELOCITY_STAGE)
+            self.batch.act[chosen] = self._setpoints[chosen]
+        self.refresh(chosen)
+
+    def refresh(self, ids: ArrayLike | None = None) -> None:
+        """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
+        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        guess = self.batch.qacc_warmstart[chosen].copy()  # where the solver starts from: part of the state
+        self.batch.forward(chosen)
+        self.batch.qacc_warmstart[chosen] = guess
 
     def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
         """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
@@ -130,15 +148,22 @@ class Worlds:
         return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
 
     def culprit(self, world: int) -> str:
-        """A phrase that names the fastest or first non-finite joint of a world."""
+        """A phrase that names the joint at which a world became unstable, or else its fastest."""
+        model, warnings = self.scene.model, self.batch.warning[world]
+        for kind in _BAD_STATE:  # the engine has put this world back to its start, but remembers where it went wrong
+            place, count = (int(number) for number in warnings[kind])
+            if count:
+                joint = np.searchsorted(model.jnt_qposadr, place, "right") - 1 if kind == _BAD_QPOS else None
+                joint = int(model.dof_jntid[place]) if joint is None else int(joint)
+                return f"joint {model.joint(joint).name!r} left the range of numbers"
         rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
         dof = int(rates.argmax())
-        joint = self.scene.model.joint(int(self.scene.model.dof_jntid[dof])).name
-        return f"joint {joint!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
+        return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
 
 
+_BAD_QPOS = mujoco.mjtWarning.mjWARN_BADQPOS.value
 _BAD_STATE = [
-    mujoco.mjtWarning.mjWARN_BADQPOS.value,
+    _BAD_QPOS,
     mujoco.mjtWarning.mjWARN_BADQVEL.value,
     mujoco.mjtWarning.mjWARN_BADQACC.value,
 ]

@@ -37,6 +37,11 @@ class Keyframes:
             raise ModelError(f"a motion needs at least two keyframes at rising times, found {list(times)}.")
         if self.poses.shape[0] != len(self.times):
             raise ModelError(f"{len(self.times)} keyframe times but {self.poses.shape[0]} poses: give one for each.")
+        if repeat_from is not None and not self.times[0] <= repeat_from < self.times[-1]:
+            raise ModelError(
+                f"a motion cannot repeat from {repeat_from} s: that must lie in {self.times[0]:g}..{self.times[-1]:g} s, "
+                f"before the end."
+            )
 
     def angles(self, time: ArrayLike) -> NDArray[np.float64]:
         """The reference at a time, (motors,), or at N times, (N, motors); it starts and stops gently."""

@@ -3,7 +3,7 @@
 This is the controller of the ant experiments of Back-to-Reality (Zagal and others, 2009, section 4.1); its
 36 free numbers are the 18 amplitudes and 18 phases.
 
-    gait = read_gait(Path("gaits.toml"), "tripod", robot.table)
+    gait = gait_of(read_gait(Path("gaits.toml"), "tripod"), robot.table, robot.start)
     robot.command = gait.angles(t)      # (motors,), or (N, motors) for N gaits
 """
 

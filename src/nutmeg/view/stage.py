@@ -1,0 +1,145 @@
+"""A model in the browser: built once from meshes, then only moved.
+
+A frame sends the pieces whose pose in their parent has changed, all in one batch. Poses are rounded to a
+sixteen-thousandth (0.06 mm; 0.1 mrad), far below what is seen; a resting robot then costs nothing, and
+replays compress well.
+
+    server = viser.ViserServer(host="127.0.0.1", port=8080, verbose=False)
+    stage = Stage(server, model, robots=("nao1",))
+    stage.show(qpos)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.view.bodies import Piece, body_tree, local_poses
+from nutmeg.view.viewpoints import broadcast_view, pitch_bounds, thing_position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import viser
+    from numpy.typing import NDArray
+
+GRAIN = 2.0**-14
+"""Poses are sent in multiples of this, metres or quaternion components."""
+
+LABEL_HEIGHT = 0.18
+"""How far a label floats above the highest joint of its robot, metres: clear of a Nao's head."""
+
+SKY = ((176, 206, 232), (238, 244, 248))
+"""Background colours (sRGB) at the top and at the bottom of the page."""
+
+
+class Stage:
+    """The drawn scene of one server."""
+
+    def __init__(self, server: viser.ViserServer, model: Any, *, robots: Sequence[str] = ()) -> None:  # noqa: ANN401
+        """Send everything that is to be seen.
+
+        Args:
+            server: the viser server to draw on.
+            model: the compiled `mujoco.MjModel`.
+            robots: the things that get labels and can be picked.
+        """
+        self._server = server
+        self.model = model
+        self.data: Any = mujoco.MjData(model)
+        self.robots = tuple(robots)
+        self.pitch = pitch_bounds(model)
+        self.tree = body_tree(model)
+        mujoco.mj_kinematics(model, self.data)
+        with server.atomic():
+            _light(server)
+            self._nodes = [self._add(piece) for piece in self.tree]
+            self._labels = {robot: self._add_label(robot) for robot in self.robots}
+        poses = len(self.tree)
+        self._positions: NDArray[np.float64] = np.zeros((poses, 3))
+        self._turns: NDArray[np.float64] = np.tile([1.0, 0.0, 0.0, 0.0], (poses, 1))
+        self.show(np.array(model.qpos0))
+        self._aim()
+
+    def show(self, qpos: NDArray[np.float64]) -> int:
+        """Move everything to generalised positions (nq,); returns how many pieces moved."""
+        self.data.qpos[:] = qpos
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+        positions, turns = local_poses(self.tree, self.data.xpos, self.data.xquat)
+        positions, turns = _grained(positions), _grained(turns)
+        shifted = np.any(positions != self._positions, axis=1)
+        turned = np.any(turns != self._turns, axis=1)
+        with self._server.atomic():
+            for place in np.flatnonzero(shifted | turned):
+                if shifted[place]:
+                    self._nodes[place].position = positions[place]
+                if turned[place]:
+                    self._nodes[place].wxyz = turns[place]
+            if np.any(shifted):
+                self._move_labels()
+        self._positions, self._turns = positions, turns
+        return int(np.count_nonzero(shifted | turned))
+
+    def on_pick(self, picked: Callable[[str, Any], None]) -> None:
+        """Call `picked(robot, client)` when a robot is clicked."""
+        for piece, node in zip(self.tree, self._nodes, strict=True):
+            if piece.thing in self.robots and piece.glb is not None:
+                node.on_click(lambda event, robot=piece.thing: picked(robot, event.client))
+
+    @property
+    def labels_visible(self) -> bool:
+        """Whether robots carry their names."""
+        return any(label.visible for label in self._labels.values())
+
+    @labels_visible.setter
+    def labels_visible(self, visible: bool) -> None:
+        for label in self._labels.values():
+            label.visible = visible
+
+    def _add(self, piece: Piece) -> Any:  # noqa: ANN401
+        if piece.glb is None:
+            return self._server.scene.add_frame(piece.path, show_axes=False)
+        return self._server.scene.add_glb(piece.path, piece.glb, cast_shadow=piece.casts, receive_shadow=True)
+
+    def _add_label(self, robot: str) -> Any:  # noqa: ANN401
+        return self._server.scene.add_label(
+            f"/labels/{robot}", robot, anchor="bottom-center", font_screen_scale=0.9, depth_test=False
+        )
+
+    def _move_labels(self) -> None:
+        for robot, label in self._labels.items():
+            place = thing_position(self.model, self.data, robot)
+            if place is not None:
+                label.position = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT))
+
+    def _top(self, robot: str) -> float:
+        """The height of the highest body frame of a robot, metres; the label stays above it when the robot falls."""
+        bodies = [piece.body for piece in self.tree if piece.thing == robot]
+        return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
+
+    def _aim(self) -> None:
+        """The camera that a new page starts with."""
+        view, camera = broadcast_view(self.pitch), self._server.initial_camera
+        camera.position, camera.look_at = view.position, view.look_at
+        camera.up, camera.fov = view.up, view.fov
+        camera.near, camera.far = 0.03, 300.0
+
+
+def _light(server: viser.ViserServer) -> None:
+    """Daylight: a soft environment, one sun that casts shadows, and a pale sky behind."""
+    scene = server.scene
+    scene.set_up_direction("+z")
+    scene.configure_environment_map("park", environment_intensity=0.65)
+    scene.configure_default_lights(enabled=True, cast_shadow=True)
+    share = np.linspace(0.0, 1.0, 64)[:, None, None]
+    top, bottom = np.array(SKY[0]), np.array(SKY[1])
+    rows = top + share * (bottom - top)
+    scene.set_background_image(np.tile(rows, (1, 8, 1)).astype(np.uint8), format="png")
+
+
+def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    rounded: NDArray[np.float64] = np.round(values / GRAIN) * GRAIN
+    return rounded

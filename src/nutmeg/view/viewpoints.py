@@ -1,0 +1,140 @@
+"""Where the cameras stand: broadcast, side line, behind a robot, and in a robot's head.
+
+One description serves the browser and the renderer. The broadcast view is fitted to the pitch: the near
+touchline just fills the picture's width.
+
+    view = broadcast_view(pitch_bounds(model))
+    view = eyes_view(model, data, "nao1/CameraTop")
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.errors import UnknownNameError
+from nutmeg.view.bodies import geom_bounds, is_paint, visible_geoms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BROADCAST_FOV = math.radians(32.0)
+"""Vertical field of view of the broadcast camera: a long lens, little distortion."""
+
+FREE_FOV = math.radians(45.0)
+"""Vertical field of view of the other cameras outside robots."""
+
+ELEVATION = math.radians(33.0)
+"""Height of the broadcast camera above the horizon, seen from the centre spot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Viewpoint:
+    """A camera: where it is, what it looks at, and how wide."""
+
+    position: NDArray[np.float64]
+    """Position (3,) in the world, metres."""
+
+    look_at: NDArray[np.float64]
+    """The point (3,) in the middle of the picture."""
+
+    up: NDArray[np.float64]
+    """The direction (3,) that is up in the picture."""
+
+    fov: float
+    """Vertical field of view, radians."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """A box that holds what is worth seeing."""
+
+    low: NDArray[np.float64]
+    """Lowest corner (3,), metres."""
+
+    high: NDArray[np.float64]
+    """Highest corner (3,), metres."""
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """The middle (3,) of its floor."""
+        x, y = ((self.low + self.high) / 2)[:2]
+        return np.array([x, y, self.low[2]])
+
+
+def pitch_bounds(model: Any) -> Bounds:  # noqa: ANN401
+    """The pitch: all painted lines; without lines, the things that stand or start there, at least 2 m wide."""
+    geoms = visible_geoms(model)
+    paint = [g for g in geoms if is_paint(model, g)]
+    if paint:
+        corners = [geom_bounds(model, g) for g in paint]
+        low, high = np.min([c[0] for c in corners], axis=0), np.max([c[1] for c in corners], axis=0)
+        return Bounds(low=low, high=high)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    moving = [data.xpos[b] for b in range(1, model.nbody) if model.body_weldid[b] != 0] or [np.zeros(3)]
+    low, high = np.min(moving, axis=0), np.max(moving, axis=0)
+    return Bounds(low=np.append(low[:2] - 1.0, 0.0), high=np.append(high[:2] + 1.0, high[2]))
+
+
+def broadcast_view(pitch: Bounds, aspect: float = 16 / 9) -> Viewpoint:
+    """The main stand: high beside the long side, the whole pitch in the picture."""
+    half = (pitch.high - pitch.low) / 2
+    along_x = half[0] >= half[1]
+    length, width = (half[0], half[1]) if along_x else (half[1], half[0])
+    tangent = math.tan(BROADCAST_FOV / 2)
+    distance = 1.1 * max(length / (tangent * aspect), width) + width * math.cos(ELEVATION)
+    away = np.array([0.0, -1.0, 0.0]) if along_x else np.array([1.0, 0.0, 0.0])
+    offset = away * math.cos(ELEVATION) + np.array([0.0, 0.0, math.sin(ELEVATION)])
+    return Viewpoint(position=pitch.centre + distance * offset, look_at=pitch.centre, up=_upright(), fov=BROADCAST_FOV)
+
+
+def side_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
+    """A camera that runs along the touchline, level with `target` (3,)."""
+    half = (pitch.high - pitch.low) / 2
+    place = np.array([target[0], pitch.low[1] - 1.2, pitch.low[2] + 0.9])
+    if half[1] > half[0]:
+        place = np.array([pitch.high[0] + 1.2, target[1], pitch.low[2] + 0.9])
+    return Viewpoint(position=place, look_at=target * [1, 1, 0.6], up=_upright(), fov=math.radians(38.0))
+
+
+def follow_view(target: NDArray[np.float64]) -> Viewpoint:
+    """A camera two metres from `target` (3,), from the side of the main stand."""
+    offset = np.array([0.7, -1.7, 0.75])
+    return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
+
+
+def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
+    """What a camera of the model sees; it looks along its own -z (MuJoCo's convention)."""
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
+    if number < 0:
+        raise UnknownNameError("camera", camera, camera_names(model))
+    axes = np.array(data.cam_xmat[number]).reshape(3, 3)
+    place = np.array(data.cam_xpos[number])
+    fov = math.radians(float(model.cam_fovy[number]))
+    return Viewpoint(position=place, look_at=place - axes[:, 2], up=axes[:, 1], fov=fov)
+
+
+def camera_names(model: Any) -> list[str]:  # noqa: ANN401
+    """All named cameras of a model."""
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
+    return [name for name in names if name]
+
+
+def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
+    """The cameras a robot carries."""
+    return [name for name in camera_names(model) if name.startswith(f"{robot}/")]
+
+
+def thing_position(model: Any, data: Any, thing: str) -> NDArray[np.float64] | None:  # noqa: ANN401
+    """Where the root body (3,) of a thing is, or nothing when there is no such thing."""
+    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
+    return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
+
+
+def _upright() -> NDArray[np.float64]:
+    return np.array([0.0, 0.0, 1.0])

@@ -1,0 +1,176 @@
+"""A little match to look at: a pitch with lines, a ball, and as many toy robots as wanted."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from nutmeg.recording import Channel, RecordingWriter
+
+LEG = """
+<body name="{t}/{s}Thigh" pos="0 {y} -0.06">
+  <joint name="{t}/{s}HipPitch" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.028" material="{t}/shirt"/>
+  <body name="{t}/{s}Shank" pos="0 0 -0.1">
+    <joint name="{t}/{s}KneePitch" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.024" rgba=".92 .92 .94 1"/>
+    <body name="{t}/{s}Foot" pos="0 0 -0.1">
+      <joint name="{t}/{s}AnklePitch" axis="0 1 0"/>
+      <geom type="box" pos="0.02 0 -0.03" size="0.075 0.04 0.012" rgba=".2 .2 .22 1"/>
+    </body>
+  </body>
+</body>"""
+
+ARM = """
+<body name="{t}/{s}Arm" pos="0 {y} 0.1">
+  <joint name="{t}/{s}ShoulderPitch" axis="0 1 0"/>
+  <geom type="sphere" size="0.034" material="{t}/shirt"/>
+  <geom type="capsule" fromto="0 0 0 0.02 0 -0.16" size="0.02" rgba=".92 .92 .94 1"/>
+</body>"""
+
+ROBOT = """
+<body name="{t}/torso" pos="{x} {y} 0.32">
+  <freejoint name="{t}/root"/>
+  <geom type="ellipsoid" pos="0 0 0.05" size="0.055 0.075 0.11" rgba=".95 .95 .96 1"/>
+  <geom type="cylinder" pos="0.045 0 0.06" zaxis="1 0 0" size="0.035 0.012" material="{t}/shirt"/>
+  <geom type="box" pos="0 0 -0.04" size="0.04 0.07 0.03" material="{t}/shirt"/>
+  <geom type="sphere" size="0.2" group="3" rgba="1 0 1 1"/>
+  <body name="{t}/head" pos="0 0 0.2">
+    <joint name="{t}/HeadYaw" axis="0 0 1"/>
+    <geom type="sphere" size="0.06" rgba=".95 .95 .96 1"/>
+    <geom type="ellipsoid" pos="0.045 0 0.01" size="0.025 0.045 0.02" rgba=".1 .12 .2 0.6"/>
+    <camera name="{t}/CameraTop" pos="0.075 0 0.01" xyaxes="0 -1 0 0.2 0 0.98" fovy="47"/>
+  </body>
+  {limbs}
+</body>"""
+
+SCENE = """
+<mujoco>
+  <visual><headlight ambient=".3 .3 .3" diffuse=".5 .5 .5"/></visual>
+  <asset>{materials}
+    <mesh name="post" builtin="supersphere" params="12 0.2 0.2" scale="0.05 0.05 0.4"/>
+  </asset>
+  <worldbody>
+    <geom name="carpet" type="box" pos="0 0 -0.02" size="{cx} {cy} 0.02" rgba=".16 .45 .2 1"/>
+    {lines}
+    <geom name="post" type="mesh" mesh="post" pos="{px} 0.8 0.4" rgba="1 .9 .2 1"/>
+    <geom name="post2" type="mesh" mesh="post" pos="{px} -0.8 0.4" rgba="1 .9 .2 1"/>
+    <body name="ball/ball" pos="0 0 0.05"><freejoint name="ball/root"/>
+      <geom type="sphere" size="0.05" rgba=".95 .3 .08 1" mass="0.05"/></body>
+    {robots}
+  </worldbody>
+</mujoco>"""
+
+JOINTS = ("HeadYaw", "LHipPitch", "LKneePitch", "LAnklePitch", "RHipPitch", "RKneePitch", "RAnklePitch")
+JOINTS += ("LShoulderPitch", "RShoulderPitch")
+SHIRTS = (".1 .3 .9 1", ".85 .1 .15 1")
+
+
+def line(x: float, y: float, half_x: float, half_y: float) -> str:
+    flat = 'contype="0" conaffinity="0" rgba="1 1 1 1"'
+    return f'<geom type="box" pos="{x} {y} 0.0002" size="{half_x} {half_y} 0.0004" {flat}/>'
+
+
+def match_xml(names: tuple[str, ...] = ("a", "b"), length: float = 6.0, width: float = 4.0) -> str:
+    """MJCF of a pitch with robots `names` and a ball."""
+    half, side, w = length / 2, width / 2, 0.025
+    lines = [line(0, side, half, w), line(0, -side, half, w), line(0, 0, w, side)]
+    lines += [line(half, 0, w, side), line(-half, 0, w, side)]
+    robots, materials = "", ""
+    for number, name in enumerate(names):
+        limbs = LEG.format(t=name, s="L", y=0.05) + LEG.format(t=name, s="R", y=-0.05)
+        limbs += ARM.format(t=name, s="L", y=0.1) + ARM.format(t=name, s="R", y=-0.1)
+        x, y = -1.0 + 0.7 * (number % 4), -0.6 + 1.2 * (number // 4) + 0.3 * (number % 2)
+        robots += ROBOT.format(t=name, x=x, y=y, limbs=limbs)
+        materials += f'<material name="{name}/shirt" rgba="{SHIRTS[number % 2]}" shininess="0.6"/>'
+    return SCENE.format(lines="".join(lines), robots=robots, materials=materials, cx=half + 0.7, cy=side + 0.7, px=half)
+
+
+def match_labels(names: tuple[str, ...] = ("a", "b")) -> dict[str, tuple[str, ...]]:
+    """Channel labels of a recording of `match_xml`."""
+    pose = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    labels = {f"{thing}.pose": pose for thing in (*names, "ball")}
+    return labels | {f"{name}.angles": JOINTS for name in names}
+
+
+def match_values(times: np.ndarray, names: tuple[str, ...] = ("a", "b")) -> dict[str, np.ndarray]:
+    """Channel values at times (rows,): robots stroll along x, turning, and the ball rolls ahead."""
+    rows, values = len(times), {}
+    for number, name in enumerate(names):
+        x, y = -1.0 + 0.7 * (number % 4), -0.6 + 1.2 * (number // 4) + 0.3 * (number % 2)
+        turn = 0.4 * np.sin(0.3 * times + number)
+        pose = np.zeros((rows, 7))
+        pose[:, 0], pose[:, 1] = x + 0.5 * np.sin(0.4 * times), y + 0.2 * np.sin(0.9 * times)
+        pose[:, 2] = 0.305 + 0.005 * np.cos(12 * times)
+        pose[:, 3], pose[:, 6] = np.cos(turn / 2), np.sin(turn / 2)
+        swing = np.sin(6 * times + number)
+        angles = [0.4 * np.sin(times), -0.3 + 0.3 * swing, 0.5 - 0.3 * swing, -0.2 * np.ones(rows)]
+        angles += [-0.3 - 0.3 * swing, 0.5 + 0.3 * swing, -0.2 * np.ones(rows), -0.5 * swing, 0.5 * swing]
+        values[f"{name}.pose"], values[f"{name}.angles"] = pose, np.stack(angles, axis=1)
+    ball = np.zeros((rows, 7))
+    ball[:, 0], ball[:, 2], ball[:, 3] = 0.3 + 0.2 * times % 2.0, 0.05, 1.0
+    values["ball.pose"] = ball
+    return values
+
+
+def record_match(path: Path, seconds: float = 3.0, names: tuple[str, ...] = ("a", "b"), rate: float = 50.0) -> Path:
+    """A finished recording of a little match, with three events."""
+    labels, times = match_labels(names), np.arange(0.0, seconds + 1e-9, 1 / rate)
+    units = {name: "rad" if name.endswith(".angles") else "m, 1" for name in labels}
+    channels = [Channel(name=n, labels=labels[n], unit=units[n]) for n in labels]
+    rows = np.concatenate([match_values(times, names)[n] for n in labels], axis=1)
+    with RecordingWriter.create(path, channels, kind="scene", seed=1, scene_xml=match_xml(names)) as writer:
+        for time, row in zip(times, rows, strict=True):
+            writer.append(float(time), row)
+        writer.event(0.2 * seconds, "push", robot=names[0], impulse=1.5)
+        writer.event(0.5 * seconds, "fall", robot=names[-1])
+        writer.event(0.8 * seconds, "note", text="that was close")
+    return path
+
+
+@pytest.fixture
+def toy() -> SimpleNamespace:
+    """The makers of toy matches."""
+    return SimpleNamespace(xml=match_xml, labels=match_labels, values=match_values, record=record_match)
+
+
+@pytest.fixture
+def model() -> Any:
+    return mujoco.MjModel.from_xml_string(match_xml())
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A recording of three seconds with the robots a and b."""
+    return record_match(tmp_path / "toy.nutmeg")
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SWITCHES = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking")
+SWITCHES += ("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader")
+SWITCHES += ("--enable-unsafe-swiftshader",)
+
+
+@pytest.fixture
+def browser_page() -> Iterator[Any]:
+    """A page of headless Chromium, small because WebGL is drawn in software; `page.complaints` collects errors."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium or Chrome on the PATH; install it (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(SWITCHES))
+        page = browser.new_page(viewport={"width": 480, "height": 640})
+        page.set_default_timeout(60000)
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
+        yield page
+        browser.close()

@@ -1,0 +1,51 @@
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nutmeg.errors import NutmegError
+from nutmeg.view.process import start_viewer_process
+
+
+def gone(pid: int, seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_page_answers_once_the_viewer_is_started_and_no_longer_when_it_is_stopped(recorded: Path) -> None:
+    with start_viewer_process(recorded, port=0) as viewer:
+        with urllib.request.urlopen(viewer.url, timeout=10) as answer:
+            assert answer.status == 200
+        assert viewer.alive
+    assert not viewer.alive
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(viewer.url, timeout=2)
+
+
+def test_a_viewer_of_nothing_says_what_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(NutmegError, match=r"absent\.nutmeg"):
+        start_viewer_process(tmp_path / "absent.nutmeg", port=0)
+
+
+def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from nutmeg.view.process import start_viewer_process\n"
+        "v = start_viewer_process(Path(sys.argv[1]), port=0); print(v.pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, str(recorded)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    viewer = int(parent.stdout.readline())
+    os.kill(parent.pid, 9)
+    parent.wait()
+    parent.stdout.close()
+    assert gone(viewer)

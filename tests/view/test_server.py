@@ -1,0 +1,39 @@
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nutmeg.errors import EnvironmentProblem
+from nutmeg.view.process import start_viewer_process
+from nutmeg.view.server import check_port, open_server, serve_recording
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_a_taken_port_is_named_together_with_the_way_out(taken_port: int, recorded: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match=rf"port {taken_port} .*--port"):
+        serve_recording(recorded, port=taken_port)
+    with pytest.raises(EnvironmentProblem, match=rf"port {taken_port} .*--port"):
+        start_viewer_process(recorded, port=taken_port)
+
+
+def test_a_server_listens_on_this_machine_only_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    with open_server("127.0.0.1", 0) as server:
+        port = server.get_port()
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass
+    assert port > 0
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("203.0.113.7", 0), ("no.such.host.invalid", 0)])
+def test_an_impossible_address_is_refused(host: str, port: int) -> None:
+    with pytest.raises(EnvironmentProblem):
+        check_port(host, port)

@@ -1,0 +1,62 @@
+import math
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from nutmeg.errors import UnknownNameError
+from nutmeg.view.camera_names import CameraOperator, known_cameras
+from nutmeg.view.viewpoints import Viewpoint, broadcast_view, eyes_view, pitch_bounds
+
+
+def project(view: Viewpoint, point: np.ndarray, aspect: float) -> np.ndarray:
+    """Where a point is in the picture: -1 to 1 to the right and up."""
+    forward = (view.look_at - view.position) / np.linalg.norm(view.look_at - view.position)
+    right = np.cross(forward, view.up)
+    right /= np.linalg.norm(right)
+    up = np.cross(right, forward)
+    ray = point - view.position
+    scale = math.tan(view.fov / 2) * (ray @ forward)
+    return np.array([ray @ right / (scale * aspect), ray @ up / scale])
+
+
+@pytest.mark.parametrize(("length", "width"), [(6.0, 4.0), (9.0, 6.0), (30.0, 20.0), (4.0, 6.0)])
+@pytest.mark.parametrize("aspect", [16 / 9, 4 / 3])
+def test_the_broadcast_camera_sees_the_whole_pitch(toy: Any, length: float, width: float, aspect: float) -> None:
+    model = mujoco.MjModel.from_xml_string(toy.xml(length=length, width=width))
+    view = broadcast_view(pitch_bounds(model), aspect)
+    for x in (-length / 2, length / 2):
+        for y in (-width / 2, width / 2):
+            assert np.abs(project(view, np.array([x, y, 0.0]), aspect)).max() < 1.0
+
+
+def test_the_pitch_is_where_the_lines_are(model: Any) -> None:
+    bounds = pitch_bounds(model)
+    assert np.allclose(bounds.low[:2], [-3.025, -2.0 - 0.025], atol=1e-6)
+    assert np.allclose(bounds.centre, 0, atol=1e-3)
+
+
+def test_eyes_look_the_way_the_camera_of_the_model_does(model: Any) -> None:
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    view = eyes_view(model, data, "a/CameraTop")
+    axes = data.cam("a/CameraTop").xmat.reshape(3, 3)
+    assert np.allclose(view.look_at - view.position, -axes[:, 2])
+    assert view.look_at[0] > view.position[0]
+    assert view.fov == pytest.approx(math.radians(47))
+
+
+def test_a_camera_that_does_not_exist_is_answered_with_those_that_do(model: Any) -> None:
+    with pytest.raises(UnknownNameError, match="follow:a"):
+        CameraOperator(model, "folow:a")
+    with pytest.raises(UnknownNameError, match="eyes:b"):
+        CameraOperator(model, "eyes:ball")
+
+
+def test_every_known_camera_gives_a_view(model: Any) -> None:
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    for name in known_cameras(model):
+        view = CameraOperator(model, name).view(data)
+        assert np.linalg.norm(view.look_at - view.position) > 0.1
