@@ -81,19 +81,44 @@ def test_the_robot_that_is_broken_below_is_a_good_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "kind", "message"),
     [
-        ('type = "box"', 'type = "bxo"', FileError, r"line 19: shape\[0\]\.type: is 'bxo'\. Did you mean 'box'.*'sphere'"),
-        ("mass = 0.2", 'mass = [0.2]', FileError, r"line 14: body\[1\]\.mass: needs a number"),
+        (
+            'type = "box"',
+            'type = "bxo"',
+            FileError,
+            r"line 19: shape\[0\]\.type: is 'bxo'\. Did you mean 'box'.*'sphere'",
+        ),
+        ("mass = 0.2", "mass = [0.2]", FileError, r"line 14: body\[1\]\.mass: needs a number"),
         ("format = 1", "format = 2", FileError, "format 2; this version of Nutmeg reads format 1"),
         ("format = 1", "format = 1 2", FileError, "line 1: broken TOML"),
         ("licence", "license", FileError, r"line 4: license: .*Did you mean 'licence'"),
         ("range = [-1, 1]", "range = [1, -1]", ModelError, r"toy: joint 'elbow' has the range 1\.0\.\.-1\.0 rad"),
         ("range = [-1, 1]", "range = [-1]", FileError, r"line 15: body\[1\]\.joint\.range: needs 2 values, found 1"),
-        ("elbow = 0.5", "elbow = 1.5", ModelError, r"pose 'ready' of toy puts elbow at 1\.5 rad, but its range is -1\.\.1"),
-        ("elbow = 0.5", "elbwo = 0.5", UnknownNameError, r"pose 'ready' of toy: unknown joint 'elbwo'. Did you mean 'elbow'"),
+        (
+            "elbow = 0.5",
+            "elbow = 1.5",
+            ModelError,
+            r"pose 'ready' of toy puts elbow at 1\.5 rad, but its range is -1\.\.1",
+        ),
+        (
+            "elbow = 0.5",
+            "elbwo = 0.5",
+            UnknownNameError,
+            r"pose 'ready' of toy: unknown joint 'elbwo'. Did you mean 'elbow'",
+        ),
         ('parent = "base"', 'parent = "bsae"', UnknownNameError, r"'bsae'.*Did you mean 'base'"),
-        ("[drives", '[[shape]]\nbody = "amr"\ntype = "sphere"\nsize = [1]\n[drives', UnknownNameError, r"toy: unknown body 'amr'\. Did you mean 'arm'"),
+        (
+            "[drives",
+            '[[shape]]\nbody = "amr"\ntype = "sphere"\nsize = [1]\n[drives',
+            UnknownNameError,
+            r"toy: unknown body 'amr'\. Did you mean 'arm'",
+        ),
         ('type = "imu"\nbody = "base"', 'type = "imu"\nbody = "bse"', UnknownNameError, r"unknown body 'bse'.*'base'"),
-        ('type = "imu"\nbody = "base"', 'type = "imu"', FileError, r"line 34: sensor\[0\]: sensor 'imu' .*needs a body"),
+        (
+            'type = "imu"\nbody = "base"',
+            'type = "imu"',
+            FileError,
+            r"line 34: sensor\[0\]: sensor 'imu' .*needs a body",
+        ),
         ('type = "imu"', 'type = "imu"\nnoise = [1, 2, 3]', FileError, r"noise is \[1\.0, 2\.0, 3\.0\]"),
         ('type = "imu"', 'type = "sonar"', FileError, "cone is 0.0 rad"),
         ('type = "imu"', 'type = "imu"\nrange = [2, 1]', FileError, r"range \(2\.0, 1\.0\) must rise"),
@@ -112,9 +137,19 @@ def test_the_robot_that_is_broken_below_is_a_good_one(tmp_path: Path) -> None:
         ("mass = 0.2", "mass = 0.2\ninertia = [-1, 1, 1, 0, 0, 0]", ModelError, "MuJoCo cannot build the robot toy"),
         ('name = "arm"', 'name = "base"', NutmegError, "base"),
         ('parent = "base"\n', "", NutmegError, "'base' and 'arm'"),
-        ('role = "both"', 'role = "both"\ncolour = "whit"', UnknownNameError, "shape on 'base' of toy: unknown colour 'whit'"),
+        (
+            'role = "both"',
+            'role = "both"\ncolour = "whit"',
+            UnknownNameError,
+            "shape on 'base' of toy: unknown colour 'whit'",
+        ),
         ('role = "both"', 'role = "both"\nmirror = true', ModelError, "'base' does not begin with L"),
-        ("[poses.ready]", '[[shared]]\nleader = "elbow"\nfollower = "x"\n[poses.ready]', UnknownNameError, "unknown joint 'x'"),
+        (
+            "[poses.ready]",
+            '[[shared]]\nleader = "elbow"\nfollower = "x"\n[poses.ready]',
+            UnknownNameError,
+            "unknown joint 'x'",
+        ),
         ("[poses.ready]", "[types.big]\nheavy = 1\n[poses.ready]", FileError, "type 'big' sets 'heavy'"),
     ],
 )
@@ -143,7 +178,11 @@ def test_a_broken_robot_breaks_its_facts_in_the_same_words(tmp_path: Path) -> No
 
 def test_mjcf_that_does_not_compile_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "bad.xml"
-    for text in ("<mujoco><worldbody><body><geom/></body></worldbody></mujoco>", "<mujoco", "<mujoco><nonsense/></mujoco>"):
+    for text in (
+        "<mujoco><worldbody><body><geom/></body></worldbody></mujoco>",
+        "<mujoco",
+        "<mujoco><nonsense/></mujoco>",
+    ):
         path.write_text(text)
         with pytest.raises(FileError, match=r"bad\.xml: MuJoCo cannot build this model"):
             put(path)
@@ -257,13 +296,15 @@ def test_a_joint_cannot_have_a_drive_and_an_actuator_of_the_file(tmp_path: Path)
 def test_an_actuator_that_turns_no_joint_is_refused(tmp_path: Path) -> None:
     site = '<geom type="capsule" fromto="0 0 0 0 0 .2" size=".02"/><site name="jet"/>'
     (tmp_path / "a.xml").write_text(mjcf(geom=site, actuators='<actuator><motor name="m" site="jet"/></actuator>'))
-    with pytest.raises(ModelError, match="actuator 'm' of .* does not drive a hinge or a slide"):
+    with pytest.raises(ModelError, match=r"actuator 'm' of .* does not drive a hinge or a slide"):
         put(tmp_path / "a.xml")
 
 
 def test_a_model_with_a_slide_has_it_among_its_joints(tmp_path: Path) -> None:
     text = mjcf(actuators='<actuator><position name="grip" joint="slide" kp="50"/></actuator>')
-    (tmp_path / "a.xml").write_text(text.replace('<joint axis="0 1 0"/>', '<joint name="slide" type="slide" range="0 .1"/>'))
+    (tmp_path / "a.xml").write_text(
+        text.replace('<joint axis="0 1 0"/>', '<joint name="slide" type="slide" range="0 .1"/>')
+    )
     table = put(tmp_path / "a.xml").robots[0]
     assert table.joints == ("elbow", "slide")
     assert table.limits[1] == pytest.approx([0, 0.1])

@@ -136,7 +136,12 @@ def test_a_mirror_image_is_the_shape_seen_in_a_mirror() -> None:
 
 
 def test_only_a_left_body_can_be_mirrored() -> None:
-    assert [mirrored_name(n) for n in ("LThigh", "l_arm", "leftFoot", "torso")] == ["RThigh", "r_arm", "rightFoot", None]
+    assert [mirrored_name(n) for n in ("LThigh", "l_arm", "leftFoot", "torso")] == [
+        "RThigh",
+        "r_arm",
+        "rightFoot",
+        None,
+    ]
     with pytest.raises(ModelError, match="does not begin with L"):
         all_shapes([Shape(body="torso", type="sphere", size=(1,), mirror=True)])
 
@@ -173,7 +178,9 @@ def test_a_camera_has_the_field_of_view_of_its_sensor() -> None:
 
 
 def test_a_drive_takes_its_joints_by_pattern() -> None:
-    model = build(robot(drives={"arm": Drive(joints=("el*",), torque=3.0, speed=2.0, armature=0.1, friction=0.05)})).compile()
+    model = build(
+        robot(drives={"arm": Drive(joints=("el*",), torque=3.0, speed=2.0, armature=0.1, friction=0.05)})
+    ).compile()
     assert [model.actuator(a).name for a in range(model.nu)] == ["elbow"]
     assert model.actuator("elbow").forcerange == pytest.approx([-3, 3])
     assert model.actuator("elbow").ctrlrange == pytest.approx([-1, 1.5])
@@ -187,7 +194,10 @@ def test_bodies_said_to_overlap_do_not_touch() -> None:
     far = Body(name="hand", parent="Larm", mass=0.1, joint=Joint(name="wrist"))
     hand = Shape(body="hand", type="sphere", size=(1.0,), role="collision")
     touching = robot(body=(*robot().body, far), shape=(*ball, hand))
-    for made, contacts in ((touching, True), (dataclasses.replace(touching, ignore_contacts=(("base", "hand"),)), False)):
+    for made, contacts in (
+        (touching, True),
+        (dataclasses.replace(touching, ignore_contacts=(("base", "hand"),)), False),
+    ):
         model = build(made).compile()
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)

@@ -35,7 +35,7 @@ def here(scene: Scene, seconds: float) -> NDArray[np.float64]:
         worlds.batch.ctrl[0] = sway(scene, step * scene.timestep)
         worlds.step()
     assert not worlds.diverged().any()
-    return worlds.qpos[0].copy()
+    return np.array(worlds.qpos[0])
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)

@@ -70,7 +70,9 @@ def test_misspelt_names_suggest_the_nearest() -> None:
         "unknown team colour 'bleu'.*Did you mean 'blue'": SceneSettings(robots=(Placement(robot="ant", team="bleu"),)),
         "unknown physics profile 'standart'.*Did you mean 'standard'": SceneSettings(physics="standart"),
         "unknown type of nao-spark 'type5'": SceneSettings(robots=(Placement(robot="nao-spark", type="type5"),)),
-        "unknown pose of ant 'redy'.*Did you mean 'ready'": SceneSettings(robots=(Placement(robot="ant", pose="redy"),)),
+        "unknown pose of ant 'redy'.*Did you mean 'ready'": SceneSettings(
+            robots=(Placement(robot="ant", pose="redy"),)
+        ),
     }
     for message, settings in wrong.items():
         with pytest.raises(UnknownNameError, match=message):

@@ -141,7 +141,9 @@ def test_a_run_without_an_end_goes_on_until_it_is_stopped(schedule: Schedule) ->
 
 
 @pytest.mark.parametrize("period", [0.005, 0.001, 0.0, -0.02])
-def test_a_period_that_is_no_multiple_of_the_step_is_refused_with_the_numbers(schedule: Schedule, period: float) -> None:
+def test_a_period_that_is_no_multiple_of_the_step_is_refused_with_the_numbers(
+    schedule: Schedule, period: float
+) -> None:
     with pytest.raises(ModelError, match=rf"{period} s is not a whole number of physics steps of 0\.004 s"):
         schedule.every(period, lambda _: None)
     with pytest.raises(ModelError, match="whole number"):

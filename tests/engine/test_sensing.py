@@ -47,7 +47,13 @@ def sensor(kind: str, **more: object) -> str:
 
 
 def probe(
-    folder: Path, *sensors: str, base: str = "fixed", height: float = 1.0, field: str = "floor", wall: str = "", count: int = 1
+    folder: Path,
+    *sensors: str,
+    base: str = "fixed",
+    height: float = 1.0,
+    field: str = "floor",
+    wall: str = "",
+    count: int = 1,
 ) -> Worlds:
     """A box with sensors, bolted at a height or free, before a wall."""
     (folder / "robot.toml").write_text(ROBOT.format(base=base, sensors="".join(sensors)))
@@ -253,7 +259,9 @@ def test_a_distance_sensor_measures_along_one_ray_whatever_the_surface_faces(tmp
 
 
 def test_a_range_finder_follows_its_robot(tmp_path: Path) -> None:
-    worlds = probe(tmp_path, sensor("distance", pos=[0.1, 0.0, 0.0]), base="free", field="none", wall=plate(2.0), count=2)
+    worlds = probe(
+        tmp_path, sensor("distance", pos=[0.1, 0.0, 0.0]), base="free", field="none", wall=plate(2.0), count=2
+    )
     worlds.robot("p").pose[1, 0] = 0.5
     worlds.refresh()
     senses = Sensing(worlds, "p")

@@ -37,7 +37,11 @@ def test_a_recording_holds_the_state_within_its_resolution(tmp_path: Path) -> No
         now = {"ball.pose": worlds.ball[1]}
         for robot in worlds.robots:
             name = robot.table.name
-            now |= {f"{name}.pose": robot.pose[1], f"{name}.angles": robot.angles[1], f"{name}.command": robot.command[1]}
+            now |= {
+                f"{name}.pose": robot.pose[1],
+                f"{name}.angles": robot.angles[1],
+                f"{name}.command": robot.command[1],
+            }
         for sense in senses:
             now |= {f"{sense.robot.table.name}.{s}": sense.read(s)[1] for s in sense.names}
         for key, value in now.items():
@@ -46,7 +50,7 @@ def test_a_recording_holds_the_state_within_its_resolution(tmp_path: Path) -> No
     with TraceWriter(tmp_path / "a.nutmeg", worlds, world=1, seed=9, senses=senses, config={"speed": 2}) as trace:
 
         def act(now: float) -> None:
-            worlds.robot("nao").command = worlds.robot("nao").start + [[0.0], [0.1 * np.sin(9 * now)]]
+            worlds.robot("nao").command = worlds.robot("nao").start + 0.1 * np.sin(9 * now) * np.array([[0.0], [1.0]])
             worlds.robot("spark").command = [[0.0], [0.3]]
 
         schedule.every(0.02, act)

@@ -114,7 +114,9 @@ def test_friction_decides_whether_a_robot_slides() -> None:
 
 
 def test_friction_reaches_shapes_without_a_name(tmp_path: Path) -> None:
-    (tmp_path / "box.xml").write_text('<mujoco><worldbody><body><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>')
+    (tmp_path / "box.xml").write_text(
+        '<mujoco><worldbody><body><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>'
+    )
     placement = Placement(robot=str(tmp_path / "box.xml"), name="box")
     worlds = Worlds(assemble(SceneSettings(ball="none", robots=(placement,))), 2)
     worlds.vary.friction("box", [0.3, 2.0])

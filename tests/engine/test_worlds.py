@@ -31,7 +31,9 @@ def zoo() -> Scene:
 
 @pytest.fixture(scope="module")
 def ant() -> Scene:
-    return assemble(SceneSettings(ball="none", robots=(Placement(robot="ant", name="ant", height=0.01),), visuals=False))
+    return assemble(
+        SceneSettings(ball="none", robots=(Placement(robot="ant", name="ant", height=0.01),), visuals=False)
+    )
 
 
 def sway(worlds: Worlds, time: float) -> None:
@@ -285,7 +287,9 @@ def test_without_a_ball_there_is_none_to_put(ant: Scene) -> None:
 
 
 def test_a_misspelt_robot_suggests_the_nearest(zoo: Scene) -> None:
-    with pytest.raises(UnknownNameError, match=r"'spakr'\. Did you mean 'spark'\? Known robots in this scene: ant, nao"):
+    with pytest.raises(
+        UnknownNameError, match=r"'spakr'\. Did you mean 'spark'\? Known robots in this scene: ant, nao"
+    ):
         Worlds(zoo).robot("spakr")
 
 

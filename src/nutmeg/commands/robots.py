@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
+from rich.markup import escape
 
 from nutmeg.errors import EnvironmentProblem
 
@@ -50,7 +51,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
     terminal.table("", columns, shown)
     for row in rows:
-        terminal.say(f"[bold]{row.name}[/]: {row.source}")
+        terminal.say(f"[bold]{escape(row.name)}[/]: {escape(row.source)}")
     return {"robots": [dataclasses.asdict(row) for row in rows]}
 
 
@@ -58,9 +59,9 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
     from nutmeg.body.facts import body_rows, facts
 
     known = facts(robot, arguments.type)
-    terminal.say(f"[bold]{robot.name}[/]  {robot.title}\n{robot.about}".rstrip())
+    terminal.say(f"[bold]{escape(robot.name)}[/]  {escape(robot.title)}\n{escape(robot.about)}".rstrip())
     terminal.say(f"{known.mass_kg} kg, {known.height_m} m high, {known.joints} joints, {known.motors} motors")
-    terminal.say(f"source: {robot.source}\nlicence of the numbers: {robot.licence}\n")
+    terminal.say(f"source: {escape(robot.source)}\nlicence of the numbers: {escape(robot.licence)}\n")
     images = _pictures(arguments, terminal)
     if images is not None:
         from nutmeg.view.halfblocks import half_blocks

@@ -79,7 +79,7 @@ class RealTime:
             time.sleep(-late)
         return not self._ended
 
-    def behind(self, now: float) -> bool:
+    def behind(self, now: float) -> bool:  # noqa: ARG002
         """Whether the last wait came too late to wait at all."""
         return self._behind
 

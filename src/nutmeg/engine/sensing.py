@@ -7,9 +7,9 @@
     senses.read("SonarLeft")    # (N, 1) [m]
 
 `sample` is called at the control rate. A sensor with a rate of its own takes a new measurement at the first
-sample at or after it is due, and holds the last one in between. A measurement passes these stages: the physical value, plus white
-noise, rounded to the sensor's resolution, clipped to its range, and handed out `latency` seconds later
-(before that much time has passed, the first measurement is handed out).
+sample at or after it is due, and holds the last one in between. A measurement passes these stages: the
+physical value, plus white noise, rounded to the sensor's resolution, clipped to its range, and handed out
+`latency` seconds later (before that much time has passed, the first measurement is handed out).
 
 **Sonar.** Rays fill the cone evenly; a surface echoes only if it faces the sensor within 45 degrees of
 normal incidence, so a floor under a grazing beam is silent. The nearest echo counts. Without an echo within

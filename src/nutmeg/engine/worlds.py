@@ -153,8 +153,8 @@ class Worlds:
         for kind in _BAD_STATE:  # the engine has put this world back to its start, but remembers where it went wrong
             place, count = (int(number) for number in warnings[kind])
             if count:
-                joint = np.searchsorted(model.jnt_qposadr, place, "right") - 1 if kind == _BAD_QPOS else None
-                joint = int(model.dof_jntid[place]) if joint is None else int(joint)
+                by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
+                joint = int(by_angle if kind == _BAD_QPOS else model.dof_jntid[place])
                 return f"joint {model.joint(joint).name!r} left the range of numbers"
         rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
         dof = int(rates.argmax())

@@ -1,7 +1,7 @@
 """Motions through keyframes: poses reached one after another, smoothly, repeated or held at the end.
 
-    wave = Keyframes(times=[0.0, 0.5, 1.0], angles=poses, repeat_from=0.5)   # poses (3, motors)
-    robot.command = wave.angles(t)
+wave = Keyframes(times=[0.0, 0.5, 1.0], angles=poses, repeat_from=0.5)   # poses (3, motors)
+robot.command = wave.angles(t)
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Keyframes:
             raise ModelError(f"{len(self.times)} keyframe times but {self.poses.shape[0]} poses: give one for each.")
         if repeat_from is not None and not self.times[0] <= repeat_from < self.times[-1]:
             raise ModelError(
-                f"a motion cannot repeat from {repeat_from} s: that must lie in {self.times[0]:g}..{self.times[-1]:g} s, "
-                f"before the end."
+                f"a motion cannot repeat from {repeat_from} s: that must be at or after its first keyframe "
+                f"({self.times[0]:g} s) and before its last ({self.times[-1]:g} s)."
             )
 
     def angles(self, time: ArrayLike) -> NDArray[np.float64]:

@@ -31,6 +31,9 @@ GRAIN = 2.0**-14
 LABEL_HEIGHT = 0.18
 """How far a label floats above the highest joint of its robot, metres: clear of a Nao's head."""
 
+PANEL_SHARE, STEP_BACK = 0.08, 1.12
+"""How far aside and back a page's first camera stands, so that its panel does not hide the pitch."""
+
 SKY = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 
@@ -121,9 +124,12 @@ class Stage:
         return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
 
     def _aim(self) -> None:
-        """The camera that a new page starts with."""
+        """The camera that a new page starts with: the broadcast view, moved aside for the panel on the right."""
         view, camera = broadcast_view(self.pitch), self._server.initial_camera
-        camera.position, camera.look_at = view.position, view.look_at
+        away = view.position - view.look_at
+        aside = PANEL_SHARE * np.cross(view.up, away)
+        camera.look_at = view.look_at + aside
+        camera.position = view.look_at + aside + STEP_BACK * away
         camera.up, camera.fov = view.up, view.fov
         camera.near, camera.far = 0.03, 300.0
 
@@ -132,7 +138,7 @@ def _light(server: viser.ViserServer) -> None:
     """Daylight: a soft environment, one sun that casts shadows, and a pale sky behind."""
     scene = server.scene
     scene.set_up_direction("+z")
-    scene.configure_environment_map("park", environment_intensity=0.65)
+    scene.configure_environment_map("park", environment_intensity=0.4)
     scene.configure_default_lights(enabled=True, cast_shadow=True)
     share = np.linspace(0.0, 1.0, 64)[:, None, None]
     top, bottom = np.array(SKY[0]), np.array(SKY[1])

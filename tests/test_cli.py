@@ -1,0 +1,238 @@
+"""The command line: help, JSON, exit codes, errors without tracebacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import pytest
+
+import nutmeg
+from nutmeg.body import robot_names
+from nutmeg.cli import COMMANDS, main
+from nutmeg.recording import Recording
+from nutmeg.terminal import Terminal
+
+
+def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nutmeg", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+
+
+def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    lines = capsys.readouterr().out.strip().splitlines()
+    found = json.loads(lines[-1])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for call in ([], ["--help"], ["-h"], ["help"]):
+        assert main(call) == 0
+        shown = capsys.readouterr().out
+        assert all(f"  {name} " in shown for name in COMMANDS)
+        assert "example: nutmeg demo" in shown
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"nutmeg {nutmeg.__version__}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"nutmeg {name}" in shown
+    assert "example:" in shown
+    assert "--json" in shown
+
+
+def test_the_overview_loads_neither_physics_nor_the_option_parser(tmp_path: Path) -> None:
+    program = (
+        "import sys; from nutmeg.cli import main; main(['--help']);"
+        "heavy = {'mujoco', 'tyro', 'numpy', 'rich', 'viser'} & set(sys.modules); sys.exit(repr(heavy) if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_process_answers_and_exits_with_the_code(tmp_path: Path) -> None:
+    assert nutmeg_command("--help", cwd=tmp_path).returncode == 0
+    wrong = nutmeg_command("dmeo", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("nutmeg: unknown command 'dmeo'. Did you mean 'demo'? Known commands: ")
+    robot = nutmeg_command("robots", "nao-v66", cwd=tmp_path)
+    assert robot.returncode == 2
+    assert "Did you mean 'nao-v6'?" in robot.stderr
+    assert "Traceback" not in robot.stderr + wrong.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "message"),
+    [
+        (["robtos"], 2, "Did you mean 'robots'?"),
+        (["robots", "--jsno"], 2, ""),
+        (["view"], 2, ""),
+        (["bench", "--seconds", "soon"], 2, ""),
+        (["robots", "nao-v66"], 2, "Did you mean 'nao-v6'?"),
+        (["export", "nao-v6", "-o", "x.xml", "--field", "spl2052"], 2, "Did you mean 'spl2025'?"),
+        (["export", "nao-v6", "-o", "x.xml", "--pose", "redy"], 2, "Did you mean 'ready'?"),
+        (["export", "nao-v6", "-o", "absent/x.xml"], 1, "absent/x.xml: cannot be written: No such file"),
+        (["export", "broken", "-o", "x.xml"], 1, "robot.toml, line 2: broken TOML"),
+        (["robots", "broken"], 1, "robot.toml, line 2: broken TOML"),
+        (["robots", "empty"], 1, "has no robot.toml"),
+        (["replay", "absent.nutmeg"], 1, "absent.nutmeg"),
+        (["video", "absent.nutmeg", "x.mp4"], 1, "absent.nutmeg"),
+        (
+            ["import", "absent.csv", "--columns", "absent.toml", "-o", "x.nutmeg"],
+            1,
+            "absent.toml: there is no such file",
+        ),
+        (["bench", "--only", "ants"], 2, "unknown benchmark 'ants'"),
+    ],
+)
+def test_a_wrong_call_has_its_exit_code_and_says_what_to_do(
+    call: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("broken", "empty"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "broken" / "robot.toml").write_text('name = "x"\nformat = = 1\n')
+    assert main(call) == code
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert not shown.out.strip()
+
+
+def test_robots_are_listed_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots", "--json"]) == 0
+    robots = last_json(capsys)["robots"]
+    assert [r["name"] for r in robots] == robot_names()
+    for robot in robots:
+        assert set(robot) == {"name", "mass_kg", "height_m", "joints", "motors", "sensors", "source", "licence"}
+        assert robot["mass_kg"] > 0.5
+        assert robot["joints"] >= robot["motors"] > 0
+
+
+def test_robots_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in robot_names())
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_one_robot_is_shown_in_full(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots", name, "--json"]) == 0
+    found = last_json(capsys)
+    assert found["name"] == name
+    assert len([b for b in found["bodies"] if b["joint"]]) == found["joints"]
+    assert main(["robots", name]) == 0
+    shown = capsys.readouterr().out
+    assert "Bodies and joints" in shown
+    assert "Drives" in shown
+    assert "Sensors" in shown
+
+
+def test_the_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["doctor", "--json"])
+    checks = {c["name"]: c for c in last_json(capsys)["checks"]}
+    assert code == 0
+    assert all(set(c) == {"name", "ok", "detail", "fix"} for c in checks.values())
+    assert {"python", "numpy", "physics", "ffmpeg", "disk", "cores"} <= set(checks)
+    assert checks["physics"]["ok"]
+    assert "stands" in checks["physics"]["detail"]
+
+
+def test_the_doctor_says_what_to_do_about_a_taken_port(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["doctor", "--json", "--port", str(port)]) == 0
+    check = next(c for c in last_json(capsys)["checks"] if c["name"] == f"port {port}")
+    assert not check["ok"]
+    assert f"--port {port + 1}" in check["fix"]
+
+
+def test_a_benchmark_has_the_promised_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--only", "ant x1", "--seconds", "0.05", "--json"]) == 0
+    rows = last_json(capsys)["rows"]
+    assert rows
+    for row in rows:
+        assert set(row) == {"name", "value", "unit", "peer", "ratio", "target"}
+        assert row["value"] > 0
+
+
+def test_an_exported_file_is_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nao.xml"
+    assert main(["export", "nao-v6", "--field", "spl2025", "-o", str(path), "--json"]) == 0
+    found = last_json(capsys)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert (found["bodies"], found["motors"], found["timestep"]) == (model.nbody - 1, model.nu, model.opt.timestep)
+    assert model.key("start").id == 0
+
+
+def test_the_demo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "zoo.nutmeg"
+    assert main(["demo", "--no-page", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
+    found = last_json(capsys)
+    assert found["simulated_s"] == pytest.approx(0.32)
+    assert found["url"] is None
+    recording = Recording.open(path)
+    assert recording.finished
+    assert recording.times[-1] == pytest.approx(0.32)
+    assert recording.events[0]["kind"] == "kick"
+    assert {"ant.angles", "waver.pose", "ball.pose"} <= set(recording.channels)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_watched_run_ends_properly_when_it_is_told_to(tmp_path: Path, number: signal.Signals) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    record = tmp_path / "run.nutmeg"
+    command = [sys.executable, "-m", "nutmeg", "view", "ant", "--port", str(port), "--record", str(record)]
+    plain = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=plain) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert str(port) in line
+        process.send_signal(number)
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+    recording = Recording.open(record)
+    assert recording.finished
+    assert len(recording) >= 2
+
+
+def test_texts_with_brackets_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal().warn("row [/b] of [red] is missing")
+    assert "row [/b] of [red] is missing" in capsys.readouterr().err
+
+
+def test_with_json_everything_for_people_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal(json=True)
+    terminal.say("hello")
+    terminal.table("t", ("a",), [(1.5,)])
+    terminal.finish({"path": Path("a"), "exit_code": 3})
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {"path": "a"}
+    assert "hello" in shown.err
+    assert "1.5" in shown.err
