@@ -5,17 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.benchmark.row import Row
+from nutmeg.errors import SimulationError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 WORLDS, WORLDS_GB = 1024, 2.0
 MINUTES, ROBOTS, RECORDING_MB = 10, 8, 30.0
+VIEWER_GROWTH, FRAMES_PER_SECOND = 0.03, 5.0
 
 
 def resident_bytes(process: int | str = "self") -> int:
@@ -26,11 +29,7 @@ def resident_bytes(process: int | str = "self") -> int:
 
 def many_worlds() -> list[Row]:
     """Memory of a process with 1,024 worlds of one robot that have run for a second."""
-    receiving, sending = multiprocessing.get_context("spawn").Pipe(duplex=False)
-    process = multiprocessing.get_context("spawn").Process(target=_run_worlds, args=(sending,))
-    process.start()
-    used = receiving.recv() / 1e9
-    process.join()
+    used = _in_process(_run_worlds) / 1e9
     target = f"< {WORLDS_GB:g} GB"
     row = Row(
         name=f"memory of {WORLDS:,} worlds of nao-v6",
@@ -102,5 +101,65 @@ def _record(path: Path, seconds: float) -> None:
 
 
 def viewer_memory() -> list[Row]:
-    """Growth of the viewer's memory over an hour of replay."""
-    return []
+    """Growth of a viewer's memory from the first hour of replay to the second (the first fills its caches)."""
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+        minute, hour = Path(folder) / "minute.nutmeg", Path(folder) / "hour.nutmeg"
+        _record(minute, 60.0)
+        _repeat(minute, hour, 60)
+        first, second = _in_process(_replay_twice, hour)
+    growth = (second - first) / first
+    row = Row(
+        name=f"viewer, growth over a second hour of replay of {ROBOTS} robots",
+        value=100 * growth,
+        unit="%",
+        peer=f"{first / 1e6:.0f} MB after the first hour",
+        ratio=None,
+        target=f"< {100 * VIEWER_GROWTH:g} %",
+        met=growth < VIEWER_GROWTH,
+    )
+    return [row]
+
+
+def _repeat(source: Path, target: Path, times: int) -> None:
+    """A recording that is another one over and over."""
+    from nutmeg.recording import Recording, RecordingWriter
+
+    old = Recording.open(source)
+    rows, steps = old.rows(), old.times - old.times[0]
+    length = steps[-1] + 0.02
+    channels = list(old.channels.values())
+    with RecordingWriter.create(target, channels, kind="scene", seed=0, scene_xml=old.scene_xml) as writer:
+        for turn in range(times):
+            writer.append_many(steps + turn * length, rows)
+
+
+def _replay_twice(answer: Connection, path: Path) -> None:
+    """Draws an hour at five moments a second, twice, for a page that nobody looks at."""
+    from nutmeg.view.film import Film
+    from nutmeg.view.server import open_server
+    from nutmeg.view.stage import Stage
+
+    film = Film.open(path)
+    with open_server("127.0.0.1", 0) as server:
+        stage = Stage(server, film.model, robots=film.robots)
+        used = []
+        for _ in range(2):
+            for _, qpos in film.frames(FRAMES_PER_SECOND):
+                stage.show(qpos)
+            used.append(resident_bytes())
+    answer.send(used)
+
+
+def _in_process(work: Callable[..., None], *arguments: object) -> Any:  # noqa: ANN401
+    """What `work` sends back, done in a process of its own so that nothing else counts."""
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(sending, *arguments))
+    process.start()
+    sending.close()
+    try:
+        return receiving.recv()
+    except EOFError:
+        raise SimulationError("the benchmark's process ended without a result; its error is above.") from None
+    finally:
+        process.join()

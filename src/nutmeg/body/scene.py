@@ -9,7 +9,7 @@
 
 Names in the model are `<robot>/<part>`: `red1/LKneePitch`, `red1/root`, `ball/root`. Everything is compiled
 once, however many robots there are. A robot that may join later is placed with `parked=True`: it hangs,
-welded, beyond the end of the carpet until `engine.Worlds.activate` puts it on the pitch.
+welded and asleep, beyond the end of the carpet until `activate` (see `engine.robots`) puts it on the pitch.
 """
 
 from __future__ import annotations
@@ -122,6 +122,11 @@ class Scene:
         raise UnknownNameError("robot in this scene", name, [t.name for t in self.robots])
 
     @property
+    def sleeps(self) -> bool:
+        """Whether robots can be put to sleep: some are parked at the start."""
+        return bool(self.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP)
+
+    @property
     def timestep(self) -> float:
         """Length of a physics step [s]."""
         return float(self.model.opt.timestep)
@@ -142,6 +147,8 @@ def assemble(settings: SceneSettings) -> Scene:
     for index, (placement, robot) in enumerate(zip(placements, robots, strict=True)):
         parking = (-(pitch.length / 2 + pitch.border + PARKING_GAP * (1 + index // 11)), (index % 11 - 5) * PARKING_GAP)
         poses[placement.name] = _add_robot(spec, placement, robot, physics, parking, visuals=settings.visuals)
+    if any(p.parked for p in placements):
+        _allow_sleep(spec, placements)
     for thing in settings.objects:
         add_object(spec, thing)
     ball_name = settings.ball or pitch.ball or "none"
@@ -217,6 +224,15 @@ def _add_parking(
     )
     weld.name1, weld.name2, weld.active = "world", body, placement.parked
     weld.data[:11] = [0, 0, 0, *place, 1, 0, 0, 0, 1]
+
+
+def _allow_sleep(spec: mujoco.MjSpec, placements: list[Placement]) -> None:
+    """Lets the engine skip robots at rest: parked ones cost next to nothing, playing ones are kept awake."""
+    spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
+    for placement in placements:
+        root = spec.joint(f"{placement.name}/root")
+        if root is not None:
+            root.parent.sleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
 
 
 def _finished(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from nutmeg.body.geometry import heading
@@ -33,6 +34,8 @@ class RobotWorlds:
         self._starts = starts
         self._forces = batch.bind("xfrc_applied")
         self._park = _equality(batch, f"{table.name}/parking")
+        sleeps = mujoco.mjtEnableBit.mjENBL_SLEEP
+        self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
 
     @property
     def angles(self) -> NDArray[np.float64]:
@@ -72,9 +75,15 @@ class RobotWorlds:
         x, y = self.pose[:, 4], self.pose[:, 5]
         return np.asarray(1 - 2 * (x * x + y * y))
 
-    def push(self, force: ArrayLike) -> None:
+    def push(self, force: ArrayLike, ids: ArrayLike | None = None) -> None:
         """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""
-        self._forces[:, self.table.body, :3] = force
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        self._forces[rows, self.table.body, :3] = force
+        if self._can_sleep:
+            # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
+            playing = np.flatnonzero(~self.parked)
+            zero = self._forces[playing, self.table.body, 0] == 0
+            self._forces[playing[zero], self.table.body, 0] = -0.0
 
     def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
         """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
@@ -112,6 +121,7 @@ class RobotWorlds:
         if moving.any():
             self._act[np.ix_(rows, table.setpoints[moving])] = held[:, moving]
         self._batch.bind("eq_active")[rows, self._park] = float(parked)
+        self.push(0.0, rows)
 
     def _need_root(self) -> None:
         if self.table.root < 0:
@@ -128,6 +138,4 @@ def _columns(array: NDArray[np.float64], addresses: NDArray[np.intp]) -> NDArray
 
 
 def _equality(batch: Batch, name: str) -> int:
-    import mujoco
-
     return int(mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, name))

@@ -39,14 +39,15 @@ class Worlds:
         scene: what is in every world.
         count: how many worlds, N.
         threads: how many threads step them; 0 for one a core.
-        keep_data: keep the engine's whole data of each world (memory grows with N); lets parked robots sleep.
+        keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
+            which sleep, always do.
     """
 
     def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
         if count < 1:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
         self.scene = scene
-        self.batch = Batch(scene.model, count, threads, persistent=keep_data)
+        self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
         self.count = count
         self._begin_as([scene])
         self.qpos: NDArray[np.float64] = self.batch.bind("qpos")
@@ -104,6 +105,8 @@ class Worlds:
         self.batch.ctrl[chosen] = self._commands[chosen]
         if self.scene.setpoints.size:
             self.batch.act[chosen] = self._setpoints[chosen]
+        for robot in self.robots:
+            robot.push(0.0, chosen)
         self.refresh(chosen)
 
     def refresh(self, ids: ArrayLike | None = None) -> None:
