@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_a_ball_kicked_without_spin_first_slides_down_to_its_rolling_speed() -> 
 
 @pytest.mark.parametrize("name", ["spl-orange", "spl-foam", "sim3d"])
 def test_a_dropped_ball_comes_back_to_the_square_of_its_restitution(name: str) -> None:
-    ball = load_ball(name)
+    ball = dataclasses.replace(load_ball(name), air_drag=0.0)  # the closed form knows no air
     for step in STEPS:
         model = world(ball, step=step)
         shares = [rebound(model, ball, height) / height for height in np.linspace(0.3, 1.5, 25)]

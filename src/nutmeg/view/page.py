@@ -29,6 +29,9 @@ SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
 STATUS_PERIOD = 0.2
 """Seconds between two updates of the status line and the time slider."""
 
+SHOWN = 0.01
+"""The finest time that the status line shows, seconds."""
+
 SCRUB_PAUSE = 0.6
 """After someone moved the time slider it is left alone for so long, seconds."""
 
@@ -112,7 +115,8 @@ class Page:
         film, playback = self._film, self._playback
         playback.pause()
         if len(film.times):
-            row = int(np.clip(film.row_at(playback.time) + rows, 0, len(film.times) - 1))
+            here = film.row_at(playback.time + SHOWN / 2)  # the row that the status line shows
+            row = int(np.clip(here + rows, 0, len(film.times) - 1))
             playback.seek(float(film.times[row]))
         self._told = 0.0
 
