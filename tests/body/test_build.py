@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.body.build import all_shapes, build, parameter_values
+from nutmeg.body.build import build, parameter_values
+from nutmeg.body.mirror import all_shapes
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.geometry import camera_quaternion, heading, mirrored_name, product, quaternion, volume
 from nutmeg.body.robot import Body, Drive, Joint, Parameter, RobotSettings, Shape

@@ -16,18 +16,23 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import mujoco
+import numpy as np
 
-from nutmeg.body import actuation
+from nutmeg.body.actuation import add_actuation, bent
+from nutmeg.body.actuation.gear import smallest_inertia
 from nutmeg.body.expression import evaluate, evaluate_all
 from nutmeg.body.geometry import camera_quaternion, mirrored_name, quaternion, volume
+from nutmeg.body.mirror import all_shapes
 from nutmeg.body.modelfile import read_model_file
 from nutmeg.body.physics import profile
 from nutmeg.errors import ModelError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
+    from nutmeg.body.actuation import Actuation
+    from nutmeg.body.actuation.settings import Flex
     from nutmeg.body.physics import Contact, Physics
     from nutmeg.body.robot import Body, Colour, RobotSettings, Shape
     from nutmeg.body.sensors import Sensor
@@ -57,6 +62,7 @@ def build(
     team: Colour = GREY,
     visuals: bool = True,
     physics: Physics | None = None,
+    actuation: Actuation | None = None,
 ) -> mujoco.MjSpec:
     """The specification of one robot.
 
@@ -67,19 +73,31 @@ def build(
         team: the colour of the parts that show the team.
         visuals: whether to include what is only seen; a world steps faster without.
         physics: the settings of the world it is built for; the robot's own profile by default.
+        actuation: servos, gears and bending links; None for ideal drives.
     """
     values = parameter_values(robot, kind, parameters or {})
     try:
-        return _specification(of_type(robot, kind), values, team, physics or profile(robot.physics), visuals=visuals)
+        robot_of_type = of_type(robot, kind)
+        if actuation is not None:
+            robot_of_type = bent(robot_of_type, actuation.flex, values)
+        return _specification(
+            robot_of_type, values, team, physics or profile(robot.physics), actuation, visuals=visuals
+        )
     except ModelError as error:
         raise ModelError(f"{robot.name}: {error}") from None
 
 
 def _specification(
-    robot: RobotSettings, values: Mapping[str, float], team: Colour, physics: Physics, *, visuals: bool
+    robot: RobotSettings,
+    values: Mapping[str, float],
+    team: Colour,
+    physics: Physics,
+    actuation: Actuation | None,
+    *,
+    visuals: bool,
 ) -> mujoco.MjSpec:
     from_file = robot.model.mjcf or robot.model.urdf
-    spec = read_model_file(robot) if from_file else _from_tables(robot, values)
+    spec = read_model_file(robot) if from_file else _from_tables(robot, values, physics.timestep)
     spec.modelname = robot.name
     _add_shapes(spec, robot, values, team, visuals=visuals)
     for first, second in robot.ignore_contacts:
@@ -87,7 +105,7 @@ def _specification(
     physics.apply(spec)
     if physics.contact is not None:
         _replace_contact(spec, physics.contact)
-    actuation.add_drives(spec, robot, physics.timestep)
+    add_actuation(spec, robot, actuation, physics)
     for sensor in robot.sensor:
         _add_sensor(spec, sensor, values)
     return spec
@@ -118,7 +136,7 @@ def parameter_values(robot: RobotSettings, kind: str, changed: Mapping[str, floa
     return values
 
 
-def _from_tables(robot: RobotSettings, values: Mapping[str, float]) -> mujoco.MjSpec:
+def _from_tables(robot: RobotSettings, values: Mapping[str, float], timestep: float) -> mujoco.MjSpec:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = True
@@ -129,7 +147,7 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float]) -> mujoco.Mj
             problem = f"body {body.name!r} of {robot.name} has the parent {body.parent!r}, which no body before it is"
             raise UnknownNameError("body", body.parent, made, where=problem)
         parent = made[body.parent] if body.parent else spec.worldbody
-        made[body.name] = _add_body(parent, body, values)
+        made[body.name] = _add_body(parent, body, values, timestep)
         if not body.parent and robot.base == "free":
             made[body.name].add_freejoint(name=ROOT)
     for body in robot.body:
@@ -150,7 +168,7 @@ def _check_tree(robot: RobotSettings) -> None:
         raise ModelError(f"the bodies {' and '.join(map(repr, roots))} have no parent; only one, the root, may do so.")
 
 
-def _add_body(parent: Any, body: Body, values: Mapping[str, float]) -> Any:  # noqa: ANN401
+def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: float) -> Any:  # noqa: ANN401
     made = parent.add_body(name=body.name, pos=evaluate_all(body.pos, values))
     made.quat = quaternion(evaluate_all(body.euler, values))
     if body.inertia is not None:
@@ -159,6 +177,8 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float]) -> Any:  # n
         made.mass = evaluate(body.mass, values)
         made.ipos = evaluate_all(body.com or (0.0, 0.0, 0.0), values)
         made.fullinertia = [xx, yy, zz, xy, xz, yz]
+    if body.bend is not None:
+        _add_bend(made, body, body.bend, timestep)
     if body.joint is not None:
         joint = made.add_joint(name=body.joint.name, type=mujoco.mjtJoint.mjJNT_HINGE)
         joint.axis = evaluate_all(body.joint.axis, values)
@@ -166,6 +186,17 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float]) -> Any:  # n
         if body.joint.range is not None:
             joint.range = _checked_range(body.joint.name, evaluate_all(body.joint.range, values))
     return made
+
+
+def _add_bend(made: Any, body: Body, flex: Flex, timestep: float) -> None:  # noqa: ANN401
+    """Two springy hinges across the line from the parent's origin to this body's."""
+    along = np.array(made.pos) / np.linalg.norm(made.pos)
+    first = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
+    first /= np.linalg.norm(first)
+    for number, axis in enumerate((first, np.cross(along, first)), 1):
+        hinge = made.add_joint(name=f"{body.name}.bend_{number}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+        hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
+        hinge.armature = smallest_inertia(flex.stiffness, timestep)
 
 
 def _checked_range(name: str, limits: list[float]) -> list[float]:
@@ -183,39 +214,6 @@ def _spread_mass(robot: RobotSettings, body: Body, values: Mapping[str, float]) 
             f"body {body.name!r} has a mass of {mass} kg but neither an inertia nor a shape to "
             f"spread it over: give one of them."
         )
-
-
-def _mirror(shape: Shape) -> Shape:
-    name = mirrored_name(shape.body)
-    if name is None:
-        raise ModelError(f"shape on {shape.body!r} says mirror = true, but {shape.body!r} does not begin with L or l_.")
-
-    def negated(number: float | str) -> float | str:
-        return f"-({number})" if isinstance(number, str) else -number
-
-    x, y, z = shape.pos
-    roll, pitch, yaw = shape.euler
-    ends = shape.fromto
-    if ends is not None:
-        ends = (ends[0], negated(ends[1]), ends[2], ends[3], negated(ends[4]), ends[5])
-    return dataclasses.replace(
-        shape,
-        body=name,
-        mirror=False,
-        pos=(x, negated(y), z),
-        euler=(negated(roll), pitch, negated(yaw)),
-        fromto=ends,
-    )
-
-
-def all_shapes(shapes: Iterable[Shape]) -> list[Shape]:
-    """The shapes with the mirror images written out."""
-    out = []
-    for shape in shapes:
-        out.append(dataclasses.replace(shape, mirror=False))
-        if shape.mirror:
-            out.append(_mirror(shape))
-    return out
 
 
 def _add_shapes(

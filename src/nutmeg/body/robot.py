@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from nutmeg.body.actuation.settings import Flex
 from nutmeg.body.expression import Number
 from nutmeg.body.sensors import Sensor
 
@@ -92,6 +93,8 @@ class Body:
     """Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, body axes [kg m²]; without it the mass is spread
     evenly over the body's colliding shapes (or all shapes, if none collides)."""
     joint: Joint | None = None
+    bend: Flex | None = None
+    """Springs about the two axes across the way to the parent, instead of a joint."""
     source: str = ""
     """Where this body's numbers come from, if not from the robot's source."""
     only: tuple[str, ...] = ()
@@ -193,6 +196,8 @@ class ModelFiles:
     """CSV: link, mass_kg, com_x..z, Ixx_G Ixy_G Ixz_G Iyy_G Iyz_G Izz_G, source."""
     joints: Path | None = None
     """CSV: joint, parent, child, x y z, ax ay az, lower_rad, upper_rad, source."""
+    actuation: Path | None = None
+    """TOML with servos, gears and bending links (see `body.actuation`)."""
     shell: Path | None = None
     """TOML with further `[[shape]]`s and `[colours]`, shared by several robots."""
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.body.actuation import load_actuation
 from nutmeg.body.ball import add_ball, load_ball
 from nutmeg.body.build import GREY, build
 from nutmeg.body.catalogue import load_robot
@@ -73,6 +74,8 @@ class Placement:
     """Body parameters that differ from the type's."""
     team: str = "grey"
     """Team colour by name."""
+    actuation: str = "ideal"
+    """What drives its joints: ideal, servo, motoflex, or the path of a TOML file (see `body.actuation`)."""
     parked: bool = False
     """Whether it starts beside the pitch, out of the game."""
 
@@ -112,6 +115,8 @@ class Scene:
     """Controls that hold the start pose, (nu,)."""
     setpoints: NDArray[np.float64]
     """Activations at the start: the set-points of position drives, (na,)."""
+    history: NDArray[np.float64]
+    """What delayed motors remember at the start, (nhistory,)."""
     has_ball: bool
 
     def robot(self, name: str) -> RobotTable:
@@ -203,6 +208,7 @@ def _add_robot(
         team=TEAM_COLOURS[placement.team],
         visuals=visuals,
         physics=physics,
+        actuation=load_actuation(robot, placement.actuation),
     )
     place = (*(parking if placement.parked else placement.pos), pose.height + placement.height)
     facing = heading(0.0 if placement.parked else placement.heading)
@@ -256,6 +262,7 @@ def _finished(
         if table.root >= 0:
             start[table.root : table.root + 7] = pose[:7]
         start[table.angles] = pose[7:]
+        start[table.gears[:, 0]] = start[table.angles[table.gears[:, 1]]]
         held, position = start[table.angles[table.motor_joints]], np.array(table.drives) == "position"
         commands[table.commands[position]] = held[position]
         moving = position & (table.setpoints >= 0)
@@ -263,8 +270,28 @@ def _finished(
     text = text.replace("</mujoco>", _keyframe(start, commands, setpoints) + "</mujoco>")
     model = mujoco.MjModel.from_xml_string(text)
     key = model.key("start")
-    has_ball = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0
-    return Scene(settings, physics, text, model, tables, key.qpos.copy(), key.ctrl.copy(), key.act.copy(), has_ball)
+    return Scene(
+        settings=settings,
+        physics=physics,
+        xml=text,
+        model=model,
+        robots=tables,
+        start=key.qpos.copy(),
+        commands=key.ctrl.copy(),
+        setpoints=key.act.copy(),
+        history=_history(model, key.ctrl),
+        has_ball=mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0,
+    )
+
+
+def _history(model: mujoco.MjModel, commands: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What delayed motors remember when the start pose has been held for a while, (nhistory,)."""
+    data = mujoco.MjData(model)
+    for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
+        count = int(model.actuator_history[motor, 0])
+        held = np.full(count, commands[model.actuator_ctrladr[motor]])
+        mujoco.mj_initCtrlHistory(model, data, int(motor), None, held)
+    return np.array(data.history)
 
 
 def _keyframe(start: NDArray[np.float64], commands: NDArray[np.float64], setpoints: NDArray[np.float64]) -> str:

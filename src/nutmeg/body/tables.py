@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.body.actuation import ROTOR
+from nutmeg.body.actuation import HIDDEN_JOINTS, MOTOR_SIDE, ROTOR
 from nutmeg.body.build import of_type
 from nutmeg.errors import ModelError, UnknownNameError
 
@@ -55,6 +55,8 @@ class RobotTable:
     """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
     drives: tuple[str, ...]
     """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
+    gears: NDArray[np.intp]
+    """Addresses in qpos of the motor sides of gears, each with its joint's index in `joints`, (gears, 2)."""
     limits: NDArray[np.float64]
     """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]; of a slide [m]."""
     sensors: tuple[Sensor, ...]
@@ -72,7 +74,7 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     """Resolves the names of one robot in a compiled model."""
     prefix = f"{name}/"
     mine = [j for j in range(model.njnt) if model.joint(j).name.startswith(prefix)]
-    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not model.joint(j).name.endswith(ROTOR)]
+    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not model.joint(j).name.endswith(HIDDEN_JOINTS)]
     free = [j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
     joints = tuple(model.joint(j).name.removeprefix(prefix) for j in hinges)
     motors = [a for a in range(model.nu) if model.actuator(a).name.startswith(prefix)]
@@ -80,7 +82,7 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     motor_joints = [_joint_of(model, a, joints, name) for a in motors]
     limited = model.jnt_limited[hinges].astype(bool) if hinges else np.zeros(0, bool)
     limits = np.where(limited[:, None], model.jnt_range[hinges].reshape(-1, 2), [-np.inf, np.inf])
-    setpoints = np.array([model.actuator_actadr[a] for a in motors], dtype=np.intp)
+    setpoints = np.array([_setpoint(model, a) for a in motors], dtype=np.intp)
     return RobotTable(
         name=name,
         settings=robot,
@@ -96,9 +98,20 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
         commands=np.array([int(model.actuator_ctrladr[a]) for a in motors], dtype=np.intp),
         setpoints=setpoints,
         drives=tuple(_drive_kind(model, a) for a in motors),
+        gears=_gears(model, prefix, joints),
         limits=limits,
         sensors=of_type(robot, kind).sensor,
     )
+
+
+def _gears(model: mujoco.MjModel, prefix: str, joints: tuple[str, ...]) -> NDArray[np.intp]:
+    """Where the motor sides of gears are, and whose they are."""
+    rows = []
+    for index, joint in enumerate(joints):
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{prefix}{joint}{MOTOR_SIDE}")
+        if number >= 0:
+            rows.append((int(model.jnt_qposadr[number]), index))
+    return np.array(rows, dtype=np.intp).reshape(-1, 2)
 
 
 _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
@@ -108,17 +121,25 @@ _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.va
 def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], robot: str) -> int:
     joint = int(model.actuator_trnid[actuator, 0])
     found = model.joint(joint).name if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT else ""
-    found = found.removeprefix(f"{robot}/").removesuffix(ROTOR)
+    found = found.removeprefix(f"{robot}/").removesuffix(ROTOR).removesuffix(MOTOR_SIDE)
     if found not in joints:
         motor = model.actuator(actuator).name.removeprefix(f"{robot}/")
         raise ModelError(f"actuator {motor!r} of {robot} does not drive a hinge or a slide; only those can be motors.")
     return joints.index(found)
 
 
+def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
+    """Where a motor keeps its moving set-point; a servo's states are current, heat and the like instead."""
+    servo = model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR
+    return -1 if servo else int(model.actuator_actadr[actuator])
+
+
 def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
     """What an actuator makes of its command, by the feedback (`biasprm`) that it has."""
     if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR):
         return "velocity"
+    if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR:
+        return "position"
     if model.actuator_biastype[actuator] != mujoco.mjtBias.mjBIAS_AFFINE:
         return "torque"
     angle, rate = model.actuator_biasprm[actuator, 1:3]

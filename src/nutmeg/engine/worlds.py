@@ -80,8 +80,8 @@ class Worlds:
     def _begin_as(self, scenes: Sequence[Scene]) -> None:
         """Takes the start of every world from its scene, or from the only one."""
         self._scenes = tuple(scenes)
-        starts = zip(*((s.start, s.commands, s.setpoints) for s in scenes), strict=True)
-        self._start, self._commands, self._setpoints = (
+        starts = zip(*((s.start, s.commands, s.setpoints, s.history) for s in scenes), strict=True)
+        self._start, self._commands, self._setpoints, self._history = (
             np.broadcast_to(np.stack(one), (self.count, len(one[0]))) for one in starts
         )
         self.robots = tuple(RobotWorlds(self.batch, table, self._start) for table in self.scene.robots)
@@ -105,6 +105,8 @@ class Worlds:
         self.batch.ctrl[chosen] = self._commands[chosen]
         if self.scene.setpoints.size:
             self.batch.act[chosen] = self._setpoints[chosen]
+        if self.scene.history.size:
+            self.batch.history[chosen] = self._history[chosen]
         for robot in self.robots:
             robot.push(0.0, chosen)
         self.refresh(chosen)

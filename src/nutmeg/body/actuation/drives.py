@@ -16,12 +16,12 @@ Both kinds are native MuJoCo, so that an exported model moves the same without N
 from __future__ import annotations
 
 import math
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import mujoco
 
-from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.body.actuation.groups import chosen
+from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,11 +35,11 @@ ROTOR_INERTIA = 1e4
 
 
 def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> None:
-    """Gives every joint that a drive names its actuator; a shared joint follows its leader."""
+    """Gives every joint that a drive names its ideal actuator."""
     joints = {j.name: j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE}
     followers = {s.follower for s in robot.shared}
     motors = {a.target: a.name for a in spec.actuators}
-    for joint, drive in _drive_of_each_joint(robot, joints).items():
+    for joint, drive in drive_of_each_joint(robot, joints).items():
         if joint in motors:
             raise ModelError(
                 f"joint {joint!r} has the actuator {motors[joint]!r} in the model file already; "
@@ -49,31 +49,19 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> No
         joints[joint].frictionloss = drive.friction
         if joint not in followers:
             _add(spec, joints[joint], drive, timestep)
-    for pair in robot.shared:
-        _share(spec, robot, pair.leader, pair.follower, pair.ratio, joints)
 
 
-def _drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[str, Drive]:
+def drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[str, Drive]:
     """The drive of each driven joint; a drive that only some types have goes before one that all have."""
     driven: dict[str, str] = {}
     for name, drive in robot.drives.items():
-        for joint in _chosen(robot, name, drive, joints):
+        for joint in chosen(drive.joints, joints, "joint", f"drive {name!r} of {robot.name}"):
             rival = driven.get(joint)
             if rival is not None and bool(drive.only) == bool(robot.drives[rival].only):
                 raise ModelError(f"joint {joint!r} is driven by {rival!r} and by {name!r}.")
             if rival is None or drive.only:
                 driven[joint] = name
     return {joint: robot.drives[name] for joint, name in driven.items()}
-
-
-def _chosen(robot: RobotSettings, name: str, drive: Drive, joints: dict[str, Any]) -> list[str]:
-    chosen: list[str] = []
-    for pattern in drive.joints:
-        found = [j for j in joints if fnmatchcase(j, pattern)]
-        if not found:
-            raise UnknownNameError("joint", pattern, joints, where=f"drive {name!r} of {robot.name}")
-        chosen += [j for j in found if j not in chosen]
-    return chosen
 
 
 def _add(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
@@ -105,25 +93,6 @@ def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep:
     motor = spec.add_actuator(name=joint.name, target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.set_to_velocity(ROTOR_INERTIA / timestep)
     motor.ctrlrange = [-drive.speed, drive.speed]
-
-
-def _share(
-    spec: mujoco.MjSpec,
-    robot: RobotSettings,
-    leader: str,
-    follower: str,
-    ratio: float,
-    joints: dict[str, Any],
-) -> None:
-    for name in (leader, follower):
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, where=f"shared joints of {robot.name}")
-    pair = spec.add_equality(
-        name=f"{leader}={follower}", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT
-    )
-    pair.name1, pair.name2 = follower, leader
-    pair.data[:5] = [0.0, ratio, 0.0, 0.0, 0.0]
-    pair.solref = [0.01, 1.0]
 
 
 POSITION_INPUT = 1

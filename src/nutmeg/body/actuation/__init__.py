@@ -1,0 +1,121 @@
+"""What moves the joints: ideal drives, or servos, gears and bending links as in reality.
+
+| actuation  | motor                            | gear               | links                      |
+|------------|----------------------------------|--------------------|----------------------------|
+| `ideal`    | drive with torque, speed limits  | rigid              | rigid                      |
+| `servo`    | firmware, winding, friction      | rigid              | rigid                      |
+| `motoflex` | firmware, winding, friction      | play and spring    | bend about two axes        |
+
+All three are native MuJoCo. The numbers of the last two are in the robot's `actuation.toml`, or in a file of
+the user's own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from nutmeg.body.actuation.drives import ROTOR, add_drives, drive_of_each_joint
+from nutmeg.body.actuation.flex import END, bent
+from nutmeg.body.actuation.gear import MOTOR_SIDE, add_gear
+from nutmeg.body.actuation.groups import chosen, hinges, share_motors
+from nutmeg.body.actuation.servo import add_servo
+from nutmeg.body.actuation.settings import Actuation, Gear, Servo
+from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.settings import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import mujoco
+
+    from nutmeg.body.physics import Physics
+    from nutmeg.body.robot import RobotSettings
+
+Group = TypeVar("Group", Servo, Gear)
+
+KINDS = ("ideal", "servo", "motoflex")
+"""Actuations by name; anything else is a path."""
+HIDDEN_JOINTS = (ROTOR, MOTOR_SIDE, ".bend_1", ".bend_2")
+"""Ends of names of joints that belong to the actuation, not to the robot."""
+
+__all__ = [
+    "END",
+    "HIDDEN_JOINTS",
+    "KINDS",
+    "MOTOR_SIDE",
+    "ROTOR",
+    "Actuation",
+    "add_actuation",
+    "bent",
+    "load_actuation",
+]
+
+
+def load_actuation(robot: RobotSettings, name: str) -> Actuation | None:
+    """A robot's actuation by name, or a user's by path; None for ideal drives."""
+    if name == "ideal":
+        return None
+    if name not in KINDS:
+        path = Path(name)
+        if path.suffix != ".toml":
+            raise UnknownNameError("actuation", name, KINDS)
+        return read(path, Actuation)
+    if robot.model.actuation is None:
+        raise ModelError(
+            f"{robot.name} has no actuation.toml, so it has only ideal drives; write one (how-to 'Realistic motors') "
+            f"and name it: --actuation my.toml"
+        )
+    full = read(robot.model.actuation, Actuation)
+    return full if name == "motoflex" else dataclasses.replace(full, gear={}, flex={})
+
+
+def add_actuation(spec: mujoco.MjSpec, robot: RobotSettings, actuation: Actuation | None, physics: Physics) -> None:
+    """Gives every driven joint its motor: a servo where the actuation has one, else an ideal drive."""
+    if actuation is None or not actuation.servo:
+        add_drives(spec, robot, physics.timestep)
+    else:
+        _add_servos(spec, robot, actuation, physics)
+    share_motors(spec, robot)
+
+
+def _add_servos(spec: mujoco.MjSpec, robot: RobotSettings, actuation: Actuation, physics: Physics) -> None:
+    if physics.integrator != "implicitfast":
+        raise ModelError("servos need the implicitfast integrator: use the physics profile 'standard'.")
+    joints, followers = hinges(spec), {s.follower for s in robot.shared}
+    servos = _by_joint(robot, joints, actuation.servo, "servo")
+    gears = _by_joint(robot, joints, actuation.gear, "gear")
+    missing = [name for name in drive_of_each_joint(robot, joints) if name not in servos]
+    if missing:
+        raise ModelError(f"no servo drives the joint {missing[0]!r}; every joint with a drive needs one.")
+    for name, servo in servos.items():
+        if name in followers:
+            continue
+        joint = target = joints[name]
+        if name in gears:
+            _check_play(joint, gears[name].play)
+            target = add_gear(spec, joint, gears[name], physics.timestep)
+        add_servo(spec, joint, target, servo, actuation.battery, physics.timestep)
+
+
+def _by_joint(
+    robot: RobotSettings, joints: Mapping[str, object], groups: Mapping[str, Group], kind: str
+) -> dict[str, Group]:
+    """The group of each joint; a joint in two groups is an error."""
+    out: dict[str, Group] = {}
+    for name, group in groups.items():
+        for joint in chosen(group.joints, joints, "joint", f"{kind} {name!r} of {robot.name}"):
+            if joint in out:
+                raise ModelError(f"joint {joint!r} is in {kind} {name!r} and in another one.")
+            out[joint] = group
+    return out
+
+
+def _check_play(joint: mujoco.MjsJoint, play: float) -> None:
+    low, high = (float(limit) for limit in joint.range)
+    if low < high and play >= high - low:
+        raise ModelError(
+            f"the gear of joint {joint.name!r} has a play of {play:g} rad, but the joint turns only {high - low:g} rad "
+            f"in all; allowed is 0 to {high - low:g}."
+        )
