@@ -12,7 +12,7 @@ author = "The Nutmeg developers"
 copyright = "The Nutmeg developers, Apache-2.0"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tables", "docstrings", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "tables", "docstrings", "mathml"]
 exclude_patterns = ["_build", "reference/generated", "benchmarks-results.md"]
 language = "en-GB"
 
@@ -21,7 +21,7 @@ myst_heading_anchors = 3
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 

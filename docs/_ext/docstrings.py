@@ -1,7 +1,7 @@
 """Docstrings of this project, written as plain text with Markdown's backticks, made ready for Sphinx.
 
-Indented examples become code blocks, tables with bars become tables, stray stars and bars are escaped. Single
-backticks need nothing: they are code by the configuration's default role.
+Indented examples become code blocks, `Args:` become parameters, tables with bars become tables, stray stars and
+bars are escaped. Single backticks need nothing: they are code by the configuration's default role.
 """
 
 from __future__ import annotations
@@ -16,13 +16,27 @@ _CODE = re.compile(r"^(\[+\w|\w[\w.]* = |\w[\w.]*\(|with |for |from |import )")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Works before napoleon, which understands `Args:`."""
-    app.connect("autodoc-process-docstring", _process, priority=400)
+    """Registers both conversions."""
+    app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _process(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:  # noqa: ARG001
     lines[:] = _converted(_indented_examples(lines) if what == "module" else list(lines))
+
+
+def _signature(
+    app: Sphinx,  # noqa: ARG001
+    what: str,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    obj: object,  # noqa: ARG001
+    options: object,  # noqa: ARG001
+    signature: str | None,
+    returns: str | None,
+) -> tuple[str | None, str | None]:
+    """Defaults made by a factory are empty mappings here; Sphinx cannot read `<factory>`."""
+    return (signature.replace("<factory>", "{}") if signature else signature), returns
 
 
 def _indented_examples(lines: list[str]) -> list[str]:
@@ -41,23 +55,34 @@ def _indented_examples(lines: list[str]) -> list[str]:
 
 def _converted(lines: list[str]) -> list[str]:
     out: list[str] = []
-    block = args = False
+    block = section = ""
     for line in lines:
         indented = line.startswith("    ")
-        if re.fullmatch(r"(Args|Returns|Raises|Yields):", line):
-            args = True
-        elif line and not indented:
-            args = False
-        if line.startswith("|"):
-            out += _table_row(line, first=not (out and out[-1].startswith(("     - ", "   * - "))))
+        if line in ("Args:", "Returns:"):
+            section = line
             continue
-        if indented and not args and (not out or out[-1] == ""):
-            out += [".. code-block:: text" if _is_prose(line) else ".. code-block:: python", ""] if not block else []
-            block = True
-        elif line and not indented:
-            block = False
-        out.append(line if block else _escaped(line))
+        if line and not indented:
+            block = section = ""
+        if section:
+            out.append(_field(line, section))
+        elif line.startswith("|"):
+            out += _table_row(line, first=not (out and out[-1].startswith(("     - ", "   * - "))))
+        else:
+            if indented and not block and (not out or out[-1] == ""):
+                block = ".. code-block:: " + ("text" if _is_prose(line) else "python")
+                out += [block, ""]
+            out.append(line if block else _escaped(line))
     return [*out, ""]
+
+
+def _field(line: str, section: str) -> str:
+    """A line of a section as a field of reStructuredText."""
+    if not line.strip():
+        return ""
+    if section == "Returns:":
+        return f":returns: {_escaped(line.strip())}"
+    found = re.match(r"    (\w+): (.*)", line)
+    return f":param {found[1]}: {_escaped(found[2])}" if found else f"    {_escaped(line.strip())}"
 
 
 def _is_prose(line: str) -> bool:
@@ -70,6 +95,7 @@ def _table_row(line: str, *, first: bool) -> list[str]:
     if all(set(cell) <= set("-: ") for cell in cells):
         return []
     head = [".. list-table::", "   :header-rows: 1", ""] if first else []
+    cells = ["–" if cell == "-" else cell for cell in cells]  # a lone dash would begin a list
     return [*head, *(f"   * - {c}" if i == 0 else f"     - {c}" for i, c in enumerate(cells))]
 
 

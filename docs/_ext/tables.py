@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from nutmeg.body.field import field_names, load_field
 from nutmeg.cli import COMMANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sphinx.application import Sphinx
 
@@ -55,9 +56,18 @@ def _help(*command: str) -> str:
     environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     call = [sys.executable, "-m", "nutmeg", *command, "--help"]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 (our own)
-    lines = [re.sub(r"^│ ?|\s*│$", "", line) for line in done.stdout.splitlines()]
-    lines = [re.sub(r"^╭─ ([\w ]+) ─*╮$", r"\1:", line) for line in lines if not line.startswith("╰")]
-    return "\n".join(line.rstrip() for line in lines).strip()
+    return "\n".join(_unboxed(done.stdout.splitlines())).strip()
+
+
+def _unboxed(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        head = re.fullmatch(r"╭─ ([\w ]+) ─*╮", line)
+        if head:
+            yield from ("", f"{head[1]}:")
+        elif line.startswith("│"):
+            yield "  " + line[2:].removesuffix("│").rstrip()
+        elif not line.startswith("╰"):
+            yield from textwrap.wrap(line, int(WIDTH)) or [""]
 
 
 def _robots() -> str:
@@ -76,7 +86,7 @@ def _kinds(robot: RobotSettings) -> str:
 
 
 def _robot(robot: RobotSettings) -> str:
-    lines = [f"\n## {robot.name}\n\n{robot.title}: {robot.about}.\n"]
+    lines = [f"\n## {robot.name}\n\n{robot.title}: {robot.about.rstrip('.')}.\n"]
     lines.append(f"- Source: {robot.source}\n- Licence of the numbers: {robot.licence}")
     lines.append(f"- Poses: {_names(robot.poses)}. Types: {_names(robot.types)}.")
     if robot.parameters:

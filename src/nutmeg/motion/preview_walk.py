@@ -1,0 +1,340 @@
+"""An open-loop walk: planned footsteps, a reference ZMP under them, and the sway that preview control finds for it.
+
+The MoToFlex simulator (RoboCup 2011) was tried with such a walk, that of Czarnetzki and others ("Observer-based
+dynamic walking control for biped robots", 2009) without its sensor feedback. It knows nothing of how the robot
+really stands, so what motors, gears and bending legs do to it shows undiluted.
+
+`step_duration` is one whole cycle, a step of the left foot and one of the right: at 200 mm/s and 1 s each foot
+then lands 100 mm ahead of the other. The paper does not say which it means; this reading is chosen because a second
+for each single step would need steps of 200 mm, and because its text has every second oscillation of the body's
+pitch larger than the one before, which fits two oscillations a cycle.
+
+    walk = PreviewWalk(scene.robots[0], PreviewWalkSettings(forward=0.2, step_duration=1.0), duration=20.0)
+    robot.command = walk.angles(t)                  # (motors,)
+    many = PreviewWalk(table, [settings, others])   # many.angles(t) is (2, motors)
+
+All is computed at construction; `angles` only looks up and interpolates. The walk starts and ends in the pose
+`ready`: the speed rises over the first `ramp` steps and falls over the last, and the last step closes the feet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from nutmeg.errors import ModelError
+from nutmeg.motion.nao_legs import LegAngles, NaoBody, Pose, rotation
+from nutmeg.motion.zmp import PreviewControl, PreviewSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.tables import RobotTable
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviewWalkSettings:
+    """A walk."""
+
+    forward: float = 0.1
+    """Speed ahead [m/s]."""
+    sideways: float = 0.0
+    """Speed to the left [m/s]; the leading foot makes the whole way, the other closes up."""
+    turn: float = 0.0
+    """Speed of turning to the left [rad/s]; the inner foot opens, the other closes up."""
+    step_duration: float = 1.0
+    """A step of the left and one of the right foot together [s]."""
+    double_support: float = 0.1
+    """Share of each single step in which both feet stand and the ZMP goes from one to the other, 0..1."""
+    step_height: float = 0.03
+    """How high the swinging foot is lifted [m]."""
+    torso_height: float = 0.305
+    """Of the torso's origin above the ground [m]."""
+    centre_height: float = 0.0
+    """z_c of the cart-table model [m]; 0 for that of the robot as it stands when walking."""
+    foot_separation: float = 0.1
+    """Between the ankles of both feet [m]."""
+    torso_pitch: float = 0.0
+    """Leaning forward [rad]."""
+    zmp_offset: tuple[float, float] = (0.02, 0.0)
+    """Where the reference ZMP rests in a standing foot: ahead of the ankle, and outward of it [m]."""
+    zmp_width: float = 1.0
+    """Sideways swing of the reference ZMP as a share of the feet's distance; below 1 the weight stays inside."""
+    zmp_travel: float = 0.0
+    """How far the reference ZMP moves forward under a standing foot while the other swings [m]."""
+    first: Literal["left", "right"] = "left"
+    """The foot that swings first."""
+    start: float = 1.0
+    """Time to go from `ready` to the walking height and onto the first standing foot [s]."""
+    stop: float = 1.0
+    """Time to go back to `ready` after the last step [s]."""
+    ramp: int = 2
+    """Number of steps over which the speed rises at the beginning and falls at the end."""
+    corrections: int = 3
+    """How often the sway is corrected for what the cart-table model leaves out, above all the swinging legs (Kajita's
+    second stage of preview control); 0 for the plain model."""
+    arms: Mapping[str, float] = field(default_factory=dict)
+    """Angles of arm and head joints that differ from `ready` [rad]."""
+
+    def __post_init__(self) -> None:
+        for name in ("step_duration", "step_height", "torso_height", "foot_separation", "start", "stop"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        if not 0 < self.double_support < 1:
+            raise ValueError(f"double_support is {self.double_support}; it must lie between 0 and 1.")
+        if self.centre_height < 0 or self.ramp < 0:
+            raise ValueError("centre_height and ramp must be 0 or above.")
+
+
+MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
+"""The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than told."""
+MOTOFLEX_2 = PreviewWalkSettings(forward=0.05, step_duration=2.0, double_support=0.2)
+"""The paper's second set-up: a soft standing leg gives way and the robot falls sideways, unless the ZMP is moved."""
+QUICK = PreviewWalkSettings(
+    forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
+)
+"""Short, flat, quick steps."""
+
+
+@dataclass(frozen=True)
+class FootPlan:
+    """Where the feet, the reference ZMP and the torso's heading are meant to be, at T times."""
+
+    feet: Array
+    """Places of the soles, (T, 2, 3) [m]; z is the height above the ground."""
+    yaws: Array
+    """Directions of the feet, (T, 2) [rad]."""
+    zmp: Array
+    """Reference ZMP, (T, 2) [m]."""
+    crouch: Array
+    """0 in `ready`, 1 at the walking height, (T,)."""
+
+
+class PreviewWalk:
+    """One walk, or N walks at once, from `ready` through `duration` seconds back to `ready`.
+
+    Args:
+        table: the robot, with legs like a Nao's.
+        settings: one walk, or a sequence of N; then `angles` has a leading axis of N.
+        duration: time from ready to ready [s]; afterwards `ready` is held.
+        control: how the ZMP is followed.
+        clip: make the nearest motion the legs can do of one that is out of their reach; else that is an error.
+
+    Attributes:
+        times: (T,) [s].
+        plans: the N foot plans.
+        centre: planned path of the centre of mass, (N, T, 2) [m].
+        zmp: what the ZMP would be if the robot moved exactly as planned, (N, T, 2) [m].
+        torso: planned pose of the torso, (N, T, 3) and (N, T, 3, 3); the ground is at z = 0.
+        commands: the whole motion, (N, T, motors) [rad].
+        reached: whether the legs reach all of a walk, (N,).
+        steps: number of single steps of each walk, (N,).
+    """
+
+    def __init__(
+        self,
+        table: RobotTable,
+        settings: PreviewWalkSettings | Sequence[PreviewWalkSettings],
+        *,
+        duration: float = 20.0,
+        control: PreviewSettings | None = None,
+        clip: bool = False,
+    ) -> None:
+        self.single = isinstance(settings, PreviewWalkSettings)
+        self.settings = (settings,) if isinstance(settings, PreviewWalkSettings) else tuple(settings)
+        if not self.settings:
+            raise ModelError("no walk was given: pass PreviewWalkSettings, or a sequence with at least one.")
+        self.control = control or PreviewSettings()
+        self.duration = duration
+        samples = math.ceil(duration / self.control.period - 1e-9) + 1
+        self.times = np.asarray(np.arange(samples) * self.control.period, float)
+        bodies = [NaoBody(table, s.arms) for s in self.settings]
+        stances = [_Stance(b, s) for b, s in zip(bodies, self.settings, strict=True)]
+        footsteps = [_footsteps(s, stance, duration) for s, stance in zip(self.settings, stances, strict=True)]
+        self.steps = np.array([len(f) for f in footsteps])
+        triples = zip(self.settings, stances, footsteps, strict=True)
+        self.plans = tuple(_plan(s, stance, steps, self.times) for s, stance, steps in triples)
+        preview = PreviewControl([s.centre_height for s in stances], self.control)
+        self.centre = preview.follow(np.stack([p.zmp for p in self.plans])).position
+        moves = [self._move(i, bodies[i], stances[i], None) for i in range(len(bodies))]
+        for turn in range(max(s.corrections for s in self.settings)):
+            errors = [self._error(i, bodies[i], moves[i]) for i in range(len(bodies))]
+            wanted = [s.corrections > turn for s in self.settings]
+            self.centre = self.centre + preview.follow(np.where(np.array(wanted)[:, None, None], errors, 0.0)).position
+            moves = [self._move(i, bodies[i], stances[i], moves[i][0].position) for i in range(len(bodies))]
+        self.torso = Pose(np.stack([m[0].position for m in moves]), np.stack([m[0].rotation for m in moves]))
+        self.zmp = np.stack([self.plans[i].zmp - self._error(i, bodies[i], moves[i]) for i in range(len(bodies))])
+        self.commands = np.stack([self._commands(body, m[1]) for body, m in zip(bodies, moves, strict=True)])
+        self.reached = np.array([m[1].reached.all() for m in moves])
+        if not clip and not self.reached.all():
+            self._refuse(int((~self.reached).argmax()))
+
+    def angles(self, time: ArrayLike) -> Array:
+        """Commands at a time, (motors,), or (N, motors) for N walks; `time` may be (N,), one for each walk."""
+        share = np.clip(np.asarray(time, float) / self.control.period, 0, len(self.times) - 1)
+        before = np.minimum(share.astype(np.intp), len(self.times) - 2)
+        share = (share - before)[..., None]
+        walks = 0 if self.single else np.arange(len(self.settings))
+        found = (1 - share) * self.commands[walks, before] + share * self.commands[walks, before + 1]
+        return np.asarray(found)
+
+    def _move(self, i: int, body: NaoBody, stance: _Stance, guess: Array | None) -> tuple[Pose, LegAngles]:
+        """Torso and legs of one walk."""
+        plan, settings = self.plans[i], self.settings[i]
+        height = stance.height + (settings.torso_height - stance.height) * plan.crouch
+        turned = rotation(0.0, settings.torso_pitch * plan.crouch, plan.yaws.mean(axis=1))
+        feet = Pose(plan.feet, rotation(yaw=plan.yaws))
+        return body.balance(self.centre[i], height, turned, feet, guess=guess)
+
+    def _error(self, i: int, body: NaoBody, move: tuple[Pose, LegAngles]) -> Array:
+        """What the ZMP of the moving links misses of the reference, (T, 2) [m]."""
+        torso, legs = move
+        return self.plans[i].zmp - body.zmp(torso, legs.angles, self.control.period, gravity=self.control.gravity)
+
+    def _commands(self, body: NaoBody, legs: LegAngles) -> Array:
+        """Commands of one walk, (T, motors); the arms go to where they are held, and back."""
+        commands, ready = body.motors(legs.angles), body.motors(body.ready_legs)
+        end = _smooth((self.times - (self.duration - _SETTLE)) / _SETTLE)[:, None]
+        lift = _smooth(self.times / _SETTLE)[:, None] * (1 - end)
+        return np.asarray(commands + end * (ready - commands) + (1 - lift) * (body.home - ready))
+
+    def _refuse(self, index: int) -> None:
+        settings = self.settings[index]
+        raise ModelError(
+            f"walk {index} is out of reach of the legs: {settings.forward} m/s ahead, {settings.sideways} m/s sideways "
+            f"with steps of {settings.step_duration} s at a torso height of {settings.torso_height} m. Use a lower "
+            f"torso, shorter steps or less speed, or pass clip=True for the nearest motion the legs can do."
+        )
+
+
+@dataclass(frozen=True)
+class _Footstep:
+    """One foot going from one place to another while the other stands; places are (x, y, yaw)."""
+
+    side: int
+    """0 for the left foot, 1 for the right."""
+    begin: Array
+    end: Array
+    standing: Array
+    """Where the other foot is."""
+
+
+class _Stance:
+    """How a robot stands in `ready`, and how it would at the walking height.
+
+    Attributes:
+        height: of the torso in `ready` [m].
+        feet: places of the soles from below the torso, (2, 2) [m].
+        centre: place of the centre of mass from below the torso, (2,) [m].
+        centre_height: of the centre of mass when walking [m].
+    """
+
+    def __init__(self, body: NaoBody, settings: PreviewWalkSettings) -> None:
+        soles = body.legs.forward(body.ready_legs)
+        uneven = max(np.ptp(soles.position[:, 2]), np.abs(soles.rotation - np.eye(3)).max() * 0.1)
+        if uneven > 1e-3:
+            raise ModelError(
+                f"{body.table.settings.name} does not stand on two level, parallel feet in its pose 'ready', so a walk "
+                f"cannot start there. Change the pose."
+            )
+        self.height = float(-soles.position[:, 2].mean())
+        self.feet = soles.position[:, :2]
+        self.centre = body.centre_of_mass(body.ready_legs)[:2]
+        self.centre_height = settings.centre_height
+        if not self.centre_height:
+            lower = soles.position + np.array([0.0, 0.0, self.height])
+            turned = rotation(pitch=settings.torso_pitch)
+            torso, legs = body.balance(self.centre, settings.torso_height, turned, Pose(lower, soles.rotation))
+            self.centre_height = float((torso.position + turned @ body.centre_of_mass(legs.angles))[2])
+
+
+def _footsteps(settings: PreviewWalkSettings, stance: _Stance, duration: float) -> list[_Footstep]:
+    """The steps that fit into a time, from the stance `ready` to that stance elsewhere."""
+    half = settings.step_duration / 2
+    count = math.floor((duration - settings.start - settings.stop) / half + 1e-9)
+    if count < 2:
+        raise ModelError(
+            f"a walk of {duration} s has no time for two steps of {half} s each, with {settings.start} s to start and "
+            f"{settings.stop} s to stop. Give it a longer duration."
+        )
+    feet = [np.array([*stance.feet[side], 0.0]) for side in (0, 1)]
+    forward, body, steps = float(stance.feet[:, 0].mean()), np.zeros(3), []
+    for k in range(count):
+        side = (k + (settings.first == "right")) % 2
+        pace = min(1.0, (k + 1) / (settings.ramp + 1), (count - 1 - k) / (settings.ramp + 1)) * half
+        leads = [2.0 * ((speed > 0) == (side == 0)) for speed in (settings.sideways, settings.turn)]
+        turned = settings.turn * leads[1] * pace
+        way = np.array([settings.forward, settings.sideways * leads[0]]) * pace
+        body = body + np.array([*_turned(way, body[2] + turned / 2), turned])
+        spread = settings.foot_separation if k < count - 2 else float(np.ptp(stance.feet[:, 1]))
+        aside = np.array([forward, (0.5 - side) * spread])
+        end = np.array([*(body[:2] + _turned(aside, body[2])), body[2]])
+        steps.append(_Footstep(side, feet[side], end, feet[1 - side]))
+        feet[side] = end
+    return steps
+
+
+def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep], times: Array) -> FootPlan:
+    """Feet, reference ZMP and height over time."""
+    half = settings.step_duration / 2
+    shift = settings.double_support * half
+    places = np.tile(np.column_stack([stance.feet, [0.0, 0.0]]), (len(times), 1, 1))
+    heights = np.zeros((len(times), 2))
+    middle = stance.feet.mean(axis=0) + np.array([settings.zmp_offset[0], 0.0])
+    knots = [(0.0, stance.centre), (settings.start * 0.3, stance.centre), (settings.start, middle)]
+    for k, step in enumerate(steps):
+        lift = settings.start + k * half + shift
+        share = np.clip((times - lift) / (half - shift), 0.0, 1.0)
+        moving = times > lift
+        places[moving, step.side] = (step.begin + _swing(share)[:, None] * (step.end - step.begin))[moving]
+        heights[moving, step.side] = np.where(share < 1, settings.step_height * np.sin(math.pi * share) ** 2, 0.0)[
+            moving
+        ]
+        knots += [(lift, _rest(settings, step, -0.5)), (lift + half - shift, _rest(settings, step, 0.5))]
+    last = settings.start + len(steps) * half
+    final, yaw = places[-1, :, :2].mean(axis=0), float(places[-1, 0, 2])
+    knots.append((last + settings.stop / 2, final + _turned(stance.centre - stance.feet.mean(axis=0), yaw)))
+    when, where = np.array([t for t, _ in knots]), np.array([p for _, p in knots])
+    zmp = np.stack([np.interp(times, when, where[:, axis]) for axis in (0, 1)], axis=-1)
+    crouch = _smooth(times / settings.start) * (1 - _smooth((times - last) / (settings.stop * 0.75)))
+    feet = np.concatenate([places[..., :2], heights[..., None]], axis=-1)
+    return FootPlan(feet, places[..., 2], zmp, crouch)
+
+
+def _rest(settings: PreviewWalkSettings, step: _Footstep, phase: float) -> Array:
+    """The reference ZMP in the standing foot, from phase -0.5 (the other lifts off) to 0.5 (it lands), (2,)."""
+    outward = -1.0 if step.side == 0 else 1.0
+    inside = (1 - settings.zmp_width) * settings.foot_separation / 2
+    ahead = settings.zmp_offset[0] + phase * settings.zmp_travel
+    return step.standing[:2] + _turned(
+        np.array([ahead, outward * (settings.zmp_offset[1] - inside)]), float(step.standing[2])
+    )
+
+
+def _turned(way: Array, yaw: float) -> Array:
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
+
+
+def _swing(share: Array) -> Array:
+    """From 0 to 1 along half a cosine: of all gentle ways the one that asks least torque of the swinging leg here."""
+    return np.asarray((1 - np.cos(math.pi * share)) / 2)
+
+
+def _gentle(share: Array) -> Array:
+    """From 0 to 1 with the least jerk: speed and acceleration are 0 at both ends."""
+    return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
+
+
+def _smooth(share: Array) -> Array:
+    return _gentle(np.clip(share, 0.0, 1.0))
+
+
+_SETTLE = 0.3
+"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
