@@ -24,9 +24,12 @@ COMMANDS = {
     "robots": "list the robots, or show one in full",
     "view": "put a robot (built in, or your own) on a field and look at it",
     "export": "write a robot or scene as plain MJCF",
+    "walk": "try one walk under ideal and realistic motors, and compare",
+    "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
     "replay": "play a recording in the browser, or make a page of it that plays offline",
     "video": "make an MP4 of a recording",
     "import": "turn a CSV log of a real robot into a recording",
+    "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
     "bench": "measure speed and memory beside bare MuJoCo",
     "doctor": "check what is installed and say what to install",
 }

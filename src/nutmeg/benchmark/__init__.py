@@ -25,6 +25,7 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "ant x1": partial(speed.one_robot, "ant", seconds),
         "nao-spark x11": partial(speed.one_world, "nao-spark", 11, seconds),
         "nao-spark x22": partial(speed.one_world, "nao-spark", 22, seconds),
+        "actuation": partial(speed.actuations, "nao-v6", seconds),
         "threads": partial(speed.two_threads, "nao-v6", seconds),
         "worlds memory": memory.many_worlds,
         "recording size": memory.recording_size,

@@ -24,6 +24,7 @@ CYCLE = 0.02
 TURNS = 5
 BATCH = 64
 BATCH_TARGET, WORLD_TARGET, THREADS_TARGET = 0.85, 0.9, 1.7
+ACTUATION_TARGETS = {"ideal": 0.85, "servo": 0.75, "motoflex": 0.4, "motoflex-paper": 0.35}
 
 
 def one_robot(robot: str, seconds: float) -> list[Row]:
@@ -38,6 +39,16 @@ def one_world(robot: str, count: int, seconds: float) -> list[Row]:
     scene = _scene(robot, count)
     ours, bare = _best(_batch_turn(scene, 1, 1, seconds), _bare_turn(scene, seconds))
     return _rows(f"{robot} x{count}, one world", scene, ours, bare, WORLD_TARGET if count >= 22 else BATCH_TARGET)
+
+
+def actuations(robot: str, seconds: float) -> list[Row]:
+    """Each actuation in a batch of 64 at 1 ms, beside one bare world of the rigid robot with ideal drives."""
+    rows, rigid = [], _scene(robot, 1, timestep=0.001)
+    for name, target in ACTUATION_TARGETS.items():
+        scene = _scene(robot, 1, actuation=name, timestep=0.001)
+        ours, bare = _best(_batch_turn(scene, BATCH, 1, seconds), _bare_turn(rigid, seconds))
+        rows.append(_rows(f"{robot} {name}, batch of {BATCH}", scene, ours, bare, target)[0])
+    return rows
 
 
 def two_threads(robot: str, seconds: float) -> list[Row]:
@@ -79,11 +90,11 @@ def _rows(name: str, scene: Scene, ours: float, bare: float, target: float) -> l
     ]
 
 
-def _scene(robot: str, count: int) -> Scene:
+def _scene(robot: str, count: int, *, actuation: str = "ideal", timestep: float = 0.0) -> Scene:
     """Robots in rows of eleven on the league's pitch, without a ball, without what is only seen."""
     places = [((i % 11 - 5) * 1.5, (i // 11) * 3.0 - 1.5) for i in range(count)]
-    robots = tuple(Placement(robot=robot, name=f"r{i}", pos=p) for i, p in enumerate(places))
-    return assemble(SceneSettings(field="sim3d", ball="none", robots=robots, visuals=False))
+    robots = tuple(Placement(robot=robot, name=f"r{i}", pos=p, actuation=actuation) for i, p in enumerate(places))
+    return assemble(SceneSettings(field="sim3d", ball="none", robots=robots, visuals=False, timestep=timestep))
 
 
 def _commands(scene: Scene) -> Callable[[float], NDArray[np.float64]]:

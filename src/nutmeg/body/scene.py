@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.body.actuation import load_actuation
+from nutmeg.body.actuation import Actuation, load_actuation
+from nutmeg.body.actuation.printed import userdata_size
 from nutmeg.body.ball import add_ball, load_ball
 from nutmeg.body.build import GREY, build
 from nutmeg.body.catalogue import load_robot
@@ -74,8 +75,8 @@ class Placement:
     """Body parameters that differ from the type's."""
     team: str = "grey"
     """Team colour by name."""
-    actuation: str = "ideal"
-    """What drives its joints: ideal, servo, motoflex, or the path of a TOML file (see `body.actuation`)."""
+    actuation: str | Actuation = "ideal"
+    """What drives its joints: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
     parked: bool = False
     """Whether it starts beside the pitch, out of the game."""
 
@@ -109,6 +110,8 @@ class Scene:
     """The scene as plain MJCF, with the keyframe `start`; the model is compiled from exactly this text."""
     model: mujoco.MjModel
     robots: tuple[RobotTable, ...]
+    placements: tuple[Placement, ...]
+    """The settings' robots, each with its name filled in."""
     start: NDArray[np.float64]
     """qpos at the start, (nq,)."""
     commands: NDArray[np.float64]
@@ -249,6 +252,7 @@ def _finished(
     poses: dict[str, NDArray[np.float64]],
 ) -> Scene:
     """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
+    spec.nuserdata = max(spec.nuserdata, userdata_size(spec))
     try:
         draft = spec.compile()
         text = str(spec.to_xml())
@@ -276,6 +280,7 @@ def _finished(
         xml=text,
         model=model,
         robots=tables,
+        placements=tuple(p for p, _ in robots),
         start=key.qpos.copy(),
         commands=key.ctrl.copy(),
         setpoints=key.act.copy(),

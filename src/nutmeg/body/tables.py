@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.body.actuation import HIDDEN_JOINTS, MOTOR_SIDE, ROTOR
+from nutmeg.body.actuation.printed import is_printed
 from nutmeg.body.build import of_type
 from nutmeg.errors import ModelError, UnknownNameError
 
@@ -131,6 +132,7 @@ def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], rob
 def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
     """Where a motor keeps its moving set-point; a servo's states are current, heat and the like instead."""
     servo = model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR
+    servo |= is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0])
     return -1 if servo else int(model.actuator_actadr[actuator])
 
 
@@ -139,6 +141,8 @@ def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
     if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR):
         return "velocity"
     if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR:
+        return "position"
+    if is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0]):
         return "position"
     if model.actuator_biastype[actuator] != mujoco.mjtBias.mjBIAS_AFFINE:
         return "torque"

@@ -1,6 +1,7 @@
 """Write a robot, alone or on a field, as plain MJCF that any MuJoCo tool loads and that moves the same.
 
 example: nutmeg export nao-v6 --field none -o nao.xml
+         nutmeg export nao-v6 --actuation motoflex -o soft-nao.xml
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Arguments:
     """Physics profile; empty for the robot's own."""
     visuals: bool = True
     """Whether to include what is only seen."""
+    actuation: str = "ideal"
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own."""
     json: bool = False
     """Print one JSON object as the last line."""
 
@@ -45,7 +48,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
     from nutmeg.body import Placement, SceneSettings, assemble
 
-    placement = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
+    placement = Placement(
+        robot=arguments.robot,
+        name="robot",
+        pose=arguments.pose,
+        type=arguments.type,
+        actuation=arguments.actuation,
+    )
     scene = assemble(
         SceneSettings(
             field=arguments.field,

@@ -45,6 +45,8 @@ class Arguments:
     """Open the page in your browser."""
     record: Path | None = None
     """Keep the recording under this name."""
+    actuation: str = "ideal"
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own."""
     json: bool = False
     """Print one JSON object as the last line."""
 
@@ -63,7 +65,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.live import Watching, watch
 
     placement = Placement(
-        robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
+        robot=arguments.robot,
+        pose=arguments.pose,
+        type=arguments.type,
+        team=arguments.team,
+        pos=(-0.5, 0.0),
+        actuation=arguments.actuation,
     )
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
     how = Watching(

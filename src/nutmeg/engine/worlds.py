@@ -20,6 +20,7 @@ import numpy as np
 from mujoco.batch import Batch
 from mujoco.batch import SimulationError as BatchError
 
+from nutmeg.engine.paper_actuation import check_installed, install_for
 from nutmeg.engine.robots import RobotWorlds
 from nutmeg.engine.variation import Variation
 from nutmeg.errors import ModelError, SimulationError, UnknownNameError
@@ -48,6 +49,7 @@ class Worlds:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
         self.scene = scene
         self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
+        self._printed = install_for(self.batch, scene.model)
         self.count = count
         self._begin_as([scene])
         self.qpos: NDArray[np.float64] = self.batch.bind("qpos")
@@ -142,6 +144,8 @@ class Worlds:
         sensors) is that of the start of the last step, one physics step old. Making it current would cost half
         a step every time.
         """
+        if self._printed:
+            check_installed()
         try:
             self.batch.step(ids, nstep=steps)
         except BatchError as error:

@@ -1,13 +1,15 @@
 """What moves the joints: ideal drives, or servos, gears and bending links as in reality.
 
-| actuation  | motor                            | gear               | links                      |
-|------------|----------------------------------|--------------------|----------------------------|
-| `ideal`    | drive with torque, speed limits  | rigid              | rigid                      |
-| `servo`    | firmware, winding, friction      | rigid              | rigid                      |
-| `motoflex` | firmware, winding, friction      | play and spring    | bend about two axes        |
+| actuation        | motor                            | gear               | links                      |
+|------------------|----------------------------------|--------------------|----------------------------|
+| `ideal`          | drive with torque, speed limits  | rigid              | rigid                      |
+| `servo`          | firmware, winding, friction      | rigid              | rigid                      |
+| `motoflex`       | firmware, winding, friction      | play and spring    | bend about two axes        |
+| `motoflex-paper` | algorithm 1 of MoToFlex          | algorithm 2        | bend about two axes        |
 
-All three are native MuJoCo. The numbers of the last two are in the robot's `actuation.toml`, or in a file of
-the user's own.
+The first three are native MuJoCo; the last, their reference, runs the paper's algorithms as printed beside the
+engine (see `engine.paper_actuation`). The numbers of the last three are in the robot's `actuation.toml`, or in
+a file of the user's own.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from nutmeg.body.actuation.drives import ROTOR, add_drives, drive_of_each_joint
 from nutmeg.body.actuation.flex import END, bent
 from nutmeg.body.actuation.gear import MOTOR_SIDE, add_gear
 from nutmeg.body.actuation.groups import chosen, hinges, share_motors
+from nutmeg.body.actuation.printed import add_printed_motor
 from nutmeg.body.actuation.servo import add_servo
 from nutmeg.body.actuation.settings import Actuation, Gear, Servo
 from nutmeg.errors import ModelError, UnknownNameError
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 Group = TypeVar("Group", Servo, Gear)
 
-KINDS = ("ideal", "servo", "motoflex")
+KINDS = ("ideal", "servo", "motoflex", "motoflex-paper")
 """Actuations by name; anything else is a path."""
 HIDDEN_JOINTS = (ROTOR, MOTOR_SIDE, ".bend_1", ".bend_2")
 """Ends of names of joints that belong to the actuation, not to the robot."""
@@ -53,8 +56,10 @@ __all__ = [
 ]
 
 
-def load_actuation(robot: RobotSettings, name: str) -> Actuation | None:
+def load_actuation(robot: RobotSettings, name: str | Actuation) -> Actuation | None:
     """A robot's actuation by name, or a user's by path; None for ideal drives."""
+    if isinstance(name, Actuation):
+        return name
     if name == "ideal":
         return None
     if name not in KINDS:
@@ -68,7 +73,9 @@ def load_actuation(robot: RobotSettings, name: str) -> Actuation | None:
             f"and name it: --actuation my.toml"
         )
     full = read(robot.model.actuation, Actuation)
-    return full if name == "motoflex" else dataclasses.replace(full, gear={}, flex={})
+    if name == "servo":
+        return dataclasses.replace(full, gear={}, flex={})
+    return dataclasses.replace(full, printed=True) if name == "motoflex-paper" else full
 
 
 def add_actuation(spec: mujoco.MjSpec, robot: RobotSettings, actuation: Actuation | None, physics: Physics) -> None:
@@ -95,6 +102,10 @@ def _add_servos(spec: mujoco.MjSpec, robot: RobotSettings, actuation: Actuation,
         joint = target = joints[name]
         if name in gears:
             _check_play(joint, gears[name].play)
+        if actuation.printed:
+            add_printed_motor(spec, joint, servo, gears.get(name), actuation, physics.timestep)
+            continue
+        if name in gears:
             target = add_gear(spec, joint, gears[name], physics.timestep)
         add_servo(spec, joint, target, servo, actuation.battery, physics.timestep)
 

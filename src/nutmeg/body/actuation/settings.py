@@ -162,4 +162,14 @@ class Actuation:
     servo: Mapping[str, Servo] = field(default_factory=dict)
     gear: Mapping[str, Gear] = field(default_factory=dict)
     flex: Mapping[str, Flex] = field(default_factory=dict)
+    printed: bool = False
+    """Motors and gears computed by the paper's algorithms as printed, not by the engine (see `printed`)."""
+    gear_steps: int = 10
+    """Only of printed gears: their steps in one of the physics, Δts/Δtg (algorithm 2, line 2)."""
+    gear_mass: float = 0.1
+    """Only of printed gears: the small mass m_g that moves within the hull, as a share of the rotor's inertia."""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        _need(1 <= self.gear_steps <= 1000, f"gear_steps is {self.gear_steps}; allowed is 1 to 1000.")
+        _need(0 < self.gear_mass <= 1, f"gear_mass is {self.gear_mass}; it must be above 0 and at most 1.")

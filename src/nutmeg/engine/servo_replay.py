@@ -1,0 +1,224 @@
+"""A simulated servo beside a real one: recorded goals are given to a robot on its bench, and the angles compared.
+
+A robot's folder says in `bench.toml` what recordings look like and which actuation belongs to which:
+
+    columns = "columns.toml"            # column map, as for `nutmeg import`
+    goal = "servo.goal"                 # channels of one number each, in rad
+    position = "servo.position"
+    powered = "torque_on"               # event: "0" while the servo is released
+    [actuation]
+    "kp100_*" = "kp100.toml"            # name of the recording: its servo
+    "kp200_*" = "kp200.toml"
+
+Recordings with the same actuation run as worlds of one batch. A released servo is disconnected: it neither drives
+nor brakes, and its friction stays. The world has its weight, unlike on the rig of `servo_rig`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.body import Placement, SceneSettings, assemble, load_robot
+from nutmeg.engine.servo_rig import checked_joint
+from nutmeg.engine.worlds import Worlds
+from nutmeg.errors import FileError, RecordingError, SimulationError
+from nutmeg.recording import CsvMap, import_csv
+from nutmeg.settings import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+BENCH = "bench.toml"
+NOTHING = 1e-9
+"""In place of zero for what the engine divides by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchSettings:
+    """What the recordings of a servo bench look like: the contents of `bench.toml`."""
+
+    columns: Path
+    """The column map of the CSV files."""
+    goal: str = "servo.goal"
+    """Channel with what the servo was told [rad]."""
+    position: str = "servo.position"
+    """Channel with what it did [rad]."""
+    powered: str = ""
+    """Event whose value is "0" while the servo is released; empty if it never is."""
+    actuation: Mapping[str, Path] = field(default_factory=dict)
+    """Actuation files by patterns of the recordings' names."""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Log:
+    """One recording of a servo, (rows,) each."""
+
+    name: str
+    times: NDArray[np.float64]
+    goal: NDArray[np.float64]
+    position: NDArray[np.float64]
+    powered: NDArray[np.bool_]
+
+    def row_at(self, time: float) -> int:
+        """The last row at or before a time; the first if all are later."""
+        return max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A recording and what was simulated, at the recording's times, (rows,) each [rad]."""
+
+    name: str
+    times: NDArray[np.float64]
+    goal: NDArray[np.float64]
+    recorded: NDArray[np.float64]
+    simulated: NDArray[np.float64]
+    """By the servo."""
+    ideal: NDArray[np.float64]
+    """By the robot's ideal drive."""
+    powered: NDArray[np.bool_]
+
+    def errors(self) -> dict[str, float]:
+        """Mean absolute error of the servo, of "position = goal", and of the ideal drive [rad]."""
+        guesses = {"servo": self.simulated, "goal": self.goal, "ideal": self.ideal}
+        return {name: float(np.abs(guess - self.recorded).mean()) for name, guess in guesses.items()}
+
+
+def read_bench(robot: str) -> BenchSettings:
+    """The bench of a robot's folder."""
+    folder = Path(robot) if Path(robot).is_dir() else Path(robot).parent
+    if not (folder / BENCH).is_file():
+        raise FileError(
+            folder, f"has no {BENCH}, which says what recordings look like. See examples/servo_xl330 for one."
+        )
+    return read(folder / BENCH, BenchSettings)
+
+
+def read_log(path: Path, bench: BenchSettings) -> Log:
+    """A CSV file, read as a recording through the bench's column map."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = import_csv(path, Path(folder) / "log.nutmeg", read(bench.columns, CsvMap))
+        goal, position = (recording.read(name) for name in (bench.goal, bench.position))
+        times = recording.times.copy()
+        changes = [e for e in recording.events if e["kind"] == bench.powered]
+    for name, values in ((bench.goal, goal), (bench.position, position)):
+        if values.shape[1] != 1 or not np.isfinite(values).all():
+            raise RecordingError(f"{path}: the channel {name!r} must hold one number in every row, none missing.")
+    powered = np.ones(len(times), dtype=bool)
+    for event in changes:
+        powered[times >= event["time"]] = str(event["value"]).strip() not in ("0", "0.0", "false")
+    return Log(path.stem, times, goal[:, 0], position[:, 0], powered)
+
+
+def actuation_of(name: str, bench: BenchSettings) -> str:
+    """The actuation file for a recording."""
+    for pattern, path in bench.actuation.items():
+        if fnmatchcase(name, pattern):
+            return str(path)
+    raise RecordingError(
+        f"no actuation belongs to the recording {name!r}; the patterns in {BENCH} are "
+        f"{', '.join(bench.actuation) or 'none'}. Add one there, or give --actuation."
+    )
+
+
+def compare(
+    robot: str,
+    logs: Sequence[Log],
+    actuations: Sequence[str],
+    *,
+    joint: str = "",
+    timestep: float = 0.001,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Comparison]:
+    """Replays recordings with their actuation and with the ideal drive.
+
+    Args:
+        robot: the bench as a robot, by name or path.
+        logs: the recordings.
+        actuations: the actuation of each.
+        joint: the joint of the recordings; may be empty if the robot has only one motor.
+        timestep: of the physics [s].
+        on_progress: is told the recordings done and in all.
+    """
+    load_robot(robot)
+    simulated: dict[int, NDArray[np.float64]] = {}
+    ideal: dict[int, NDArray[np.float64]] = {}
+    total = 2 * len(logs)
+    for out, kinds in ((simulated, list(actuations)), (ideal, ["ideal"] * len(logs))):
+        for kind in dict.fromkeys(kinds):
+            rows = [i for i, k in enumerate(kinds) if k == kind]
+            out.update(zip(rows, replay(robot, [logs[i] for i in rows], kind, joint, timestep), strict=True))
+            if on_progress is not None:
+                on_progress(len(simulated) + len(ideal), total)
+    return [
+        Comparison(log.name, log.times, log.goal, log.position, simulated[i], ideal[i], log.powered)
+        for i, log in enumerate(logs)
+    ]
+
+
+def replay(
+    robot: str, logs: Sequence[Log], actuation: str, joint: str = "", timestep: float = 0.001
+) -> list[NDArray[np.float64]]:
+    """The angles that a simulated servo has at the times of each recording, (rows,) [rad]; all in one batch."""
+    placement = Placement(robot=robot, name="bench", actuation=actuation)
+    scene = assemble(SceneSettings(field="none", robots=(placement,), timestep=timestep, visuals=False))
+    table = scene.robots[0]
+    name = checked_joint(table, joint)
+    index = table.joints.index(name)
+    worlds = Worlds(scene, len(logs))
+    motor = list(table.motor_joints).index(index)
+    angle = int(table.angles[index])
+    for column in (angle, *(int(g) for g, j in table.gears if j == index)):
+        worlds.qpos[:, column] = [log.position[0] for log in logs]
+    starts = np.array([log.times[0] for log in logs])
+    steps = round(max(log.times[-1] - log.times[0] for log in logs) / timestep) + 2
+    path = np.empty((steps, len(logs)))
+    power = _Power(worlds, motor)
+    for step in range(steps):
+        path[step] = worlds.qpos[:, angle]
+        now = [log.row_at(t) for log, t in zip(logs, starts + step * timestep, strict=True)]
+        worlds.batch.ctrl[:, table.commands[motor]] = [log.goal[row] for log, row in zip(logs, now, strict=True)]
+        power.set(np.array([log.powered[row] for log, row in zip(logs, now, strict=True)]))
+        worlds.step()
+    for world in np.flatnonzero(worlds.diverged()):
+        raise SimulationError(f"recording {logs[int(world)].name!r} with {actuation}: {worlds.culprit(int(world))}.")
+    return [np.interp(log.times - log.times[0], np.arange(steps) * timestep, path[:, i]) for i, log in enumerate(logs)]
+
+
+class _Power:
+    """Switches the motor of each world on and off."""
+
+    def __init__(self, worlds: Worlds, motor: int) -> None:
+        model = worlds.scene.model
+        self._motor = motor
+        self._servo = model.actuator_gaintype[motor] == mujoco.mjtGain.mjGAIN_DCMOTOR
+        self._field = worlds.batch.expand("actuator_gainprm" if self._servo else "actuator_forcerange")
+        self._normal = self._field[:, motor].copy()
+        self._is = np.ones(worlds.count, dtype=bool)
+
+    def set(self, powered: NDArray[np.bool_]) -> None:
+        """Gives power to worlds, (N,)."""
+        if (powered == self._is).all():
+            return
+        self._is = powered
+        off = self._normal.copy()
+        if self._servo:
+            off[:, _MOTOR_CONSTANT] = NOTHING  # a winding that is not connected
+        else:
+            off[:] = [-NOTHING, NOTHING]
+        self._field[:, self._motor] = np.where(powered[:, None], self._normal, off)
+
+
+_MOTOR_CONSTANT = 1
+"""Place of the motor constant in `gainprm` of a `dcmotor`."""
