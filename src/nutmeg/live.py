@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from nutmeg.engine.clock import RealTime
 from nutmeg.engine.schedule import Schedule
 from nutmeg.engine.trace import TraceWriter
+from nutmeg.errors import SimulationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,13 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
                 time.sleep(0.5)
         except KeyboardInterrupt:
             terminal.say("stopped.")
+        except SimulationError as error:
+            kept = (
+                f" Everything up to then is in {how.record}."
+                if how.record
+                else " Record it to look at it: --record FILE."
+            )
+            raise SimulationError(f"{error}{kept}") from None
         finally:
             signal.signal(signal.SIGTERM, old)
             trace.close()

@@ -43,3 +43,9 @@ def test_a_standing_robot_stays_and_a_limp_pose_falls() -> None:
     assert np.isinf(seen.fallen_at[0])
     assert seen.fallen_at[1] < 2.0
     assert abs(seen.pitch[-1, 0]) < 0.05
+
+
+def test_rhythm_is_the_frequency_of_the_strongest_oscillation() -> None:
+    times = np.arange(101) * 0.1
+    waves = list(0.1 * np.sin(2 * np.pi * 1.3 * times) + 0.02 * np.sin(2 * np.pi * 3.0 * times))
+    assert trial(waves).rhythm(trial(waves).pitch, 0.0, 10.0) == pytest.approx(1.3, abs=0.03)

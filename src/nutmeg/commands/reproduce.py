@@ -38,7 +38,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     out = arguments.output or Path("runs") / arguments.experiment
     with terminal.console.status("walking") as status:
         answer = motoflex_walk(out, quick=arguments.quick, on_progress=status.update)
-    columns = ("set-up", "actuation", "speed [m/s]", "paper [m/s]", "fell at [s]", "pitch ± [deg]", "roll ± [deg]")
+    columns = (
+        "set-up",
+        "actuation",
+        "speed [m/s]",
+        "paper [m/s]",
+        "fell at [s]",
+        "pitch ± [deg]",
+        "at [Hz]",
+        "roll ± [deg]",
+    )
     terminal.table("", columns, [_cells(row) for row in answer["walks"]])
     terminal.say(f"the paper's real robot: {answer['paper']['real robot']:.3f} m/s. Figures and results: {out}")
     return answer
@@ -56,5 +65,6 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         shown(row["paper_speed"], 3),
         shown(row["fallen_at"], 1),
         shown(row["pitch"], 1, degrees),
+        shown(row["rhythm"], 2),
         shown(row["roll"], 1, degrees),
     )

@@ -59,6 +59,14 @@ class Trial:
         low = np.where(inside, angle, np.inf).min(axis=0)
         return np.where(inside.any(axis=0), (high - low) / 2, np.nan)
 
+    def rhythm(self, angle: Array, start: float, stop: float) -> Array:
+        """Frequency of the strongest oscillation of pitch or roll between two times, (N,) [Hz]; NaN after a fall."""
+        inside = (self.times >= start) & (self.times <= stop)
+        rows = angle[inside] - angle[inside].mean(axis=0)
+        strength = np.abs(np.fft.rfft(rows * np.hanning(len(rows))[:, None], n=8 * len(rows), axis=0))
+        frequencies = np.fft.rfftfreq(8 * len(rows), float(np.diff(self.times).mean()))
+        return np.where(self.fallen_at > stop, frequencies[strength.argmax(axis=0)], np.nan)
+
 
 def try_walk(
     worlds: Worlds, robot: str, angles: Callable[[float], Array], *, seconds: float, period: float = 0.02

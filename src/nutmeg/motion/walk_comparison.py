@@ -34,6 +34,8 @@ class WalkResult:
     """Half the range of the body's pitch [rad]."""
     roll: float
     """Half the range of the body's roll [rad]."""
+    rhythm: float
+    """Frequency of the body's pitching [Hz]; NaN if it fell."""
 
     def cells(self) -> tuple[str, ...]:
         """For a table."""
@@ -50,6 +52,7 @@ class WalkResult:
     def as_json(self) -> dict[str, Any]:
         """For scripts; null where there is no number."""
         numbers = {"speed": self.speed, "fallen_at": self.fallen_at, "pitch": self.pitch, "roll": self.roll}
+        numbers["rhythm"] = self.rhythm
         known = {key: float(v) if np.isfinite(v) else None for key, v in numbers.items()}
         return {"actuation": self.name, **known, "way": self.way}
 
@@ -87,4 +90,5 @@ def compare_walk(
         fallen_at=float(trial.fallen_at[0]),
         pitch=float(trial.swing(trial.pitch, begin, end)[0]),
         roll=float(trial.swing(trial.roll, begin, end)[0]),
+        rhythm=float(trial.rhythm(trial.pitch, begin, end)[0]),
     )
