@@ -10,12 +10,17 @@ and what to do. The command line prints it without a traceback and exits with it
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+
+LIKE_ENOUGH = 0.6
+"""Names less alike than this are not suggested."""
 
 
 class NutmegError(Exception):
@@ -70,10 +75,15 @@ class EnvironmentProblem(NutmegError):  # noqa: N818 (it is the machine that is 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence with the name the user probably meant, or nothing."""
-    known = list(known)
-    near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.5)
-    match = next((k for k in known if near and k.lower() == near[0]), None)
-    return f"Did you mean {match!r}? " if match else ""
+    rated = [(_likeness(name.lower(), k.lower()), k) for k in known]
+    likeness, match = max(reversed(rated), default=((0.0, 0), ""), key=lambda pair: pair[0])
+    return f"Did you mean {match!r}? " if likeness[0] >= LIKE_ENOUGH else ""
+
+
+def _likeness(a: str, b: str) -> tuple[float, int]:
+    """How alike two names are: the share of characters in common, then how far they begin alike."""
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
+    return difflib.SequenceMatcher(None, a, b).ratio(), len(list(alike))
 
 
 def listing(kind: str, known: Iterable[str], *, most: int = 40) -> str:

@@ -52,6 +52,8 @@ class Watching:
     """Keep the recording here; without it, it is deleted in the end."""
     page: bool = True
     """Whether to start the viewer at all."""
+    title: str = "live"
+    """What the page is called."""
     seed: int = 0
 
 
@@ -60,7 +62,7 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
     from nutmeg.view.process import start_viewer_process
 
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
-        path = how.record or Path(folder) / "live.nutmeg"
+        path = how.record or Path(folder) / f"{how.title}.nutmeg"
         trace = TraceWriter(path, worlds, seed=how.seed, config={"command": "watch"})
         schedule = Schedule(worlds)
         schedule.every(CYCLE, lambda now: _cycle(director, trace, now))

@@ -65,6 +65,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         open_browser=arguments.open,
         record=arguments.record,
         page=arguments.page,
+        title="demo",
     )
     return watch(worlds, Zoo(worlds), how, terminal)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.errors import FileError
+from nutmeg.errors import FileError, UsageError
 
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
@@ -48,6 +48,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
     from nutmeg.body import Placement, SceneSettings, assemble
 
+    if arguments.actuation == "motoflex-paper":
+        raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
     placement = Placement(
         robot=arguments.robot,
         name="robot",

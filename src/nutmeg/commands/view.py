@@ -79,5 +79,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         port=arguments.port,
         open_browser=arguments.open,
         record=arguments.record,
+        title=scene.robots[0].name,
     )
     return watch(Worlds(scene), _Stand(), how, terminal)

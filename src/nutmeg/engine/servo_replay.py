@@ -28,6 +28,7 @@ import numpy as np
 
 from nutmeg.body import Placement, SceneSettings, assemble, load_robot
 from nutmeg.engine.servo_rig import checked_joint
+from nutmeg.engine.supply import CONSTANT, PowerSupply
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import FileError, RecordingError, SimulationError
 from nutmeg.recording import CsvMap, import_csv
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BENCH = "bench.toml"
+ROBOT = "bench"
 NOTHING = 1e-9
 """In place of zero for what the engine divides by."""
 
@@ -171,7 +173,7 @@ def replay(
     robot: str, logs: Sequence[Log], actuation: str, joint: str = "", timestep: float = 0.001
 ) -> list[NDArray[np.float64]]:
     """The angles that a simulated servo has at the times of each recording, (rows,) [rad]; all in one batch."""
-    placement = Placement(robot=robot, name="bench", actuation=actuation)
+    placement = Placement(robot=robot, name=ROBOT, actuation=actuation)
     scene = assemble(SceneSettings(field="none", robots=(placement,), timestep=timestep, visuals=False))
     table = scene.robots[0]
     name = checked_joint(table, joint)
@@ -189,7 +191,7 @@ def replay(
         path[step] = worlds.qpos[:, angle]
         now = [log.row_at(t) for log, t in zip(logs, starts + step * timestep, strict=True)]
         worlds.batch.ctrl[:, table.commands[motor]] = [log.goal[row] for log, row in zip(logs, now, strict=True)]
-        power.set(np.array([log.powered[row] for log, row in zip(logs, now, strict=True)]))
+        power.set(step * timestep, np.array([log.powered[row] for log, row in zip(logs, now, strict=True)]))
         worlds.step()
     for world in np.flatnonzero(worlds.diverged()):
         raise SimulationError(f"recording {logs[int(world)].name!r} with {actuation}: {worlds.culprit(int(world))}.")
@@ -197,28 +199,19 @@ def replay(
 
 
 class _Power:
-    """Switches the motor of each world on and off."""
+    """Feeds the motor of each world (sag, friction under load), and switches it on and off."""
 
     def __init__(self, worlds: Worlds, motor: int) -> None:
-        model = worlds.scene.model
         self._motor = motor
-        self._servo = model.actuator_gaintype[motor] == mujoco.mjtGain.mjGAIN_DCMOTOR
-        self._field = worlds.batch.expand("actuator_gainprm" if self._servo else "actuator_forcerange")
+        servo = worlds.scene.model.actuator_gaintype[motor] == mujoco.mjtGain.mjGAIN_DCMOTOR
+        self._supply = PowerSupply(worlds, ROBOT) if servo else None
+        self._field = worlds.batch.expand("actuator_gainprm" if servo else "actuator_forcerange")
         self._normal = self._field[:, motor].copy()
-        self._is = np.ones(worlds.count, dtype=bool)
 
-    def set(self, powered: NDArray[np.bool_]) -> None:
+    def set(self, time: float, powered: NDArray[np.bool_]) -> None:
         """Gives power to worlds, (N,)."""
-        if (powered == self._is).all():
+        if self._supply is None:
+            self._field[:, self._motor] = np.where(powered[:, None], self._normal, [-NOTHING, NOTHING])
             return
-        self._is = powered
-        off = self._normal.copy()
-        if self._servo:
-            off[:, _MOTOR_CONSTANT] = NOTHING  # a winding that is not connected
-        else:
-            off[:] = [-NOTHING, NOTHING]
-        self._field[:, self._motor] = np.where(powered[:, None], self._normal, off)
-
-
-_MOTOR_CONSTANT = 1
-"""Place of the motor constant in `gainprm` of a `dcmotor`."""
+        self._supply.sample(time)
+        self._field[~powered, self._motor, CONSTANT] = NOTHING  # a winding that is not connected

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from nutmeg.body.tables import RobotTable
 
 PREFIX = "rig/"
+PRINTED = "motoflex-paper"
+"""The actuation that runs as a callback, beside the engine's own."""
 LOCKED = 1e9
 """Inertia of a rotor that is held fast [kg m²]."""
 
@@ -63,6 +65,8 @@ class Rig:
     """
 
     def __init__(self, robot: str, joint: str, actuation: str, *, kind: str = "", timestep: float = 0.001) -> None:
+        if actuation == PRINTED:
+            raise UsageError(f"{PRINTED} is not native in the engine, so it does not run on the rig; take motoflex.")
         placement = Placement(robot=robot, name=PREFIX[:-1], actuation=actuation, type=kind)
         settings = SceneSettings(field="none", robots=(placement,), timestep=timestep, visuals=False)
         scene = assemble(settings)

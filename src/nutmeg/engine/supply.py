@@ -54,6 +54,8 @@ class PowerSupply:
             raise ModelError(
                 f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo)."
             )
+        if actuation.printed:
+            raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
         model = worlds.scene.model
         self.battery = actuation.battery
         self._motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]

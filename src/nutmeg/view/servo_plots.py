@@ -290,7 +290,7 @@ _PAGE = """<!doctype html>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #24302a; background: #fff; max-width: 1180px; margin: 2rem auto;
   padding: 0 1rem; }}
-h1 {{ font-size: 1.5rem; margin-bottom: .5rem; }} h2 {{ font-size: 1.1rem; margin: 0 0 .4rem; }}
+h2 {{ font-size: 1.1rem; margin: 0 0 .4rem; }}
 img {{ width: 100%; height: auto; }}
 .columns {{ display: flex; flex-wrap: wrap; gap: 1rem 4rem; margin-top: 1.5rem; }}
 table {{ border-collapse: collapse; font-size: .95rem; }}
@@ -298,13 +298,13 @@ td, th {{ border-bottom: 1px solid #e4e8e5; padding: .25rem .9rem .25rem 0; text
 th {{ color: #227848; font-weight: 600; }}
 th + th, .n {{ text-align: right; padding-left: 1.2rem; white-space: nowrap; }}
 .i {{ color: #8a938e; }} ul {{ max-width: 50rem; padding-left: 1.2rem; color: #4a5650; font-size: .95rem; }}
+table.facts .n {{ white-space: normal; max-width: 17rem; }}
 </style></head><body>
-<h1>{title}</h1>
 <img alt="Step response, frequency response, hysteresis loop and torque-speed curve"
- src="data:image/png;base64,{picture}">
+ title="{title}" src="data:image/png;base64,{picture}">
 <div class="columns">
 <section><h2>Measured</h2><table>{numbers}</table></section>
-<section><h2>Given</h2><table>{facts}</table></section>
+<section><h2>Given</h2><table class=facts>{facts}</table></section>
 </div>
 <h2 style="margin-top:1.8rem">How it was measured</h2><ul>{notes}</ul>
 </body></html>

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nutmeg.body.actuation.drives import ROTOR, add_drives, drive_of_each_joint
 from nutmeg.body.actuation.flex import END, bent
 from nutmeg.body.actuation.gear import MOTOR_SIDE, add_gear
-from nutmeg.body.actuation.groups import chosen, hinges, share_motors
+from nutmeg.body.actuation.groups import BENDS, chosen, hinges, share_motors
 from nutmeg.body.actuation.printed import add_printed_motor
 from nutmeg.body.actuation.servo import add_servo
 from nutmeg.body.actuation.settings import Actuation, Gear, Servo
@@ -40,7 +40,7 @@ Group = TypeVar("Group", Servo, Gear)
 
 KINDS = ("ideal", "servo", "motoflex", "motoflex-paper")
 """Actuations by name; anything else is a path."""
-HIDDEN_JOINTS = (ROTOR, MOTOR_SIDE, ".bend_1", ".bend_2")
+HIDDEN_JOINTS = (ROTOR, MOTOR_SIDE, *BENDS)
 """Ends of names of joints that belong to the actuation, not to the robot."""
 
 __all__ = [

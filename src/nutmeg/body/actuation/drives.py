@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import mujoco
 
-from nutmeg.body.actuation.groups import chosen
+from nutmeg.body.actuation.groups import chosen, hinges
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ROTOR_INERTIA = 1e4
 
 def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> None:
     """Gives every joint that a drive names its ideal actuator."""
-    joints = {j.name: j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE}
+    joints = hinges(spec)
     followers = {s.follower for s in robot.shared}
     motors = {a.target: a.name for a in spec.actuators}
     for joint, drive in drive_of_each_joint(robot, joints).items():

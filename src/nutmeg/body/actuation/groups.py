@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from nutmeg.body.robot import RobotSettings
 
 
+BENDS = (".bend_1", ".bend_2")
+"""Ends of the names of the hinges of bending links: no motor drives them, whatever a pattern says."""
+
+
 def chosen(patterns: Iterable[str], names: Iterable[str], kind: str, where: str) -> list[str]:
     """The names that match any of the patterns, in the order of the patterns; one that matches nothing is an error."""
     names = list(names)
@@ -28,8 +32,9 @@ def chosen(patterns: Iterable[str], names: Iterable[str], kind: str, where: str)
 
 
 def hinges(spec: mujoco.MjSpec) -> dict[str, mujoco.MjsJoint]:
-    """The hinges of a specification by name."""
-    return {j.name: j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE}
+    """The hinges of a specification by name, without those of bending links."""
+    hinge = mujoco.mjtJoint.mjJNT_HINGE
+    return {j.name: j for j in spec.joints if j.type == hinge and not j.name.endswith(BENDS)}
 
 
 def share_motors(spec: mujoco.MjSpec, robot: RobotSettings) -> None:

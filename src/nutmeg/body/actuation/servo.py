@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 BRISTLES_PER_STEP = 0.5
 """Stiffness of the LuGre bristle, in units of what one step can resolve."""
+BRISTLE_DAMPING = 0.1
+"""Damping ratio of the bristle. The implicit integrator takes it for damping of the joint at any speed, which acts as
+if the rotor's inertia were larger by 1.4 times this ratio."""
+HARD = (0.999, 0.999, 0.001, 0.5, 2.0)
+"""Impedance of dry friction: with the engine's own (0.9) a joint at rest creeps through it by several mrad/s."""
 COPPER = 0.0039
 """Growth of copper's resistance with temperature [1/K]."""
 ROOM = 25.0
@@ -87,6 +92,7 @@ def add_servo(
     target.armature = max(servo.rotor_inertia * servo.ratio**2, target.armature if target is not joint else 0.0)
     target.damping[0] = servo.viscous
     target.frictionloss = 0.0 if any(lugre) else servo.coulomb
+    target.solimp_friction = HARD
 
 
 def _lugre(servo: Servo, timestep: float, target: Any) -> list[float]:  # noqa: ANN401, ARG001
@@ -95,7 +101,7 @@ def _lugre(servo: Servo, timestep: float, target: Any) -> list[float]:  # noqa: 
         return [0.0] * 5
     inertia = max(servo.rotor_inertia * servo.ratio**2, 1e-4)
     stiffness = BRISTLES_PER_STEP * inertia / timestep**2
-    damping = 2 * math.sqrt(stiffness * inertia)
+    damping = 2 * BRISTLE_DAMPING * math.sqrt(stiffness * inertia)
     return [stiffness, damping, max(servo.coulomb, 1e-6), servo.static, servo.stribeck_speed]
 
 

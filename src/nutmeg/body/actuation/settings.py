@@ -164,12 +164,15 @@ class Actuation:
     flex: Mapping[str, Flex] = field(default_factory=dict)
     printed: bool = False
     """Motors and gears computed by the paper's algorithms as printed, not by the engine (see `printed`)."""
-    gear_steps: int = 10
-    """Only of printed gears: their steps in one of the physics, Δts/Δtg (algorithm 2, line 2)."""
-    gear_mass: float = 0.1
+    gear_step: float = 1e-4
+    """Only of printed gears: the longest step Δtg of their own [s] (algorithm 2, line 2)."""
+    gear_mass: float = 0.02
     """Only of printed gears: the small mass m_g that moves within the hull, as a share of the rotor's inertia."""
+    gear_friction: float = 0.2
+    """Only of printed gears: the friction B_g of that mass, as a share of the gear's damping."""
     source: str = ""
 
     def __post_init__(self) -> None:
-        _need(1 <= self.gear_steps <= 1000, f"gear_steps is {self.gear_steps}; allowed is 1 to 1000.")
+        _need(self.gear_step > 0, f"gear_step is {self.gear_step} s; it must be above 0.")
         _need(0 < self.gear_mass <= 1, f"gear_mass is {self.gear_mass}; it must be above 0 and at most 1.")
+        _need(self.gear_friction >= 0, f"gear_friction is {self.gear_friction}; it must be 0 or above.")
