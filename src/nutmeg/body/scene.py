@@ -266,7 +266,7 @@ def _finished(
         if table.root >= 0:
             start[table.root : table.root + 7] = pose[:7]
         start[table.angles] = pose[7:]
-        start[table.gears[:, 0]] = start[table.angles[table.gears[:, 1]]]
+        start[table.hidden[:, 0]] = table.at_rest(pose[7:])
         held, position = start[table.angles[table.motor_joints]], np.array(table.drives) == "position"
         commands[table.commands[position]] = held[position]
         moving = position & (table.setpoints >= 0)

@@ -56,11 +56,17 @@ class RobotTable:
     """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
     drives: tuple[str, ...]
     """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
-    gears: NDArray[np.intp]
-    """Addresses in qpos of the motor sides of gears, each with its joint's index in `joints`, (gears, 2)."""
+    hidden: NDArray[np.intp]
+    """Joints of the actuation (rotors, motor sides of gears, bends): address in qpos, address in qvel, and the
+    index in `joints` of the joint whose angle they have at rest, -1 for zero, (hidden, 3)."""
     limits: NDArray[np.float64]
     """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]; of a slide [m]."""
     sensors: tuple[Sensor, ...]
+
+    def at_rest(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Angles of the hidden joints when the robot holds joint angles (..., joints), (..., hidden)."""
+        padded = np.concatenate([angles, np.zeros((*angles.shape[:-1], 1))], axis=-1)
+        return np.asarray(padded[..., self.hidden[:, 2]])
 
     def motor_index(self, names: Iterable[str]) -> NDArray[np.intp]:
         """Positions of the named motors in this robot's command arrays."""
@@ -99,20 +105,21 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
         commands=np.array([int(model.actuator_ctrladr[a]) for a in motors], dtype=np.intp),
         setpoints=setpoints,
         drives=tuple(_drive_kind(model, a) for a in motors),
-        gears=_gears(model, prefix, joints),
+        hidden=_hidden(model, mine, prefix, joints),
         limits=limits,
         sensors=of_type(robot, kind).sensor,
     )
 
 
-def _gears(model: mujoco.MjModel, prefix: str, joints: tuple[str, ...]) -> NDArray[np.intp]:
-    """Where the motor sides of gears are, and whose they are."""
+def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> NDArray[np.intp]:
+    """Where the joints of the actuation are, and whose angle they have at rest."""
     rows = []
-    for index, joint in enumerate(joints):
-        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{prefix}{joint}{MOTOR_SIDE}")
-        if number >= 0:
-            rows.append((int(model.jnt_qposadr[number]), index))
-    return np.array(rows, dtype=np.intp).reshape(-1, 2)
+    for number in mine:
+        name = model.joint(number).name.removeprefix(prefix)
+        if name.endswith(HIDDEN_JOINTS):
+            follows = joints.index(name.removesuffix(MOTOR_SIDE)) if name.endswith(MOTOR_SIDE) else -1
+            rows.append((int(model.jnt_qposadr[number]), int(model.jnt_dofadr[number]), follows))
+    return np.array(rows, dtype=np.intp).reshape(-1, 3)
 
 
 _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)

@@ -114,6 +114,8 @@ class RobotWorlds:
         self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
         self._qpos[np.ix_(rows, table.angles)] = angles
         self._qvel[np.ix_(rows, table.rates)] = 0.0
+        self._qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(angles)
+        self._qvel[np.ix_(rows, table.hidden[:, 1])] = 0.0
         held = angles[:, table.motor_joints]
         position = np.array(table.drives) == "position"
         self._ctrl[np.ix_(rows, table.commands)] = np.where(position, held, 0.0)

@@ -181,7 +181,7 @@ def replay(
     worlds = Worlds(scene, len(logs))
     motor = list(table.motor_joints).index(index)
     angle = int(table.angles[index])
-    for column in (angle, *(int(g) for g, j in table.gears if j == index)):
+    for column in (angle, *(int(g) for g, _, j in table.hidden if j == index)):
         worlds.qpos[:, column] = [log.position[0] for log in logs]
     starts = np.array([log.times[0] for log in logs])
     steps = round(max(log.times[-1] - log.times[0] for log in logs) / timestep) + 2

@@ -200,7 +200,7 @@ def checked_joint(table: RobotTable, joint: str) -> str:
             raise UsageError(f"{joint} of {robot} has no motor of its own; it shares that of --joint {pair.leader}.")
     driven = [table.joints[index] for index in table.motor_joints]
     if joint not in driven:
-        raise UnknownNameError(f"joint with a motor of {robot}", joint, driven)
+        raise UnknownNameError("driven joint", joint, driven, where=robot)
     kind = table.drives[driven.index(joint)]
     if kind != "position":
         raise ModelError(f"the motor of {joint} of {robot} takes a {kind}; the rig needs one that takes an angle.")

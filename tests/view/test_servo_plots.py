@@ -1,0 +1,100 @@
+"""Figures and pages of servos."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nutmeg.engine.servo_bench import FrequencyResponse, Loop, Measured, Steps, TorqueSpeed
+from nutmeg.engine.servo_replay import Comparison
+from nutmeg.view.servo_plots import NAMES, readable, replay_figure, servo_figure, servo_page
+
+
+def measured(name: str = "motoflex", *, gear: bool = True) -> Measured:
+    """A made-up servo with round numbers."""
+    times = np.arange(0, 1, 0.001)
+    rise = np.where(times < 0.1, 0.0, 1 - np.exp(-(times - 0.1) / 0.05))
+    sizes = np.array([0.1, 0.2])
+    f = np.geomspace(0.5, 20, 20)
+    torques = np.linspace(-2, 2, 40)
+    sweep = 2 * np.sin(np.linspace(0, 2 * np.pi, 200))
+    held = torques / 400 + 0.01 * np.sign(torques)
+    loads = np.linspace(0, 2.2, 12)
+    return Measured(
+        actuation=name,
+        inertia=0.0123,
+        steps=Steps(times, sizes, rise[:, None] * sizes),
+        frequency=FrequencyResponse(f, 1 / (1 + 1j * f / 6), 0.05),
+        loop=Loop(sweep / 80, sweep, held if gear else np.zeros(0), torques if gear else np.zeros(0)),
+        torque_speed=TorqueSpeed(loads, np.maximum(0, 5 - 2.5 * loads), (2.4, 5.2)),
+    )
+
+
+@pytest.mark.parametrize("gear", [True, False])
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_figure_is_a_picture_with_something_in_every_quarter(gear: bool, beside: bool) -> None:
+    png = servo_figure("toy elbow", measured(gear=gear), measured("ideal", gear=False) if beside else None)
+    picture = np.asarray(Image.open(io.BytesIO(png)).convert("L"), float)
+    height, width = picture.shape
+    assert width > 1200
+    for quarter in (picture[: height // 2, : width // 2], picture[: height // 2, width // 2 :],
+                    picture[height // 2 :, : width // 2], picture[height // 2 :, width // 2 :]):  # fmt: skip
+        assert (quarter < 150).mean() > 0.005
+
+
+def test_the_page_carries_its_picture_and_all_numbers() -> None:
+    first, ideal = measured(), measured("ideal", gear=False)
+    png = servo_figure("toy <elbow>", first, ideal)
+    page = servo_page("toy <elbow>", png, first, ideal, {"voltage": "12 V <nominal>"}, ["made up"])
+    inside = re.search(r'src="data:image/png;base64,([^"]+)"', page)
+    assert inside is not None
+    assert base64.b64decode(inside.group(1)) == png
+    assert not re.search(r'(src|href)="(?!data:)', page), "nothing is fetched from elsewhere"
+    assert "toy &lt;elbow&gt;" in page
+    assert "12 V &lt;nominal&gt;" in page
+    assert "<li>made up</li>" in page
+    for name, value in first.numbers().items():
+        assert NAMES[name][0] in page
+        assert readable(name, value) in page
+    assert ">rigid<" in page, "the ideal drive has no gear"
+
+
+def test_numbers_are_written_as_people_read_them() -> None:
+    assert readable("rise_time_s", 0.0312) == "31.2 ms"
+    assert readable("play_rad", 0.0244) == "24.4 mrad"
+    assert readable("gear_stiffness_Nm_per_rad", math.inf) == "rigid"
+    assert readable("bandwidth_Hz", math.inf) == "above the highest tried"
+    assert readable("bandwidth_Hz", math.nan) == "below the lowest tried"
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_recordings_are_drawn_with_what_was_simulated(count: int) -> None:
+    times = np.linspace(0, 2, 200)
+    goal = np.sin(3 * times)
+    powered = times < 1.2
+    one = Comparison("kp1_sine", times, goal, 0.6 * goal, 0.62 * goal, 0.9 * goal, powered)
+    assert one.errors()["servo"] == pytest.approx(0.02 * np.abs(goal).mean())
+    assert one.errors()["goal"] == pytest.approx(0.4 * np.abs(goal).mean())
+    picture = Image.open(io.BytesIO(replay_figure("toy", [one] * count)))
+    assert picture.height > 300
+    assert (np.asarray(picture.convert("L"), float) < 150).mean() > 0.005
+
+
+@pytest.mark.browser
+def test_the_page_shows_in_a_browser(tmp_path: Path, browser_page: Any) -> None:
+    png = servo_figure("toy elbow", measured(), None)
+    file = tmp_path / "servo.html"
+    file.write_text(servo_page("toy elbow", png, measured(), None, {"voltage": "12 V"}), encoding="utf-8")
+    browser_page.goto(file.as_uri())
+    assert browser_page.evaluate("document.querySelector('img').naturalWidth") > 1200
+    assert browser_page.locator("table").count() == 2
+    assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert not browser_page.complaints
