@@ -20,6 +20,7 @@ import numpy as np
 
 from nutmeg.body.actuation import add_actuation, bent
 from nutmeg.body.actuation.gear import smallest_inertia
+from nutmeg.body.actuation.servo import HARD
 from nutmeg.body.expression import evaluate, evaluate_all
 from nutmeg.body.geometry import camera_quaternion, mirrored_name, quaternion, volume
 from nutmeg.body.mirror import all_shapes
@@ -197,6 +198,7 @@ def _add_bend(made: Any, body: Body, flex: Flex, timestep: float) -> None:  # no
         hinge = made.add_joint(name=f"{body.name}.bend_{number}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
         hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
         hinge.armature = smallest_inertia(flex.stiffness, timestep)
+        hinge.solimp_friction = list(HARD)
 
 
 def _checked_range(name: str, limits: list[float]) -> list[float]:

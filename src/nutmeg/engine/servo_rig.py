@@ -2,8 +2,9 @@
 
 The rig is the robot's own model with everything taken out that is not about this joint, so the limb behind it
 has its true inertia, and its servo, gear and bending links are those of any other scene. Stops are taken out as
-well, so that the motor can be spun; contacts and gravity are off. N copies run at once, each with its own
-commands and loads:
+well, so that the motor can be spun; contacts and gravity are off. What `supply` does once a control cycle (sag,
+friction that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run
+at once, each with its own commands and loads:
 
     rig = Rig("nao-v6", "LKneePitch", "motoflex")
     motion = rig.run(commands, loads)        # (rows, N) rad and N m, one row each 10 ms

@@ -283,6 +283,7 @@ The loop is a slow sweep of torque from outside while the firmware holds its com
 The gear alone is seen with constant torques and the rotor held fast.
 The torque-speed curve is what the motor reaches at full voltage against constant torques.
 Friction and losses of the gear take their share of the data sheet's line.
+The battery does not sag on the rig, and friction does not grow with the load.
 """.splitlines()
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
