@@ -28,6 +28,7 @@ COMMANDS = {
     "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
     "replay": "play a recording in the browser, or make a page of it that plays offline",
     "video": "make an MP4 of a recording",
+    "pack": "make one file of a recording",
     "import": "turn a CSV log of a real robot into a recording",
     "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
     "bench": "measure speed and memory beside bare MuJoCo",

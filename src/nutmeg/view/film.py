@@ -164,7 +164,7 @@ def _compile(scene_xml: str | None, title: str) -> Any:  # noqa: ANN401
     if scene_xml is None:
         raise RecordingError(
             f"{title}: this recording has no scene.xml, so there is nothing to draw. Only recordings of scenes "
-            f"(matches, walks) can be shown; series alone can be plotted."
+            f"(matches, walks) can be shown."
         )
     try:
         return mujoco.MjModel.from_xml_string(scene_xml)

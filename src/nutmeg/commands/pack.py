@@ -1,0 +1,39 @@
+"""Make one file of a recording's folder, to send to somebody; every command reads either.
+
+example: nutmeg pack match.nutmeg match-packed.nutmeg
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg pack`."""
+
+    folder: tyro.conf.Positional[Path]
+    """The recording."""
+    output: tyro.conf.Positional[Path]
+    """The file to write."""
+    overwrite: bool = False
+    """Replace an older file."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Packs the recording."""
+    from nutmeg.recording import pack
+
+    pack(arguments.folder, arguments.output, overwrite=arguments.overwrite)
+    size = arguments.output.stat().st_size
+    terminal.say(f"wrote {arguments.output}: {size / 1e6:.1f} MB.")
+    return {"file": str(arguments.output), "bytes": size}
