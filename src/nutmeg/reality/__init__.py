@@ -1,0 +1,49 @@
+"""Closing the gap: how far a simulation is from reality.
+
+Distances compare what a robot did, in reality and in many simulations at once (`distance` has the table of them):
+
+    from nutmeg.reality import DistanceSettings, make_distance, phi2, read_behaviours
+
+    phi2(real, simulated)                                  # arrays (T, channels), (N, T, channels): (N,) [bit]
+    distance = make_distance(DistanceSettings(kind="joint_error", exponent=2.0))
+    distance.per_trial(*read_behaviours(recording, simulated_recordings))   # (N,)
+"""
+
+from nutmeg.reality.alignment import fit_length, frames_before, resample, short_way
+from nutmeg.reality.behaviour import Behaviour, column_weights
+from nutmeg.reality.comparison import ChannelComparison, Comparison, compare
+from nutmeg.reality.distance import Combination, Distance, DistanceSettings, distance_unit, make_distance
+from nutmeg.reality.fitness_gap import phi1
+from nutmeg.reality.information import Binning, information_distance, phi2
+from nutmeg.reality.joint_error import error_if_ended, joint_error, least_exponent
+from nutmeg.reality.recorded import Alignment, read_behaviours
+from nutmeg.reality.series_error import SeriesErrors, real_scales, series_errors
+
+__all__ = [
+    "Alignment",
+    "Behaviour",
+    "Binning",
+    "ChannelComparison",
+    "Combination",
+    "Comparison",
+    "Distance",
+    "DistanceSettings",
+    "SeriesErrors",
+    "column_weights",
+    "compare",
+    "distance_unit",
+    "error_if_ended",
+    "fit_length",
+    "frames_before",
+    "information_distance",
+    "joint_error",
+    "least_exponent",
+    "make_distance",
+    "phi1",
+    "phi2",
+    "read_behaviours",
+    "real_scales",
+    "resample",
+    "series_errors",
+    "short_way",
+]
