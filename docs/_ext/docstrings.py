@@ -65,7 +65,7 @@ def _converted(lines: list[str]) -> list[str]:
             block = section = ""
         if section:
             out.append(_field(line, section))
-        elif line.startswith("|"):
+        elif line.startswith(("| ", "|-")):
             out += _table_row(line, first=not (out and out[-1].startswith(("     - ", "   * - "))))
         else:
             if indented and not block and (not out or out[-1] == ""):
@@ -87,7 +87,8 @@ def _field(line: str, section: str) -> str:
 
 def _is_prose(line: str) -> bool:
     """Whether a block is a listing or an equation rather than Python."""
-    return not re.search(r"\w\(|^\s*(with|for|from|import|@)\b| = \w", line)
+    columns = re.search(r"\S {3,}\S", line)  # a table set with spaces
+    return bool(columns) or not re.search(r"\w\(|^\s*(with|for|from|import|@)\b| = \w", line)
 
 
 def _table_row(line: str, *, first: bool) -> list[str]:

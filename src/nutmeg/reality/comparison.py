@@ -1,8 +1,10 @@
 """A simulated recording beside a real one: errors of every channel in a table.
 
-table = compare(Recording.open(real), Recording.open(simulated), channels=["nao.angles"])
-for row in table.channels:
-    row.column, row.rms, row.unit, row.missing   # "nao.angles.HeadYaw", 0.013, "rad", 4
+    table = compare(Recording.open(real), Recording.open(simulated), channels=["nao.angles"])
+    for row in table.channels:
+        row.column, row.rms, row.unit, row.missing   # "nao.angles.HeadYaw", 0.013, "rad", 4
+
+Channels that only one of the two has are left out, and named.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class FitnessGap:
     settings: DistanceSettings
 
     def per_trial(self, real: Behaviour, simulated: Behaviour) -> NDArray[np.float64]:
-        """|f_s - f_r| of one controller, `(N,)` (seed 000, eq. 3)."""
+        """The gap |f_s - f_r| of one controller, `(N,)` (seed 000, eq. 3)."""
         if real.fitness is None or simulated.fitness is None or np.isnan(real.fitness):
             side = simulated if simulated.fitness is None else real
             raise UsageError(f"{side.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
