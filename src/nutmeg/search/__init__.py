@@ -1,0 +1,32 @@
+"""How it is improved: spaces of named parameters, searchers that ask and tell, evaluation on threads or processes."""
+
+from nutmeg.search.cma_es import CmaEs, CmaEsSettings
+from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Threads
+from nutmeg.search.evolution_strategy import EvolutionStrategy, EvolutionStrategySettings
+from nutmeg.search.genetic import Genetic, GeneticSettings
+from nutmeg.search.processes import Processes
+from nutmeg.search.run import Budget, SearchResult, minimise
+from nutmeg.search.searcher import Best, Searcher
+from nutmeg.search.space import Dimension, Space
+
+__all__ = [
+    "Best",
+    "Budget",
+    "CmaEs",
+    "CmaEsSettings",
+    "Dimension",
+    "Evaluation",
+    "Evaluator",
+    "EvolutionStrategy",
+    "EvolutionStrategySettings",
+    "Genetic",
+    "GeneticSettings",
+    "InThisThread",
+    "OneByOne",
+    "Processes",
+    "SearchResult",
+    "Searcher",
+    "Space",
+    "Threads",
+    "minimise",
+]

@@ -1,0 +1,212 @@
+"""What candidates are worth: a function of theirs, computed in this thread, on several, or in other processes.
+
+A function takes candidates (n, k) and a generator for each, and gives their values (n,): one simulated world per
+candidate, stepped together. `OneByOne` makes such a function of one for a single candidate.
+
+    def cost(candidate, rng):                                   # (k,) -> a number, smaller is better
+        return float(np.sum(candidate**2))
+
+    evaluation = InThisThread().evaluate(OneByOne(cost), candidates, candidate_seeds(7, 0, len(candidates)))
+    evaluation.values, evaluation.failures
+
+A candidate fails when its value is not finite, when it raises a `SimulationError`, or when it kills the process
+it runs in; every other exception is a mistake of the function and ends the evaluation. The value of a candidate
+must depend on nothing but the candidate and its generator; then it is the same whatever the number of workers.
+
+`Evaluator` has two methods, so that a cluster can be another one.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
+
+from nutmeg.errors import SimulationError, UsageError
+from nutmeg.search.space import Floats
+
+Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
+"""Values (n,) of candidates (n, k), with a generator for each."""
+Progress = Callable[[int, int], None]
+"""Told how many candidates of how many are done; called in the thread that called `evaluate`."""
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """A function of many candidates that calls one of a single candidate, (k,), and its generator."""
+
+    function: Callable[[Floats, Generator], float]
+
+    def __call__(self, candidates: Floats, generators: Sequence[Generator]) -> list[float]:
+        """The values of candidates (n, k)."""
+        return [self.function(row, rng) for row, rng in zip(candidates, generators, strict=True)]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A candidate that has no value, and why."""
+
+    index: int
+    """Its row among the candidates."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What candidates are worth."""
+
+    values: Floats
+    """(N,), in the order of the candidates; nan for those that failed."""
+    failures: tuple[Failure, ...]
+
+
+class Evaluator(Protocol):
+    """Evaluates candidates somewhere."""
+
+    def evaluate(
+        self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
+    ) -> Evaluation:
+        """The values of candidates (N, k), each with the generator of its seed."""
+
+    def close(self) -> None:
+        """Lets go of threads or processes; evaluating again takes new ones."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some of the candidates, evaluated by one call of the function."""
+
+    rows: tuple[int, ...]
+    """Which candidates."""
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class PieceResult:
+    """The values of a piece, and why those that have none failed (empty for the others)."""
+
+    values: tuple[float, ...]
+    reasons: tuple[str, ...]
+
+
+def candidate_seeds(seed: int, generation: int, count: int) -> list[SeedSequence]:
+    """The seeds of the candidates of a generation.
+
+    The same as spawning a child for each generation of `seed`, and one of that for each candidate.
+    """
+    return [SeedSequence(seed, spawn_key=(generation, index)) for index in range(count)]
+
+
+def pieces(count: int, size: int | None) -> list[Piece]:
+    """`count` candidates in pieces of `size`, the last one smaller; all in one without a size."""
+    size = size or max(count, 1)
+    return [Piece(tuple(range(first, min(first + size, count)))) for first in range(0, count, size)]
+
+
+def evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> PieceResult:
+    """The values of a few candidates (n, k); runs in the thread or process of a worker."""
+    generators = [np.random.default_rng(seed) for seed in seeds]
+    try:
+        values = np.asarray(function(candidates.copy(), generators), float)
+    except SimulationError as error:
+        if len(candidates) == 1:
+            return PieceResult((float("nan"),), (str(error) or type(error).__name__,))
+        # One of several broke down: one at a time, from fresh generators, tells which.
+        singles = [evaluate_piece(function, candidates[i : i + 1], seeds[i : i + 1]) for i in range(len(seeds))]
+        return PieceResult(tuple(s.values[0] for s in singles), tuple(s.reasons[0] for s in singles))
+    if values.shape != (len(candidates),):
+        raise UsageError(
+            f"the evaluated function gave values of the shape {values.shape} for {len(candidates)} candidates; "
+            f"needed is ({len(candidates)},). Wrap a function of one candidate in OneByOne."
+        )
+    finite = np.isfinite(values)
+    reasons = tuple("" if ok else f"its value is {value}" for ok, value in zip(finite, values, strict=True))
+    return PieceResult(tuple(np.where(finite, values, np.nan).tolist()), reasons)
+
+
+def collect(count: int, results: Iterable[tuple[Piece, PieceResult]], progress: Progress | None) -> Evaluation:
+    """Puts results that come in any order into the order of the candidates."""
+    values = np.full(count, np.nan)
+    failures, done = [], 0
+    for piece, result in results:
+        values[list(piece.rows)] = result.values
+        failures += [Failure(row, why) for row, why in zip(piece.rows, result.reasons, strict=True) if why]
+        done += len(piece.rows)
+        if progress:
+            progress(done, count)
+    return Evaluation(values, tuple(sorted(failures, key=lambda failure: failure.index)))
+
+
+def checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Floats:
+    """The candidates as (N, k), if there is a seed for each."""
+    rows = np.asarray(candidates, float)
+    if rows.ndim != 2 or len(rows) != len(seeds):
+        raise UsageError(f"candidates of the shape {rows.shape} with {len(seeds)} seeds; needed are (N, k) and N.")
+    return rows
+
+
+def checked_workers(workers: int, piece: int | None) -> None:
+    """An error unless there are workers, with pieces to work on."""
+    if workers < 1 or (piece is not None and piece < 1):
+        raise UsageError(f"{workers} workers with pieces of {piece} candidates; allowed are 1 or more of both.")
+
+
+class InThisThread:
+    """Evaluates in the calling thread, `piece` candidates a call (all in one if None)."""
+
+    def __init__(self, *, piece: int | None = None) -> None:
+        checked_workers(1, piece)
+        self._piece = piece
+
+    def evaluate(
+        self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
+    ) -> Evaluation:
+        """The values of candidates (N, k)."""
+        rows = checked_seeds(candidates, seeds)
+        todo = pieces(len(rows), self._piece)
+        results = ((piece, _evaluate_rows(function, rows, seeds, piece)) for piece in todo)
+        return collect(len(rows), results, progress)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class Threads:
+    """Evaluates on threads, for functions that leave Python's lock while they work, as MuJoCo's stepping does.
+
+    Args:
+        workers: how many threads.
+        piece: how many candidates a call of the function gets.
+    """
+
+    def __init__(self, workers: int, *, piece: int = 1) -> None:
+        checked_workers(workers, piece)
+        self._workers, self._piece = workers, piece
+
+    def evaluate(
+        self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
+    ) -> Evaluation:
+        """The values of candidates (N, k); if interrupted, calls that have begun are waited for, no others begin."""
+        rows = checked_seeds(candidates, seeds)
+        pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="evaluation")
+        try:
+            jobs = {
+                pool.submit(_evaluate_rows, function, rows, seeds, piece): piece
+                for piece in pieces(len(rows), self._piece)
+            }
+            results = ((jobs[job], job.result()) for job in concurrent.futures.as_completed(jobs))
+            return collect(len(rows), results, progress)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        """Nothing to let go of: threads live as long as an evaluation."""
+
+
+def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequence], piece: Piece) -> PieceResult:
+    return evaluate_piece(function, rows[list(piece.rows)], [seeds[row] for row in piece.rows])

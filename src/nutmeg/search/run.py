@@ -1,0 +1,200 @@
+"""A search from start to end: ask, evaluate, save, tell, until the budget is spent.
+
+    space = Space({"x": Dimension(low=-5, high=5, start=3), "y": Dimension(low=-5, high=5, start=3)})
+    searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
+    cost = OneByOne(lambda candidate, rng: float(np.sum(candidate**2)))
+    result = minimise(cost, space, searcher, InThisThread(), budget=500)
+    space.named(result.best.candidate)        # {"x": 0.0000..., "y": 0.0000...}
+
+With a folder, the search can be interrupted at any time (Ctrl-C, kill -9, a full disk); the same call with a new
+searcher, made the same way, goes on where it stopped and ends with the same numbers. A larger budget
+continues a search that had ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import UsageError
+from nutmeg.search.checkpoint import Checkpoint, Told, open_checkpoint, replay
+from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
+from nutmeg.search.searcher import Best, Searcher
+from nutmeg.search.space import Floats, Space
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """When a search ends, whatever comes first; it may always end earlier because the searcher has finished."""
+
+    evaluations: int | None = None
+    """The most candidates to evaluate; a generation that does not fit any more is not begun."""
+    generations: int | None = None
+    """The most generations."""
+    target: float | None = None
+    """A value that is good enough."""
+
+    def __post_init__(self) -> None:
+        if self.evaluations is None and self.generations is None and self.target is None:
+            raise ValueError("the budget has no limit; give evaluations, generations or a target.")
+        for name, limit in (("evaluations", self.evaluations), ("generations", self.generations)):
+            if limit is not None and limit < 1:
+                raise ValueError(f"the budget has {limit} {name}; allowed is 1 or more.")
+
+    def spent(self, searcher: Searcher, next_size: int) -> str:
+        """Why a generation of `next_size` more may not begin; empty if it may."""
+        evaluations, generations = int(searcher.state["evaluations"]), int(searcher.state["generation"])
+        if self.target is not None and searcher.best.value <= self.target:
+            return f"the target {self.target:g} is reached"
+        if self.generations is not None and generations >= self.generations:
+            return f"{generations} generations are done"
+        if self.evaluations is not None and evaluations + next_size > self.evaluations:
+            return f"{evaluations} of {self.evaluations} evaluations are done"
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """What happened in a generation."""
+
+    number: int
+    """Counted from 0."""
+    candidates: Floats
+    """(N, k), in SI units."""
+    values: Floats
+    """(N,), nan for failed ones."""
+    failures: tuple[Failure, ...]
+    evaluations: int
+    """How many candidates have been evaluated up to here."""
+    best: Best
+    """The best up to here."""
+    mean: Floats
+    """Where the searcher stands after it, (k,), in SI units."""
+    state: Mapping[str, float]
+    """The searcher's own numbers after it."""
+    replayed: bool
+    """Whether it was read from a checkpoint, not evaluated now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """What a search has found."""
+
+    best: Best
+    mean: Floats
+    """Where the searcher stood at the end, (k,), in SI units; under noise a better answer than the best."""
+    history: tuple[Generation, ...]
+    evaluations: int
+    failures: int
+    """How many candidates failed."""
+    reason: str
+    """Why the search ended."""
+
+
+def minimise(
+    function: Function,
+    space: Space,
+    searcher: Searcher,
+    evaluator: Evaluator,
+    *,
+    budget: Budget | int,
+    seed: int = 0,
+    folder: Path | None = None,
+    on_generation: Callable[[Generation], None] | None = None,
+    progress: Progress | None = None,
+) -> SearchResult:
+    """Looks for the candidate with the smallest value of a function.
+
+    Args:
+        function: gives values (n,) of candidates (n, k); see `evaluation`.
+        space: what is searched; the searcher's own.
+        searcher: a new one.
+        evaluator: where the function is computed; it is not closed.
+        budget: when to end; a number means evaluations.
+        seed: of the generators that candidates are evaluated with.
+        folder: where to save every generation, and to go on from.
+        on_generation: called after every generation, replayed ones included.
+        progress: called while a generation is evaluated, with the candidates done and all.
+    """
+    if space is not searcher.space:
+        raise UsageError("the searcher searches another space than the one given; make it with the same.")
+    limit = Budget(evaluations=budget) if isinstance(budget, int) else budget
+    history: list[Generation] = []
+
+    def note(told: Told, *, replayed: bool) -> None:
+        history.append(_generation(told, searcher, replayed=replayed))
+        if on_generation:
+            on_generation(history[-1])
+
+    with _opened(folder, searcher, seed) as checkpoint:
+        for told in checkpoint.generations if checkpoint else ():
+            replay(searcher, told, checkpoint.path)  # type: ignore[union-attr]
+            note(told, replayed=True)
+        while not (reason := _ended(searcher, limit)):
+            told = _evaluated(function, searcher, evaluator, seed, progress)
+            if checkpoint:
+                checkpoint.append(told)
+            searcher.tell(told.values)
+            note(told, replayed=False)
+    return SearchResult(
+        best=searcher.best,
+        mean=searcher.mean,
+        history=tuple(history),
+        evaluations=int(searcher.state["evaluations"]),
+        failures=int(searcher.state["failures"]),
+        reason=reason,
+    )
+
+
+@contextlib.contextmanager
+def _opened(folder: Path | None, searcher: Searcher, seed: int) -> Iterator[Checkpoint | None]:
+    if folder is None:
+        yield None
+    else:
+        with open_checkpoint(folder, searcher, seed=seed) as checkpoint:
+            yield checkpoint
+
+
+def _ended(searcher: Searcher, budget: Budget) -> str:
+    """Why no further generation is evaluated; empty if one is."""
+    if searcher.finished:
+        return searcher.finished
+    size = len(searcher.ask())
+    reason = budget.spent(searcher, size)
+    if reason and not searcher.state["generation"]:
+        raise UsageError(
+            f"the budget of {budget.evaluations} evaluations is smaller than the first generation of {size} "
+            "candidates; raise it, or make the population smaller."
+        )
+    return reason
+
+
+def _evaluated(
+    function: Function, searcher: Searcher, evaluator: Evaluator, seed: int, progress: Progress | None
+) -> Told:
+    candidates, number = searcher.ask(), int(searcher.state["generation"])
+    seeds = candidate_seeds(seed, number, len(candidates))
+    evaluation = evaluator.evaluate(function, candidates, seeds, progress)
+    return Told(number, candidates, evaluation.values, evaluation.failures)
+
+
+def _generation(told: Told, searcher: Searcher, *, replayed: bool) -> Generation:
+    state = dict(searcher.state)
+    return Generation(
+        number=told.number,
+        candidates=told.candidates,
+        values=np.array(told.values),
+        failures=told.failures,
+        evaluations=int(state["evaluations"]),
+        best=searcher.best,
+        mean=searcher.mean,
+        state=state,
+        replayed=replayed,
+    )
