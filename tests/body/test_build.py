@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from nutmeg.body.build import build, parameter_values
-from nutmeg.body.mirror import all_shapes
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.geometry import camera_quaternion, heading, mirrored_name, product, quaternion, volume
+from nutmeg.body.mirror import all_shapes
 from nutmeg.body.robot import Body, Drive, Joint, Parameter, RobotSettings, Shape
 from nutmeg.body.sensors import Sensor
 from nutmeg.errors import ModelError, UnknownNameError
