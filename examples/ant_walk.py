@@ -23,4 +23,4 @@ with TraceWriter(Path("ant.nutmeg"), worlds, world=0, overwrite=True) as trace:
     schedule.every(0.02, trace.sample)
     schedule.run(10.0)
 for mu, metres in zip(friction, ant.pose[:, 0], strict=True):
-    print(f"friction {mu:.2f}: {metres:.2f} m")  # noqa: T201
+    print(f"friction {mu:.2f}: {metres:.2f} m")

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+pytestmark = pytest.mark.slow
+
 STEP = 0.001
 BENCH = """\
 format = 1

@@ -17,6 +17,8 @@ from nutmeg.engine.servo_replay import actuation_of, compare, read_bench, read_l
 from nutmeg.engine.servo_rig import Rig
 from nutmeg.errors import FileError, ModelError, RecordingError, UnknownNameError, UsageError
 
+pytestmark = pytest.mark.slow
+
 XL330 = Path(__file__).parents[2] / "examples" / "servo_xl330"
 KNEE = "LKneePitch"
 

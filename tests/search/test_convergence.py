@@ -25,6 +25,8 @@ from nutmeg.search import (
 )
 from nutmeg.search.space import Floats
 
+pytestmark = pytest.mark.slow
+
 SPACE = Space({f"x{i}": Dimension(low=-5, high=5, start=-2) for i in range(6)})
 SEEDS = (0, 1, 2)
 Cost = Callable[[Floats, Sequence[Generator]], Floats]

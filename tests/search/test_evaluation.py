@@ -21,6 +21,8 @@ from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.search.evaluation import Evaluator, InThisThread, OneByOne, Threads, candidate_seeds
 from nutmeg.search.processes import Processes
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = '''
 import os, signal, time
 from pathlib import Path
