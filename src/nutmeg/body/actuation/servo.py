@@ -67,7 +67,7 @@ def add_servo(
     constant, resistance = servo.constant(battery.voltage), servo.resistance(battery.voltage)
     gain = constant / resistance
     motor = spec.add_actuator(name=joint.name, target=target.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    lugre = _lugre(servo, timestep, target)
+    lugre = _lugre(servo, timestep)
     motor.set_to_dcmotor(
         motorconst=[constant, constant],
         resistance=resistance,
@@ -95,7 +95,7 @@ def add_servo(
     target.solimp_friction = HARD
 
 
-def _lugre(servo: Servo, timestep: float, target: Any) -> list[float]:  # noqa: ANN401, ARG001
+def _lugre(servo: Servo, timestep: float) -> list[float]:
     """LuGre's stiffness, damping, coulomb, static and Stribeck speed; zeros without a Stribeck effect."""
     if not servo.static:
         return [0.0] * 5
