@@ -12,7 +12,7 @@ from nutmeg.body.posing import pose_angles
 from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import ModelError
-from nutmeg.motion.nao_legs import NaoBody
+from nutmeg.motion.nao_body import NaoBody
 from nutmeg.motion.preview_walk import MOTOFLEX_1, MOTOFLEX_2, QUICK, PreviewWalk, PreviewWalkSettings
 
 CURVE = PreviewWalkSettings(forward=0.08, sideways=0.02, turn=0.2)

@@ -19,7 +19,8 @@ import numpy as np
 
 from nutmeg.errors import ModelError
 from nutmeg.motion.keyframes import Keyframes
-from nutmeg.motion.nao_legs import NaoBody, Pose, rotation
+from nutmeg.motion.nao_body import NaoBody
+from nutmeg.motion.nao_legs import Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nutmeg.errors import ModelError
-from nutmeg.motion.nao_legs import LegAngles, NaoBody, Pose, rotation
+from nutmeg.motion.nao_body import NaoBody
+from nutmeg.motion.nao_legs import LegAngles, Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
 if TYPE_CHECKING:
