@@ -79,6 +79,7 @@ def test_the_soles_are_where_the_engine_has_them(robot: str) -> None:
             below = data.xanchor[joint.id] - legs.sole * turned[:, 2]
             np.testing.assert_allclose(found.position[side], below, atol=1e-12)
             np.testing.assert_allclose(found.rotation[side], turned, atol=1e-12)
+        np.testing.assert_allclose(legs.soles(angles), found.position, atol=1e-12)
 
 
 def test_the_sole_is_the_underside_of_the_colliding_foot() -> None:

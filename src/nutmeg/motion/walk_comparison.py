@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from nutmeg.motion.trial import Trial, try_walk
 
 if TYPE_CHECKING:
     from nutmeg.body.actuation import Actuation
+    from nutmeg.body.identified import IdentifiedBody
     from nutmeg.motion.preview_walk import PreviewWalkSettings
 
 BEGIN, END = 3.0, 2.0
@@ -65,6 +67,7 @@ def compare_walk(
     seconds: float = 20.0,
     timestep: float = 0.001,
     name: str = "",
+    body: IdentifiedBody | None = None,
 ) -> WalkResult:
     """Walks with one actuation on the SPL's carpet.
 
@@ -75,8 +78,11 @@ def compare_walk(
         seconds: how long.
         timestep: of the physics [s].
         name: what to call the result; the actuation's name by default.
+        body: the robot's identified body.
     """
-    placement = Placement(robot=robot, name="walker", pos=(-3.5, 0.0), actuation=actuation)
+    placement = Placement(robot=robot, name="walker", pos=(-3.5, 0.0))
+    placement = body.placed(placement) if body is not None else placement
+    placement = dataclasses.replace(placement, actuation=actuation)
     scene = assemble(SceneSettings(field="spl2025", ball="none", robots=(placement,), visuals=False, timestep=timestep))
     walk = PreviewWalk(scene.robots[0], settings, duration=seconds)
     trial = try_walk(Worlds(scene), "walker", walk.angles, seconds=seconds)

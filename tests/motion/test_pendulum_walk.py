@@ -1,0 +1,167 @@
+"""The pendulum walk: continuity across support exchange, symmetry, limits, and a robot that stays on its feet."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.engine.schedule import Schedule
+from nutmeg.engine.worlds import Worlds
+from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.motion.nao_body import NaoBody
+from nutmeg.motion.pendulum_settings import EXTENDED, SEARCHED, PendulumWalkSettings, parameter_range, stacked
+from nutmeg.motion.pendulum_walk import PendulumWalk
+from nutmeg.motion.walker import Walker
+
+Array = Any
+FLIP = np.array([1.0, -1.0, 1.0])
+FINE = 1e-4
+"""A cycle so short that differences are derivatives [s]."""
+
+
+@functools.cache
+def scene_of(robot: str) -> Scene:
+    placement = Placement(robot=robot, name="nao")
+    return assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+
+
+@functools.cache
+def body_of(robot: str) -> NaoBody:
+    return NaoBody(scene_of(robot).robots[0])
+
+
+def walked(wanted: Array, *, cycles: int, period: float = FINE, **numbers: float) -> Array:
+    """The feet in every cycle of a walk at a constant step size from the first, (cycles, 2, 3)."""
+    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0, **numbers)], period=period)
+    rows = []
+    for _ in range(cycles):
+        walk.advance(wanted)
+        rows.append(walk.feet[0].copy())
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("wanted", [(0, 0, 0), (0.1, 0, 0), (-0.1, 0, 0), (0, 0.1, 0), (0, -0.1, 0), (0.05, 0.05, 0.3)])
+def test_the_feet_never_jump_not_even_when_support_changes(wanted: Array) -> None:
+    feet = walked(wanted, cycles=8000)[10:]
+    speed = np.abs(np.diff(feet, axis=0)).max() / FINE
+    assert speed < 2.5  # m/s: a jump of a millimetre would be 10
+
+
+@pytest.mark.parametrize("wanted", [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)])
+def test_the_centre_of_mass_moves_evenly_across_support_exchange(wanted: Array) -> None:
+    """The torso as the supporting foot sees it has the same velocity before and after the exchange."""
+    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0)], period=FINE)
+    places, support = [], []
+    for _ in range(8000):
+        walk.advance(wanted)
+        support.append(1 - int(walk.swing[0]))
+        places.append(-walk.feet[0, support[-1], :2])
+    velocity = np.diff(places, axis=0) / FINE
+    exchanges = np.flatnonzero(np.diff(support))
+    exchanges = exchanges[exchanges > 200]
+    assert len(exchanges) > 3
+    assert np.abs(velocity[exchanges + 1] - velocity[exchanges - 1]).max() < 0.003
+
+
+def test_the_phase_has_the_fixed_point_of_the_paper_and_its_step_time() -> None:
+    settings = PendulumWalkSettings()
+    walk = PendulumWalk(body_of("nao-spark"), [settings], period=0.02)
+    k = np.sqrt(9.80665 / settings.z_torso)
+    assert walk.step_time[0] == pytest.approx(4 * np.arccosh(3) * settings.phi_length / k)
+    ends = []
+    for _ in range(100):
+        walk.advance((0.0, 0.0, 0.0))
+        ends.append(float(walk.phi_end[0]))
+    assert np.ptp(ends) < 1e-12
+
+
+def test_a_disturbed_phase_returns_to_its_fixed_point() -> None:
+    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=0.001)
+    settled = walk.phi_end.copy()
+    walk.phi_end *= 0.8
+    for _ in range(3000):
+        walk.advance((0.0, 0.0, 0.0))
+    assert walk.phi_end == pytest.approx(settled, rel=1e-3)
+
+
+def test_on_the_spot_a_walk_repeats_itself_and_its_sides_mirror_each_other() -> None:
+    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=FINE)
+    step = round(walk.step_time[0] / FINE)
+    feet = walked((0.0, 0.0, 0.0), cycles=6 * step + 10)
+    np.testing.assert_allclose(feet[100 : 100 + 2 * step], feet[100 + 2 * step : 100 + 4 * step], atol=2e-4)
+    mirrored = feet[100 + step : 100 + 3 * step, ::-1] * FLIP
+    np.testing.assert_allclose(feet[100 : 100 + 2 * step], mirrored, atol=2e-4)
+
+
+def test_a_mirrored_command_gives_a_mirrored_walk() -> None:
+    body, settings = body_of("nao-spark"), PendulumWalkSettings(side_split=0.6, turn_sep=0.05)
+    one, other = (PendulumWalk(body, [settings]) for _ in range(2))
+    other.swing[:] = 1
+    for _ in range(100):
+        one.advance((0.1, 0.05, 0.2))
+        other.advance((0.1, -0.05, -0.2))
+        np.testing.assert_allclose(other.feet[:, ::-1] * FLIP, one.feet, atol=1e-12)
+
+
+def test_any_row_of_a_batch_is_the_walk_of_its_own() -> None:
+    rng = np.random.default_rng(3)
+    walks = [PendulumWalkSettings(z_step=z, phi_length=length) for z, length in rng.uniform(0.05, 0.12, (5, 2))]
+    wanted = rng.uniform(-0.2, 0.2, (5, 3))
+    together, alone = PendulumWalk(body_of("nao-spark"), walks), PendulumWalk(body_of("nao-spark"), walks[3:4])
+    for _ in range(60):
+        together.advance(wanted)
+        alone.advance(wanted[3])
+    np.testing.assert_array_equal(together.feet[3], alone.feet[0])
+
+
+def test_steps_are_never_longer_than_allowed_and_stability_shortens_them() -> None:
+    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0, back_share=0.5)])
+    walk.advance((9.0, 9.0, -9.0))
+    np.testing.assert_allclose(walk.step[0], [0.030, 0.025, -0.15])
+    walk.advance((-9.0, 0.0, 0.0))
+    assert walk.step[0, 0] == pytest.approx(-0.015)
+    walk.stability[:] = 0.0
+    walk.advance((-9.0, 0.0, 0.0))
+    assert walk.feet[0, 0, 0] == pytest.approx(walk.feet[0, 1, 0])
+
+
+@pytest.mark.slow
+def test_the_untrained_walk_stays_on_its_feet_in_every_direction() -> None:
+    wanted = [[0.14, 0, 0], [-0.14, 0, 0], [0, 0.14, 0], [0, -0.14, 0], [0, 0, 0.5], [0.1, 0.1, 0.2]]
+    worlds = Worlds(scene_of("nao-spark"), len(wanted))
+    walker, schedule = Walker(worlds, "nao", [PendulumWalkSettings()]), Schedule(worlds)
+    walker.wanted[:] = wanted
+    schedule.every(0.02, walker.sample)
+    schedule.run(10.0)
+    robot = worlds.robot("nao")
+    assert (robot.uprightness() > 0.97).all()
+    way = robot.pose[:4, :2] * [[1, 0], [-1, 0], [0, 1], [0, -1]]
+    assert (way.sum(axis=1) > 1.0).all()
+
+
+def test_what_a_walk_cannot_do_is_refused_with_what_is_allowed() -> None:
+    with pytest.raises(ValueError, match=r"z_torso is 0.9; allowed is 0.2..0.45 m"):
+        PendulumWalkSettings(z_torso=0.9)
+    with pytest.raises(ValueError, match=r"phi_length is nan"):
+        PendulumWalkSettings(phi_length=float("nan"))
+    with pytest.raises(ValueError, match="err_max"):
+        PendulumWalkSettings(err_norm=0.2, err_max=0.1)
+    with pytest.raises(UsageError, match="not a number"):
+        PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()]).advance((np.nan, 0, 0))
+    with pytest.raises(UsageError, match="2 sets of walk parameters for 3 worlds"):
+        Walker(Worlds(scene_of("nao-spark"), 3), "nao", [PendulumWalkSettings()] * 2)
+    with pytest.raises(UsageError, match="at least one"):
+        stacked([])
+
+
+def test_every_searched_parameter_has_a_range_around_its_start() -> None:
+    assert len(SEARCHED) == 14
+    for name in EXTENDED:
+        low, high, _ = parameter_range(name)
+        assert low <= getattr(PendulumWalkSettings(), name) <= high
+    with pytest.raises(UnknownNameError, match="phi_length"):
+        parameter_range("phi_lenght")
