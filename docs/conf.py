@@ -23,6 +23,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
+suppress_warnings = ["ref.python"]  # several settings have a field `type`, which autodoc takes for Python's own
 python_maximum_signature_line_length = 100
 
 html_theme = "furo"

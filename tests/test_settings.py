@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nutmeg.errors import FileError
 from nutmeg.recording.toml_text import toml_text
-from nutmeg.settings import convert, line_of, read, read_toml
+from nutmeg.settings import convert, line_of, read, read_cached, read_toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,3 +183,15 @@ def test_a_line_is_found_for_quoted_keys_and_not_invented_for_absent_ones(tmp_pa
     assert line_of(path, "absent") is None
     assert line_of(path, "") is None
     assert line_of(tmp_path / "none.toml", "mass") is None
+
+
+def test_a_file_that_is_read_often_is_read_again_only_when_it_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "part.toml"
+    path.write_text('name = "arm"')
+    first = read_cached(path, Part)
+    assert read_cached(path, Part) is first
+    path.write_text('name = "finger"')
+    assert read_cached(path, Part).name == "finger"
+    path.unlink()
+    with pytest.raises(FileError, match="there is no such file"):
+        read_cached(path, Part)

@@ -24,6 +24,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -56,6 +57,21 @@ def read_toml(path: Path) -> dict[str, Any]:
 def read(path: Path, kind: type[T]) -> T:
     """The dataclass `kind` that a TOML file describes."""
     return convert(read_toml(path), kind, path)
+
+
+def read_cached(path: Path, kind: type[T]) -> T:
+    """The same, for files that are read often: `kind` must be frozen; a file that has changed is read again."""
+    try:
+        state = path.stat()
+    except OSError:
+        return read(path, kind)  # says what is wrong
+    same = (str(path.resolve()), state.st_mtime_ns, state.st_size)
+    return typing.cast("T", _read_once(path, typing.cast("Any", kind), same))
+
+
+@lru_cache(maxsize=64)
+def _read_once(path: Path, kind: Any, same: tuple[str, int, int]) -> Any:  # noqa: ANN401, ARG001 (a key of the cache)
+    return read(path, kind)
 
 
 def convert(table: Mapping[str, Any], kind: type[T], path: Path) -> T:

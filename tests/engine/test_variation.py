@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
+from nutmeg.body import Adjustment, Placement, Scene, SceneSettings, assemble
 from nutmeg.engine import Worlds
-from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.errors import ModelError, NutmegError, UnknownNameError
 
 G = 9.81
 LEVER = """
@@ -164,3 +164,124 @@ def test_worlds_with_scenes_of_their_own_are_not_varied() -> None:
     worlds = Worlds.of([scene, scene])
     with pytest.raises(ModelError, match="vary the scenes"):
         worlds.vary.friction("a", 0.5)
+
+
+def scene_of(robot: str, actuation: str = "ideal", *adjustments: Adjustment) -> Scene:
+    placement = Placement(robot=robot, name="r", actuation=actuation, adjustments=adjustments)
+    return assemble(SceneSettings(ball="none", visuals=False, robots=(placement,)))
+
+
+def numbers(model: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """The numbers of a model, by field."""
+    kinds = ("body_", "dof_", "jnt_", "geom_", "actuator_", "tendon_", "eq_")
+    found = {name: getattr(model, name) for name in dir(model) if name.startswith(kinds)}
+    return {name: v for name, v in found.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fiu"} | {
+        "impratio": np.array(model.opt.impratio)
+    }
+
+
+SETTABLE = [
+    ("ant", "ideal", "mass.*Tibia", (0.03, 0.04)),
+    ("ant", "ideal", "joint.*_knee.damping", (0.05, 0.1)),
+    ("ant", "ideal", "joint.L*.armature", (0.01, 0.02)),
+    ("ant", "ideal", "joint.*.friction", (0.01, 0.02)),
+    ("ant", "ideal", "drives.*.stiffness", (8.0, 12.0)),
+    ("ant", "ideal", "drives.*.damping", (0.3, 0.4)),
+    ("ant", "ideal", "drives.*.torque", (0.5, 0.9)),
+    ("ant", "ideal", "drives.*.speed", (3.0, 4.0)),
+    ("ant", "ideal", "drives.*.armature", (0.01, 0.02)),
+    ("ant", "ideal", "drives.*.friction", (0.01, 0.02)),
+    ("ant", "ideal", "foot.friction", (0.3, 0.4)),
+    ("ant", "ideal", "physics.impratio", (2.0, 3.0)),
+    ("nao-spark", "ideal", "drives.*.torque", (5.0, 6.0)),
+    ("nao-spark", "ideal", "drives.*.speed", (3.0, 4.0)),
+    ("nao-spark", "ideal", "physics.contact.friction", (5.0, 6.0)),
+    ("nao-spark", "ideal", "physics.contact.solimp", (0.99, 0.98)),
+    ("nao-spark", "ideal", "physics.contact.solref_1", (-40.0, -30.0)),
+    ("nao-v4", "motoflex", "mass.*Tibia", (0.3, 0.4)),
+    ("nao-v4", "motoflex", "servo.*.p", (200.0, 300.0)),
+    ("nao-v4", "motoflex", "servo.*.d", (1.0, 2.0)),
+    ("nao-v4", "motoflex", "servo.leg*.stall_torque", (0.05, 0.06)),
+    ("nao-v4", "motoflex", "servo.leg*.no_load_speed", (800.0, 900.0)),
+    ("nao-v4", "motoflex", "servo.*.efficiency", (0.6, 0.7)),
+    ("nao-v4", "motoflex", "servo.leg*.ratio", (100.0, 150.0)),
+    ("nao-v4", "motoflex", "servo.leg*.rotor_inertia", (2e-7, 4e-7)),
+    ("nao-v4", "motoflex", "servo.*.viscous", (0.1, 0.2)),
+    ("nao-v4", "motoflex", "gear.*.play", (0.01, 0.02)),
+    ("nao-v4", "motoflex", "gear.*.stiffness", (400.0, 3000.0)),
+    ("nao-v4", "motoflex", "gear.*.damping", (0.5, 0.6)),
+    ("nao-v4", "motoflex", "flex.*.stiffness", (300.0, 350.0)),
+    ("nao-v4", "motoflex", "flex.*.damping", (0.2, 0.3)),
+    ("nao-v4", "motoflex", "flex.*.friction", (0.1, 0.2)),
+]
+
+
+@pytest.mark.parametrize(("robot", "actuation", "target", "values"), SETTABLE)
+def test_a_target_that_is_set_gives_the_model_that_is_built_so(
+    robot: str, actuation: str, target: str, values: tuple[float, float]
+) -> None:
+    worlds = Worlds(scene_of(robot, actuation), 2)
+    assert worlds.vary.can_set(target)
+    worlds.vary.set("r", target, values)
+    built = [scene_of(robot, actuation, Adjustment(target=target, value=v)).model for v in values]
+    differ = [not np.array_equal(a, b) for a, b in zip(*(numbers(m).values() for m in built), strict=True)]
+    assert any(differ), "the target has an effect"
+    for world, model in enumerate(built):
+        found, wanted = numbers(worlds.batch.get_model(world)), numbers(model)
+        for name in wanted:  # a built model has passed through MJCF text of six digits
+            np.testing.assert_allclose(found[name], wanted[name], rtol=2e-5, atol=1e-9, err_msg=name)
+
+
+def test_relative_values_multiply_what_is_there_again_and_again() -> None:
+    worlds = Worlds(scene_of("nao-v4", "servo"), 3)
+    motor = worlds.scene.model.actuator("r/LKneePitch").id
+    gain = float(worlds.scene.model.actuator_gainprm[motor, 4])
+    mass = float(worlds.scene.model.body("r/LTibia").mass[0])
+    for factors in ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5]):
+        worlds.vary.set("r", "servo.*.p", factors, relative=True)
+        worlds.vary.set("r", "mass.LTibia", factors, relative=True)
+    assert worlds.batch.expand("actuator_gainprm")[:, motor, 4] == pytest.approx([gain, 2 * gain, 1.5 * gain], rel=1e-5)
+    body = worlds.scene.model.body("r/LTibia").id
+    assert worlds.batch.expand("body_mass")[:, body] == pytest.approx([mass, 2 * mass, 1.5 * mass])
+
+
+def test_worlds_that_were_set_move_as_scenes_built_so() -> None:
+    targets = {"mass.Torso": [0.5, 0.9], "foot.friction": [0.4, 0.9], "drives.*.stiffness": [10.0, 20.0]}
+    targets["joint.*.damping"] = [0.02, 0.05]
+    fields = Worlds(scene_of("ant"), 2)
+    for target, values in targets.items():
+        fields.vary.set("r", target, values)
+    each = [[Adjustment(target=t, value=v[world]) for t, v in targets.items()] for world in range(2)]
+    built = Worlds.of([scene_of("ant", "ideal", *adjustments) for adjustments in each])
+    for worlds in (fields, built):
+        worlds.robot("r").command[:] += 0.1
+        worlds.advance(0.2)
+    assert fields.qpos == pytest.approx(built.qpos, abs=2e-5)
+    assert np.abs(fields.qpos[0] - fields.qpos[1]).max() > 1e-3
+
+
+def test_lengths_parts_and_what_the_supply_looks_after_need_scenes_of_their_own() -> None:
+    ant, nao = (Worlds(scene_of(*one)).vary for one in (("ant", "ideal"), ("nao-v4", "motoflex")))
+    for target in ("robot.L1_femur", "physics.timestep", "delay"):
+        assert not ant.can_set(target)
+        with pytest.raises(ModelError, match="give it to the scene's placement"):
+            ant.set("r", target, 1.0)
+    for target in ("servo.*.delay", "servo.*.i", "servo.*.static", "servo.*.load_friction", "battery.voltage"):
+        assert not nao.can_set(target)
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "message"),
+    [
+        ("mass.Torzo", 1.0, "Did you mean 'Torso'"),
+        ("mass.Torso", [1.0, -1.0], r"mass\.Torso must be finite and above 0"),
+        ("joint.*.damping", [1.0, -1.0], r"joint\.\*\.damping must be finite and 0 or above in every world; found -1"),
+        ("drives.*.stiffness", [1.0, 0.0], r"drives\.\*\.stiffness, world 1: stiffness is 0\.0"),
+        ("foot.friction", [1.0, 2.0, 3.0], r"has the shape \(3,\); needed is \(2,\)"),
+        ("servo.*.p", 1.0, "ant has ideal drives here"),
+    ],
+)
+def test_values_that_cannot_be_set_say_why(target: str, values: object, message: str) -> None:
+    worlds = Worlds(scene_of("ant"), 2)
+    with pytest.raises(NutmegError, match=message):
+        worlds.vary.set("r", target, values)  # type: ignore[arg-type]

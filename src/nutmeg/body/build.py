@@ -236,18 +236,14 @@ def _add_shapes(
 def _masses(robot: RobotSettings, shapes: list[Shape], values: Mapping[str, float]) -> list[float]:
     """The mass of each shape: a body without an inertia spreads its mass over its shapes by volume."""
     spread = {b.name: evaluate(b.mass, values) for b in robot.body if b.inertia is None and b.mass}
-    solid = {b: [s for s in shapes if s.body == b and s.role != "visual"] for b in spread}
-    carriers = {b: solid[b] or [s for s in shapes if s.body == b] for b in spread}
-
-    def share(shape: Shape) -> float:
-        mine = carriers.get(shape.body, [])
-        if not any(shape is s for s in mine):
-            return 0.0
-        volumes = [volume(s.type, _full_size(s, values)) for s in mine]
-        own = volume(shape.type, _full_size(shape, values))
-        return spread[shape.body] * own / sum(volumes)
-
-    return [share(shape) for shape in shapes]
+    masses = [0.0] * len(shapes)
+    for name, mass in spread.items():
+        mine = [i for i, s in enumerate(shapes) if s.body == name]
+        carriers = [i for i in mine if shapes[i].role != "visual"] or mine
+        volumes = [volume(shapes[i].type, _full_size(shapes[i], values)) for i in carriers]
+        for i, own in zip(carriers, volumes, strict=True):
+            masses[i] = mass * own / sum(volumes)
+    return masses
 
 
 def _full_size(shape: Shape, values: Mapping[str, float]) -> list[float]:

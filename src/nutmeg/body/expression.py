@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nutmeg.errors import ModelError, listing, suggestion
@@ -35,7 +36,7 @@ def evaluate(number: Number, parameters: Mapping[str, float]) -> float:
     if not isinstance(number, str):
         return float(number)
     try:
-        value = _value(ast.parse(number.strip(), mode="eval").body, number, parameters)
+        value = _value(_parsed(number), number, parameters)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # what Python raises for text that is no expression
         raise _not_arithmetic(number) from None
     except (ZeroDivisionError, OverflowError) as error:
@@ -43,6 +44,11 @@ def evaluate(number: Number, parameters: Mapping[str, float]) -> float:
     if isinstance(value, complex) or not math.isfinite(value):
         raise ModelError(f"{number!r} cannot be computed: it gives {value}, which is not a finite real number.")
     return value
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text.strip(), mode="eval").body
 
 
 def evaluate_all(numbers: Iterable[Number], parameters: Mapping[str, float]) -> list[float]:

@@ -226,10 +226,10 @@ def field_names() -> list[str]:
 def load_field(name: str | Path) -> FieldSettings:
     """The field of that name, or of a user's own file (a path ending in `.toml`)."""
     if str(name).endswith(".toml"):
-        return settings.read(Path(name), FieldSettings)
+        return settings.read_cached(Path(name), FieldSettings)
     if name not in field_names():
         raise UnknownNameError("field", str(name), field_names())
-    return settings.read(FOLDER / f"{name}.toml", FieldSettings)
+    return settings.read_cached(FOLDER / f"{name}.toml", FieldSettings)
 
 
 def add_field(spec: mujoco.MjSpec, field: FieldSettings, *, visuals: bool = True) -> None:

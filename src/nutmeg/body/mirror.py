@@ -41,7 +41,8 @@ def all_shapes(shapes: Iterable[Shape]) -> list[Shape]:
     """The shapes with the mirror images written out."""
     out = []
     for shape in shapes:
-        out.append(dataclasses.replace(shape, mirror=False))
         if shape.mirror:
-            out.append(_mirror(shape))
+            out += [dataclasses.replace(shape, mirror=False), _mirror(shape)]
+        else:
+            out.append(shape)
     return out

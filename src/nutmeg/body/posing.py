@@ -47,11 +47,24 @@ class Standing:
 
 
 def standing(
-    robot: RobotSettings, pose: str, *, kind: str = "", parameters: Mapping[str, float] | None = None
+    robot: RobotSettings,
+    pose: str,
+    *,
+    kind: str = "",
+    parameters: Mapping[str, float] | None = None,
+    visuals: bool = True,
 ) -> Standing:
-    """A pose of a robot, with the height at which it stands."""
+    """A pose of a robot, with the height at which it stands.
+
+    Args:
+        robot: which robot.
+        pose: one of its poses.
+        kind: one of its types.
+        parameters: values of parameters that differ from the type's.
+        visuals: whether to look at what is only seen: quicker without, but then `top` is that of what collides.
+    """
     key = tuple(sorted((parameters or {}).items()))
-    return _standing(_ById(robot), pose, kind, key)
+    return _standing(_ById(robot), pose, kind, key, visuals)
 
 
 class _ById:
@@ -68,11 +81,12 @@ class _ById:
 
 
 @lru_cache(maxsize=256)
-def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, float], ...]) -> Standing:
+def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, float], ...], visuals: bool) -> Standing:
     robot = key.robot
     spec = mujoco.MjSpec()
     profile(robot.physics).apply(spec)
-    spec.attach(build(robot, kind=kind, parameters=dict(parameters)), frame=spec.worldbody.add_frame(), prefix="r/")
+    child = build(robot, kind=kind, parameters=dict(parameters), visuals=visuals)
+    spec.attach(child, frame=spec.worldbody.add_frame(), prefix="r/")
     try:
         model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:

@@ -15,6 +15,7 @@ welded and asleep, beyond the end of the carpet until `activate` (see `engine.ro
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,13 +25,15 @@ import numpy as np
 
 from nutmeg.body.actuation import Actuation, load_actuation
 from nutmeg.body.actuation.printed import userdata_size
+from nutmeg.body.adjusted_spec import adjust_joints, adjust_masses
+from nutmeg.body.adjustment import AdjustedRobot, Adjustment, adjusted_physics, adjusted_robot, parse
 from nutmeg.body.ball import add_ball, load_ball
-from nutmeg.body.build import GREY, build
+from nutmeg.body.build import GREY, ROOT, build
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.field import add_field, load_field
 from nutmeg.body.geometry import heading
 from nutmeg.body.objects import ObjectSettings, add_object
-from nutmeg.body.physics import PROFILES, profile
+from nutmeg.body.physics import PROFILES, Physics, profile
 from nutmeg.body.posing import standing
 from nutmeg.body.robot import Colour, RobotSettings
 from nutmeg.body.tables import RobotTable, robot_table
@@ -38,8 +41,6 @@ from nutmeg.errors import ModelError, UnknownNameError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from nutmeg.body.physics import Physics
 
 TEAM_COLOURS: dict[str, Colour] = {
     "blue": (0.10, 0.35, 0.85),
@@ -49,6 +50,8 @@ TEAM_COLOURS: dict[str, Colour] = {
     "green": (0.15, 0.62, 0.30),
     "grey": GREY,
 }
+LONGEST_DELAY = 0.5
+"""Of a robot's motors [s]."""
 PARKING_GAP = 1.0
 """Distance between parked robots and to the carpet's end [m]."""
 
@@ -79,6 +82,12 @@ class Placement:
     """What drives its joints: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
     parked: bool = False
     """Whether it starts beside the pitch, out of the game."""
+    held: bool = False
+    """Whether its root is fixed where it starts, as on a stand."""
+    delay: float = 0.0
+    """Time from a command to its motors, on top of their own delay; done by the engine, so it is exported [s]."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """Numbers that differ from what the files say (see `body.adjustment`); `delay` is left to who commands it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +101,8 @@ class SceneSettings:
     """Name of a ball; empty for the field's own, `none` for no ball."""
     ball_pos: tuple[float, float] = (0.0, 0.0)
     objects: tuple[ObjectSettings, ...] = ()
-    physics: str = ""
-    """A physics profile; empty for the robots' own (`standard` if they differ)."""
+    physics: str | Physics = ""
+    """A physics profile, or numbers; empty for the robots' own profile (`standard` if they differ)."""
     timestep: float = 0.0
     """Length of a physics step [s]; 0 for the profile's."""
     visuals: bool = True
@@ -111,7 +120,8 @@ class Scene:
     model: mujoco.MjModel
     robots: tuple[RobotTable, ...]
     placements: tuple[Placement, ...]
-    """The settings' robots, each with its name filled in."""
+    """The settings' robots, each with its name filled in; adjustments of parameters and actuation are worked into
+    `parameters` and `actuation`, the others are kept."""
     start: NDArray[np.float64]
     """qpos at the start, (nq,)."""
     commands: NDArray[np.float64]
@@ -145,6 +155,7 @@ def assemble(settings: SceneSettings) -> Scene:
     placements = _named(settings.robots)
     robots = [load_robot(p.robot) for p in placements]
     physics = _physics(settings, robots)
+    plans = [_plan(p, robot, physics) for p, robot in zip(placements, robots, strict=True)]
     spec = mujoco.MjSpec()
     spec.modelname = "nutmeg"
     spec.compiler.degree = False
@@ -152,9 +163,9 @@ def assemble(settings: SceneSettings) -> Scene:
     pitch = load_field(settings.field)
     add_field(spec, pitch, visuals=settings.visuals)
     poses = {}
-    for index, (placement, robot) in enumerate(zip(placements, robots, strict=True)):
+    for index, plan in enumerate(plans):
         parking = (-(pitch.length / 2 + pitch.border + PARKING_GAP * (1 + index // 11)), (index % 11 - 5) * PARKING_GAP)
-        poses[placement.name] = _add_robot(spec, placement, robot, physics, parking, visuals=settings.visuals)
+        poses[plan.placement.name] = _add_robot(spec, plan, physics, parking, visuals=settings.visuals)
     if any(p.parked for p in placements):
         _allow_sleep(spec, placements)
     for thing in settings.objects:
@@ -163,7 +174,7 @@ def assemble(settings: SceneSettings) -> Scene:
     ball = None if ball_name == "none" else load_ball(ball_name)
     if ball is not None:
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
-    return _finished(settings, physics, spec, list(zip(placements, robots, strict=True)), poses)
+    return _finished(settings, physics, spec, plans, poses)
 
 
 def _named(placements: tuple[Placement, ...]) -> list[Placement]:
@@ -181,53 +192,119 @@ def _named(placements: tuple[Placement, ...]) -> list[Placement]:
 
 
 def _physics(settings: SceneSettings, robots: list[RobotSettings]) -> Physics:
-    wanted = {r.physics for r in robots}
-    name = settings.physics or (wanted.pop() if len(wanted) == 1 else "standard")
-    physics = profile(name)
+    physics = settings.physics
+    if not isinstance(physics, Physics):
+        wanted = {r.physics for r in robots}
+        physics = profile(physics or (wanted.pop() if len(wanted) == 1 else "standard"))
     if settings.timestep:
-        if not 1e-5 <= settings.timestep <= 0.05:
-            raise ModelError(f"timestep is {settings.timestep} s; allowed is 0.00001 to 0.05.")
         physics = dataclasses.replace(physics, timestep=settings.timestep)
+    physics = adjusted_physics(physics, _of_world(settings.robots))
+    if not 1e-5 <= physics.timestep <= 0.05:
+        raise ModelError(f"timestep is {physics.timestep} s; allowed is 0.00001 to 0.05.")
     return physics
 
 
-def _add_robot(
-    spec: mujoco.MjSpec,
-    placement: Placement,
-    robot: RobotSettings,
-    physics: Physics,
-    parking: tuple[float, float],
-    *,
-    visuals: bool,
-) -> NDArray[np.float64]:
-    """Attaches a robot and returns its start: the root's pose (7,) followed by its joint angles."""
+def _of_world(placements: tuple[Placement, ...]) -> list[Adjustment]:
+    """The adjustments that concern the whole world, once each; robots that disagree are an error."""
+    first: dict[str, tuple[Adjustment, ...]] = {}
+    for placement in placements:
+        for target in dict.fromkeys(a.target for a in placement.adjustments if a.target.startswith("physics.")):
+            mine = tuple(a for a in placement.adjustments if a.target == target)
+            if first.setdefault(target, mine) != mine:
+                raise ModelError(f"two robots of this scene set {target} differently; it is one for the whole world.")
+    return [adjustment for mine in first.values() for adjustment in mine]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A robot about to be built."""
+
+    placement: Placement
+    """With its name, and the adjustments of parameters and actuation worked in."""
+    original: RobotSettings
+    adjusted: AdjustedRobot
+
+
+def _plan(placement: Placement, robot: RobotSettings, physics: Physics) -> _Plan:
     if placement.team not in TEAM_COLOURS:
         raise UnknownNameError("team colour", placement.team, TEAM_COLOURS)
-    pose = standing(robot, placement.pose, kind=placement.type, parameters=placement.parameters)
-    child = build(
+    if not 0 <= placement.delay <= LONGEST_DELAY:
+        raise ModelError(f"the delay of {placement.name} is {placement.delay} s; allowed is 0 to {LONGEST_DELAY:g}.")
+    if placement.parked and placement.held:
+        raise ModelError(f"{placement.name} is parked and held; a robot on a stand cannot come to the pitch.")
+    actuation = load_actuation(robot, placement.actuation)
+    adjusted = adjusted_robot(
         robot,
+        placement.adjustments,
         kind=placement.type,
         parameters=placement.parameters,
+        actuation=actuation,
+        physics=physics,
+    )
+    worked_in = dataclasses.replace(
+        placement,
+        parameters=adjusted.parameters,
+        actuation=placement.actuation if adjusted.actuation is actuation else adjusted.actuation or "ideal",
+        adjustments=tuple(a for a in placement.adjustments if parse(a.target).family not in _WORKED_IN),
+    )
+    return _Plan(worked_in, robot, adjusted)
+
+
+_WORKED_IN = ("robot", "battery", "servo", "gear", "flex")
+"""Families of adjustments that are in a placement's parameters and actuation once it is planned."""
+
+
+def _add_robot(
+    spec: mujoco.MjSpec, plan: _Plan, physics: Physics, parking: tuple[float, float], *, visuals: bool
+) -> NDArray[np.float64]:
+    """Attaches a robot and returns its start: the root's pose (7,) followed by its joint angles."""
+    placement, adjusted = plan.placement, plan.adjusted
+    pose = standing(plan.original, placement.pose, kind=placement.type, parameters=adjusted.parameters, visuals=False)
+    child = build(
+        adjusted.robot,
+        kind=placement.type,
+        parameters=adjusted.parameters,
         team=TEAM_COLOURS[placement.team],
         visuals=visuals,
         physics=physics,
-        actuation=load_actuation(robot, placement.actuation),
+        actuation=adjusted.actuation,
     )
+    adjust_masses(child, adjusted.masses)
+    adjust_joints(child, adjusted.joints)
+    if placement.held:
+        _fix_root(child)
+    if placement.delay:
+        _delay_motors(child, placement.delay, physics.timestep)
     place = (*(parking if placement.parked else placement.pos), pose.height + placement.height)
     facing = heading(0.0 if placement.parked else placement.heading)
     frame = spec.worldbody.add_frame(pos=place, quat=facing)
     spec.attach(child, frame=frame, prefix=f"{placement.name}/")
-    _add_parking(spec, placement, robot, (*parking, pose.height + placement.height))
+    _add_parking(spec, placement, (*parking, pose.height + placement.height))
     return np.concatenate([place, facing, pose.angles])
 
 
-def _add_parking(
-    spec: mujoco.MjSpec, placement: Placement, robot: RobotSettings, place: tuple[float, float, float]
-) -> None:
+def _fix_root(child: mujoco.MjSpec) -> None:
+    """Takes a robot's freedom: its root is where its free joint would have begun."""
+    root = child.joint(ROOT)
+    if root is not None:
+        body = root.parent
+        body.pos, body.quat, body.alt.type = [0, 0, 0], [1, 0, 0, 0], mujoco.mjtOrientation.mjORIENTATION_QUAT
+        child.delete(root)
+
+
+def _delay_motors(child: mujoco.MjSpec, delay: float, timestep: float) -> None:
+    """Lets every motor act on what it was told a while ago."""
+    for motor in child.actuators:
+        motor.delay += delay
+        motor.nsample = max(1, math.ceil(motor.delay / timestep - 1e-9))
+
+
+def _add_parking(spec: mujoco.MjSpec, placement: Placement, place: tuple[float, float, float]) -> None:
     """A weld that holds the robot beside the pitch; off while it plays."""
-    if robot.base == "fixed":
+    root = spec.joint(f"{placement.name}/{ROOT}")
+    if root is None:
         return
-    body = spec.joint(f"{placement.name}/root").parent.name
+    body = root.parent.name
     weld = spec.add_equality(
         name=f"{placement.name}/parking", type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.mjOBJ_BODY
     )
@@ -248,7 +325,7 @@ def _finished(
     settings: SceneSettings,
     physics: Physics,
     spec: mujoco.MjSpec,
-    robots: list[tuple[Placement, RobotSettings]],
+    plans: list[_Plan],
     poses: dict[str, NDArray[np.float64]],
 ) -> Scene:
     """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
@@ -258,7 +335,7 @@ def _finished(
         text = str(spec.to_xml())
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
-    tables = tuple(robot_table(draft, p.name, robot, p.type) for p, robot in robots)
+    tables = tuple(robot_table(draft, p.placement.name, p.adjusted.robot, p.placement.type) for p in plans)
     start = draft.qpos0.copy()
     commands, setpoints = np.zeros(draft.nu), np.zeros(draft.na)
     for table in tables:
@@ -280,7 +357,7 @@ def _finished(
         xml=text,
         model=model,
         robots=tables,
-        placements=tuple(p for p, _ in robots),
+        placements=tuple(p.placement for p in plans),
         start=key.qpos.copy(),
         commands=key.ctrl.copy(),
         setpoints=key.act.copy(),
@@ -291,6 +368,8 @@ def _finished(
 
 def _history(model: mujoco.MjModel, commands: NDArray[np.float64]) -> NDArray[np.float64]:
     """What delayed motors remember when the start pose has been held for a while, (nhistory,)."""
+    if not model.nhistory:
+        return np.zeros(0)
     data = mujoco.MjData(model)
     for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
         count = int(model.actuator_history[motor, 0])

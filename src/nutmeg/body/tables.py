@@ -80,12 +80,14 @@ class RobotTable:
 def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: str) -> RobotTable:
     """Resolves the names of one robot in a compiled model."""
     prefix = f"{name}/"
-    mine = [j for j in range(model.njnt) if model.joint(j).name.startswith(prefix)]
-    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not model.joint(j).name.endswith(HIDDEN_JOINTS)]
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or "" for j in range(model.njnt)]
+    mine = [j for j in range(model.njnt) if names[j].startswith(prefix)]
+    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not names[j].endswith(HIDDEN_JOINTS)]
     free = [j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
-    joints = tuple(model.joint(j).name.removeprefix(prefix) for j in hinges)
-    motors = [a for a in range(model.nu) if model.actuator(a).name.startswith(prefix)]
-    motor_names = [model.actuator(a).name.removeprefix(prefix) for a in motors]
+    joints = tuple(names[j].removeprefix(prefix) for j in hinges)
+    actuators = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or "" for i in range(model.nu)]
+    motors = [i for i in range(model.nu) if actuators[i].startswith(prefix)]
+    motor_names = [actuators[i].removeprefix(prefix) for i in motors]
     motor_joints = [_joint_of(model, a, joints, name) for a in motors]
     limited = model.jnt_limited[hinges].astype(bool) if hinges else np.zeros(0, bool)
     limits = np.where(limited[:, None], model.jnt_range[hinges].reshape(-1, 2), [-np.inf, np.inf])

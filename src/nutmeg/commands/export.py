@@ -2,6 +2,7 @@
 
 example: nutmeg export nao-v6 --field none -o nao.xml
          nutmeg export nao-v6 --actuation motoflex -o soft-nao.xml
+         nutmeg export ant --body params.toml -o my-ant.xml
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ class Arguments:
     """Physics profile; empty for the robot's own."""
     visuals: bool = True
     """Whether to include what is only seen."""
-    actuation: str = "ideal"
-    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own."""
+    actuation: str = ""
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
     json: bool = False
     """Print one JSON object as the last line."""
 
@@ -47,16 +50,12 @@ class Arguments:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
     from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.body.identified import placed
 
-    if arguments.actuation == "motoflex-paper":
+    plain = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
+    placement = placed(plain, arguments.body, actuation=arguments.actuation)
+    if placement.actuation == "motoflex-paper":
         raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
-    placement = Placement(
-        robot=arguments.robot,
-        name="robot",
-        pose=arguments.pose,
-        type=arguments.type,
-        actuation=arguments.actuation,
-    )
     scene = assemble(
         SceneSettings(
             field=arguments.field,

@@ -24,6 +24,7 @@ from nutmeg.errors import FileError, ModelError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nutmeg.body.identified import IdentifiedBody
     from nutmeg.engine.servo_bench import Measured
     from nutmeg.engine.servo_replay import Comparison
     from nutmeg.engine.servo_rig import Rig
@@ -39,7 +40,10 @@ class Arguments:
     joint: str = ""
     """The joint; may be left out if the robot has only one motor."""
     actuation: str = ""
-    """ideal, servo, motoflex, or a TOML file; motoflex if left out, with --against what the robot's bench.toml says."""
+    """ideal, servo, motoflex, or a TOML file; if left out, the body's or motoflex, with --against
+    what the robot's bench.toml says."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
     type: str = ""
     """One of the robot's types."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("servo.png")
@@ -74,13 +78,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, Any]:
     from nutmeg.view.servo_plots import NAMES, readable, servo_figure, servo_page
 
-    name = arguments.actuation or "motoflex"
-    rig = _rig(arguments, name)
+    body = _body(arguments)
+    name = arguments.actuation or ("motoflex" if body is None else body.actuation or "ideal")
+    rig = _rig(arguments, name, body)
     rigs = {name if name.isalpha() else Path(name).stem: rig}
     notes: list[str] = []
     if name != "ideal":
         try:
-            rigs["ideal"] = _rig(arguments, "ideal")
+            rigs["ideal"] = _rig(arguments, "ideal", None if body is None else body.limbs)
         except ModelError as error:
             notes.append(f"No ideal drive beside it: {error}")
             terminal.warn(notes[0])
@@ -110,10 +115,16 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     }
 
 
-def _rig(arguments: Arguments, actuation: str) -> Rig:
+def _body(arguments: Arguments) -> IdentifiedBody | None:
+    from nutmeg.body.identified import read_body
+
+    return None if arguments.body is None else read_body(arguments.body)
+
+
+def _rig(arguments: Arguments, actuation: str, body: IdentifiedBody | None) -> Rig:
     from nutmeg.engine.servo_rig import Rig
 
-    return Rig(arguments.robot, arguments.joint, actuation, kind=arguments.type, timestep=arguments.timestep)
+    return Rig(arguments.robot, arguments.joint, actuation, kind=arguments.type, timestep=arguments.timestep, body=body)
 
 
 def _all(rigs: dict[str, Rig], arguments: Arguments, terminal: Terminal) -> list[Measured]:
@@ -191,6 +202,7 @@ def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             actuations,
             joint=arguments.joint,
             timestep=arguments.timestep,
+            body=_body(arguments),
             on_progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     arguments.output.write_bytes(replay_figure("A real servo and its simulation", found))

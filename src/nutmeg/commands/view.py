@@ -3,6 +3,7 @@
 example: nutmeg view nao-v6 --field spl2011
          nutmeg view path/to/my-robot
          nutmeg view arm.urdf --field floor
+         nutmeg view ant --body params.toml
 """
 
 from __future__ import annotations
@@ -45,8 +46,10 @@ class Arguments:
     """Open the page in your browser."""
     record: Path | None = None
     """Keep the recording under this name."""
-    actuation: str = "ideal"
-    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own."""
+    actuation: str = ""
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
     json: bool = False
     """Print one JSON object as the last line."""
 
@@ -61,17 +64,14 @@ class _Stand:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
     from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.body.identified import placed
     from nutmeg.engine import Worlds
     from nutmeg.live import Watching, watch
 
-    placement = Placement(
-        robot=arguments.robot,
-        pose=arguments.pose,
-        type=arguments.type,
-        team=arguments.team,
-        pos=(-0.5, 0.0),
-        actuation=arguments.actuation,
+    plain = Placement(
+        robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
     )
+    placement = placed(plain, arguments.body, actuation=arguments.actuation)
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
     how = Watching(
         seconds=arguments.seconds,

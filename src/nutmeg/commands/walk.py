@@ -32,8 +32,11 @@ class Arguments:
     """A step of the left and one of the right foot together [s]."""
     zmp_width: float = 1.0
     """Sideways swing of the reference ZMP, as a share of the feet's distance."""
-    actuation: str = "ideal,servo,motoflex"
-    """Actuations to compare, separated by commas: ideal, servo, motoflex, motoflex-paper or TOML files."""
+    actuation: str = ""
+    """Actuations to compare, separated by commas: ideal, servo, motoflex, motoflex-paper or TOML files; the first
+    three if left out, or that of the body."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
     seconds: float = 20.0
     """How long to walk."""
     timestep: float = 0.001
@@ -46,6 +49,7 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Walks under each actuation and reports."""
+    from nutmeg.body.identified import read_body
     from nutmeg.motion.preview_walk import MOTOFLEX_2, PreviewWalkSettings
     from nutmeg.motion.walk_comparison import compare_walk
 
@@ -58,13 +62,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         zmp_width=arguments.zmp_width,
         double_support=support,
     )
-    names = [name.strip() for name in arguments.actuation.split(",") if name.strip()]
+    body = None if arguments.body is None else read_body(arguments.body)
+    chosen = arguments.actuation or ("ideal,servo,motoflex" if body is None else body.actuation or "ideal")
+    names = [name.strip() for name in chosen.split(",") if name.strip()]
     results: list[WalkResult] = []
     for name in names:
         with terminal.console.status(f"walking with {name}"):
-            results.append(
-                compare_walk(arguments.robot, settings, name, seconds=arguments.seconds, timestep=arguments.timestep)
+            walked = compare_walk(
+                arguments.robot, settings, name, seconds=arguments.seconds, timestep=arguments.timestep, body=body
             )
+        results.append(walked)
     columns = ("actuation", "speed [m/s]", "fell at [s]", "pitch ± [deg]", "roll ± [deg]", "way [m]")
     terminal.table("", columns, [result.cells() for result in results])
     if arguments.plot is not None:

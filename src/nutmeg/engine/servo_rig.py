@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.body.actuation.settings import Actuation, Servo
+    from nutmeg.body.identified import IdentifiedBody
     from nutmeg.body.scene import Scene
     from nutmeg.body.tables import RobotTable
 
@@ -63,18 +64,30 @@ class Rig:
         actuation: ideal, servo, motoflex, or the path of a TOML file.
         kind: one of the robot's types.
         timestep: of the physics [s].
+        body: the robot's identified body.
     """
 
-    def __init__(self, robot: str, joint: str, actuation: str, *, kind: str = "", timestep: float = 0.001) -> None:
+    def __init__(
+        self,
+        robot: str,
+        joint: str,
+        actuation: str,
+        *,
+        kind: str = "",
+        timestep: float = 0.001,
+        body: IdentifiedBody | None = None,
+    ) -> None:
         if actuation == PRINTED:
             raise UsageError(f"{PRINTED} is not native in the engine, so it does not run on the rig; take motoflex.")
         placement = Placement(robot=robot, name=PREFIX[:-1], actuation=actuation, type=kind)
+        if body is not None:
+            placement = body.placed(placement, actuation=actuation)
         settings = SceneSettings(field="none", robots=(placement,), timestep=timestep, visuals=False)
         scene = assemble(settings)
         table = scene.robots[0]
         self.joint = checked_joint(table, joint)
         self.timestep = scene.timestep
-        full = load_actuation(table.settings, actuation)
+        full = load_actuation(table.settings, scene.placements[0].actuation)
         self.servo = None if full is None else _servo_of(full, self.joint, table)
         """The servo of this joint; None for an ideal drive."""
         self.voltage = full.battery.voltage if full is not None else 0.0

@@ -26,7 +26,7 @@ from nutmeg.body.actuation.printed import add_printed_motor
 from nutmeg.body.actuation.servo import add_servo
 from nutmeg.body.actuation.settings import Actuation, Gear, Servo
 from nutmeg.errors import ModelError, UnknownNameError
-from nutmeg.settings import read
+from nutmeg.settings import read_cached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,13 +66,13 @@ def load_actuation(robot: RobotSettings, name: str | Actuation) -> Actuation | N
         path = Path(name)
         if path.suffix != ".toml":
             raise UnknownNameError("actuation", name, KINDS)
-        return read(path, Actuation)
+        return read_cached(path, Actuation)
     if robot.model.actuation is None:
         raise ModelError(
             f"{robot.name} has no actuation.toml, so it has only ideal drives; write one (how-to 'Realistic motors') "
             f"and name it: --actuation my.toml"
         )
-    full = read(robot.model.actuation, Actuation)
+    full = read_cached(robot.model.actuation, Actuation)
     if name == "servo":
         return dataclasses.replace(full, gear={}, flex={})
     return dataclasses.replace(full, printed=True) if name == "motoflex-paper" else full

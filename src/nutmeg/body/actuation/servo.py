@@ -23,6 +23,7 @@ at rest (Stribeck) it is the LuGre model of `dcmotor`, whose bristle is as stiff
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -64,24 +65,15 @@ def add_servo(
         battery: what feeds it.
         timestep: of the physics [s].
     """
-    constant, resistance = servo.constant(battery.voltage), servo.resistance(battery.voltage)
-    gain = constant / resistance
+    numbers = engine_numbers(servo, battery, timestep)
     motor = spec.add_actuator(name=joint.name, target=target.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    lugre = _lugre(servo, timestep)
     motor.set_to_dcmotor(
-        motorconst=[constant, constant],
-        resistance=resistance,
-        inductance=[0.0, servo.electrical_time(battery.voltage)],
-        controller=[
-            gain * servo.p,
-            gain * servo.i,
-            gain * (servo.d + constant),
-            0.0,
-            0.0,
-            servo.output_limit * battery.voltage,
-        ],
+        motorconst=[numbers.constant, numbers.constant],
+        resistance=numbers.resistance,
+        inductance=[0.0, numbers.lag],
+        controller=[*numbers.gains, 0.0, 0.0, numbers.limit],
         thermal=_thermal(servo),
-        lugre=lugre,
+        lugre=list(numbers.lugre),
         ctrlspec=POSITION_INPUT,
     )
     if joint.range[0] < joint.range[1]:
@@ -89,10 +81,49 @@ def add_servo(
         motor.ctrlrange = [limit * in_radians for limit in joint.range]
     if servo.delay:
         motor.delay, motor.nsample = servo.delay, max(1, math.ceil(servo.delay / timestep - 1e-9))
-    target.armature = max(servo.rotor_inertia * servo.ratio**2, target.armature if target is not joint else 0.0)
+    target.armature = max(numbers.armature, target.armature if target is not joint else 0.0)
     target.damping[0] = servo.viscous
-    target.frictionloss = 0.0 if any(lugre) else servo.coulomb
+    target.frictionloss = numbers.dry
     target.solimp_friction = HARD
+
+
+@dataclass(frozen=True)
+class EngineNumbers:
+    """A servo as the engine has it."""
+
+    constant: float
+    """K [N m/A, V s/rad]."""
+    resistance: float
+    """R [ohm]."""
+    gains: tuple[float, float, float]
+    """kp, ki, kd of `dcmotor`'s controller."""
+    limit: float
+    """Vmax [V]."""
+    lag: float
+    """L/R [s]."""
+    lugre: tuple[float, ...]
+    """LuGre's stiffness, damping, coulomb, static and Stribeck speed; zeros without a Stribeck effect."""
+    armature: float
+    """Of the rotor, at the joint [kg m²]."""
+    dry: float
+    """Dry friction of the joint, where LuGre does not do it [N m]."""
+
+
+def engine_numbers(servo: Servo, battery: Battery, timestep: float) -> EngineNumbers:
+    """What a servo is in the engine, at a physics step [s]."""
+    voltage = battery.voltage
+    constant, resistance = servo.constant(voltage), servo.resistance(voltage)
+    gain = constant / resistance
+    return EngineNumbers(
+        constant=constant,
+        resistance=resistance,
+        gains=(gain * servo.p, gain * servo.i, gain * (servo.d + constant)),
+        limit=servo.output_limit * voltage,
+        lag=servo.electrical_time(voltage),
+        lugre=tuple(_lugre(servo, timestep)),
+        armature=servo.rotor_inertia * servo.ratio**2,
+        dry=0.0 if servo.static else servo.coulomb,
+    )
 
 
 def _lugre(servo: Servo, timestep: float) -> list[float]:

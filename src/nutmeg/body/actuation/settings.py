@@ -24,6 +24,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+UNDER_LOAD = ("load_friction", "squeeze_friction", "squeeze_static")
+"""Numbers of a servo that make its dry friction depend on its load."""
+
 
 def _need(condition: bool, text: str) -> None:
     if not condition:
@@ -81,6 +84,13 @@ class Servo:
     """Speed at which `static` has faded into `coulomb` [rad/s]."""
     load_friction: float = 0.0
     """Dry friction for each N m that the motor gives (see `engine.supply`)."""
+    squeeze_friction: float = 0.0
+    """Dry friction for each squared N m with which motor and load press the gear's teeth against each other
+    (see `engine.servo_friction`) [1/(N m)]."""
+    squeeze_static: float = 0.0
+    """What is added to `squeeze_friction` at rest [1/(N m)]."""
+    squeeze_speed: float = 1.0
+    """Speed at which half of `squeeze_static` is left [rad/s]."""
     delay: float = 0.0
     """Time from a command to the motor's reaction [s]."""
     thermal: tuple[float, float] | None = None
@@ -89,14 +99,19 @@ class Servo:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("stall_torque", "no_load_speed", "ratio", "p", "stribeck_speed"):
+        for name in ("stall_torque", "no_load_speed", "ratio", "p", "stribeck_speed", "squeeze_speed"):
             _need(getattr(self, name) > 0, f"{name} is {getattr(self, name)}; it must be above 0.")
-        for name in ("rotor_inertia", "inductance", "i", "d", "viscous", "coulomb", "static", "load_friction"):
+        for name in ("rotor_inertia", "inductance", "i", "d", "viscous", "coulomb", "static", *UNDER_LOAD):
             _need(getattr(self, name) >= 0, f"{name} is {getattr(self, name)}; it must be 0 or above.")
         _need(0 < self.efficiency <= 1, f"efficiency is {self.efficiency}; it must be above 0 and at most 1.")
         _need(0 < self.output_limit <= 1, f"output_limit is {self.output_limit}; it must be above 0 and at most 1.")
         _need(0 <= self.delay <= 0.5, f"delay is {self.delay} s; it must be 0 to 0.5.")
         _need(not self.static or self.static >= self.coulomb, f"static is {self.static}; it must be 0 or >= coulomb.")
+
+    @property
+    def rubs_under_load(self) -> bool:
+        """Whether its dry friction depends on its load, so that it must be brought up to date."""
+        return any(getattr(self, name) for name in UNDER_LOAD)
 
     def constant(self, voltage: float) -> float:
         """Torque and back-EMF constant as seen at the joint [N m/A, V s/rad]."""
