@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
     """All benchmarks by name; `seconds` is the length of one turn of a speed measurement."""
-    from nutmeg.benchmark import memory, speed
+    from nutmeg.benchmark import evaluation, memory, speed
 
     return {
         "nao-spark x1": partial(speed.one_robot, "nao-spark", seconds),
@@ -27,6 +27,7 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "nao-spark x22": partial(speed.one_world, "nao-spark", 22, seconds),
         "actuation": partial(speed.actuations, "nao-v6", seconds),
         "threads": partial(speed.two_threads, "nao-v6", seconds),
+        "evaluation": partial(evaluation.evaluation, seconds),
         "worlds memory": memory.many_worlds,
         "recording size": memory.recording_size,
         "viewer memory": memory.viewer_memory,

@@ -1,5 +1,7 @@
-"""How it is improved: spaces of named parameters, searchers that ask and tell, evaluation on threads or processes."""
+"""How it is improved: spaces of named parameters, searchers that ask and tell, evaluation on one machine or many."""
 
+from nutmeg.search.chosen import SearchSettings
+from nutmeg.search.cluster import OnCluster
 from nutmeg.search.cma_es import CmaEs, CmaEsSettings
 from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Threads
 from nutmeg.search.evolution_strategy import EvolutionStrategy, EvolutionStrategySettings
@@ -8,6 +10,7 @@ from nutmeg.search.processes import Processes
 from nutmeg.search.run import Budget, SearchResult, minimise
 from nutmeg.search.searcher import Best, Searcher
 from nutmeg.search.space import Dimension, Space
+from nutmeg.search.time_left import TimeLeft
 
 __all__ = [
     "Best",
@@ -22,11 +25,14 @@ __all__ = [
     "Genetic",
     "GeneticSettings",
     "InThisThread",
+    "OnCluster",
     "OneByOne",
     "Processes",
     "SearchResult",
+    "SearchSettings",
     "Searcher",
     "Space",
     "Threads",
+    "TimeLeft",
     "minimise",
 ]

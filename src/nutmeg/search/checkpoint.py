@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from nutmeg.errors import FileError, UsageError
+from nutmeg.runs import differences
 from nutmeg.search.evaluation import Failure
 from nutmeg.search.searcher import Searcher
 from nutmeg.search.space import Floats
@@ -190,19 +191,8 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[To
 
 def _check_head(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
     """An error naming the first thing in which the stored search differs from this one."""
-    different = next(_differences(found, wanted), None)
+    different = next(differences(found, wanted), None)
     if different:
         raise FileError(
             path, f"belongs to another search ({different}). Use the same settings, or another folder.", line=1
         )
-
-
-def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any], where: str = "") -> Iterator[str]:
-    for key in dict.fromkeys([*wanted, *found]):
-        have, want = found.get(key), wanted.get(key)
-        if isinstance(have, Mapping) and isinstance(want, Mapping):
-            yield from _differences(have, want, f"{where}{key}, ")
-        elif have != want:
-            yield f"{where}{key}: {json.dumps(have)} there, {json.dumps(want)} here"
-    if list(found) != list(wanted):
-        yield f"{where}in the order {', '.join(found)} there, {', '.join(wanted)} here"

@@ -18,7 +18,7 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from numpy.random import SeedSequence
 
@@ -32,16 +32,14 @@ from nutmeg.search.evaluation import (
     checked_seeds,
     checked_workers,
     collect,
-    evaluate_piece,
     pieces,
 )
+from nutmeg.search.remote import ATTEMPTS, answered, lost, result_of, singly
 from nutmeg.search.space import Floats
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-ATTEMPTS = 2
-"""How often a candidate whose process dies is tried."""
 MOST_STILLBORN = 3
 """After so many processes in a row that died before they were ready, something is wrong with starting them."""
 
@@ -106,9 +104,10 @@ class Processes:
                     self._count_stillborn()
                     todo.appendleft(piece)
                 elif piece.attempt < ATTEMPTS:
-                    todo.extendleft(Piece((row,), piece.attempt + 1) for row in reversed(piece.rows))
+                    todo.extendleft(reversed(singly(piece)))
                 else:
-                    yield piece, _lost(piece, worker.process.exitcode)
+                    cause = _cause(worker.process.exitcode)
+                    yield piece, lost(piece, f"its process died {ATTEMPTS} times ({cause})")
 
     def _hand_out(self, todo: deque[Piece], function: bytes, rows: Floats, seeds: Sequence[SeedSequence]) -> None:
         """Gives every idle worker something to do, and starts as many as are needed."""
@@ -171,10 +170,7 @@ class _Worker:
                 return None
         answer = self.pipe.recv()
         self.piece = None
-        if isinstance(answer, str):
-            raise UsageError(f"the evaluated function failed in a worker process:\n{answer}")
-        assert isinstance(answer, PieceResult)
-        return answer
+        return result_of(answer, "a worker process")
 
     def bury(self) -> None:
         """Waits for a process that has died, so that it can say of what."""
@@ -191,17 +187,14 @@ class _Worker:
 def _serve(pipe: Connection) -> None:
     """What a worker process does: evaluate pieces until the pipe is closed at the other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; ours decides
-    function: Function | None = None
+    function: Function | str = ""
     try:
         pipe.send("ready")
         while True:
             sent, candidates, seeds = pipe.recv()
-            try:
-                function = pickle.loads(sent) if sent is not None else function  # noqa: S301 (from our own parent)
-                assert function is not None
-                pipe.send(evaluate_piece(function, candidates, seeds))
-            except Exception:  # noqa: BLE001 (told to the parent, which raises it)
-                pipe.send(traceback.format_exc())
+            if sent is not None:
+                function = _unpickled(sent)
+            pipe.send(function if isinstance(function, str) else answered(function, candidates, seeds))
     except (EOFError, OSError):
         return
 
@@ -216,8 +209,13 @@ def _pickled(function: Function) -> bytes:
         ) from None
 
 
-def _lost(piece: Piece, exitcode: int | None) -> PieceResult:
-    cause = f"killed by signal {-exitcode}" if exitcode and exitcode < 0 else f"exit status {exitcode}"
-    return PieceResult(
-        (float("nan"),) * len(piece.rows), (f"its process died {ATTEMPTS} times ({cause})",) * len(piece.rows)
-    )
+def _unpickled(sent: bytes) -> Function | str:
+    """The function, or the traceback of why it cannot be had here."""
+    try:
+        return cast("Function", pickle.loads(sent))  # noqa: S301 (from our own parent)
+    except Exception:  # noqa: BLE001 (told to the parent, which raises it)
+        return traceback.format_exc()
+
+
+def _cause(exitcode: int | None) -> str:
+    return f"killed by signal {-exitcode}" if exitcode and exitcode < 0 else f"exit status {exitcode}"

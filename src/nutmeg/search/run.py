@@ -14,6 +14,7 @@ continues a search that had ended.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,16 +41,20 @@ class Budget:
     """The most generations."""
     target: float | None = None
     """A value that is good enough."""
+    seconds: float | None = None
+    """The longest time, after which no generation is begun; a search that is resumed gets it anew [s]."""
 
     def __post_init__(self) -> None:
-        if self.evaluations is None and self.generations is None and self.target is None:
-            raise ValueError("the budget has no limit; give evaluations, generations or a target.")
+        if all(limit is None for limit in (self.evaluations, self.generations, self.target, self.seconds)):
+            raise ValueError("the budget has no limit; give evaluations, generations, seconds or a target.")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"the budget has {self.seconds:g} seconds; allowed is more than 0.")
         for name, limit in (("evaluations", self.evaluations), ("generations", self.generations)):
             if limit is not None and limit < 1:
                 raise ValueError(f"the budget has {limit} {name}; allowed is 1 or more.")
 
-    def spent(self, searcher: Searcher, next_size: int) -> str:
-        """Why a generation of `next_size` more may not begin; empty if it may."""
+    def spent(self, searcher: Searcher, next_size: int, elapsed: float = 0.0) -> str:
+        """Why a generation of `next_size` more may not begin, `elapsed` seconds after the start; empty if it may."""
         evaluations, generations = int(searcher.state["evaluations"]), int(searcher.state["generation"])
         if self.target is not None and searcher.best.value <= self.target:
             return f"the target {self.target:g} is reached"
@@ -57,6 +62,8 @@ class Budget:
             return f"{generations} generations are done"
         if self.evaluations is not None and evaluations + next_size > self.evaluations:
             return f"{evaluations} of {self.evaluations} evaluations are done"
+        if self.seconds is not None and elapsed >= self.seconds:
+            return f"the {self.seconds:g} seconds are over"
         return ""
 
 
@@ -109,6 +116,7 @@ def minimise(
     folder: Path | None = None,
     on_generation: Callable[[Generation], None] | None = None,
     progress: Progress | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Looks for the candidate with the smallest value of a function.
 
@@ -122,11 +130,13 @@ def minimise(
         folder: where to save every generation, and to go on from.
         on_generation: called after every generation, replayed ones included.
         progress: called while a generation is evaluated, with the candidates done and all.
+        clock: for a budget in seconds.
     """
     if space is not searcher.space:
         raise UsageError("the searcher searches another space than the one given; make it with the same.")
     limit = Budget(evaluations=budget) if isinstance(budget, int) else budget
     history: list[Generation] = []
+    start = clock()
 
     def note(told: Told, *, replayed: bool) -> None:
         history.append(_generation(told, searcher, replayed=replayed))
@@ -137,7 +147,7 @@ def minimise(
         for told in checkpoint.generations if checkpoint else ():
             replay(searcher, told, checkpoint.path)  # type: ignore[union-attr]
             note(told, replayed=True)
-        while not (reason := _ended(searcher, limit)):
+        while not (reason := _ended(searcher, limit, clock() - start)):
             told = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
                 checkpoint.append(told)
@@ -162,13 +172,13 @@ def _opened(folder: Path | None, searcher: Searcher, seed: int) -> Iterator[Chec
             yield checkpoint
 
 
-def _ended(searcher: Searcher, budget: Budget) -> str:
+def _ended(searcher: Searcher, budget: Budget, elapsed: float) -> str:
     """Why no further generation is evaluated; empty if one is."""
     if searcher.finished:
         return searcher.finished
     size = len(searcher.ask())
-    reason = budget.spent(searcher, size)
-    if reason and not searcher.state["generation"]:
+    reason = budget.spent(searcher, size, elapsed)
+    if budget.evaluations is not None and size > budget.evaluations:
         raise UsageError(
             f"the budget of {budget.evaluations} evaluations is smaller than the first generation of {size} "
             "candidates; raise it, or make the population smaller."
