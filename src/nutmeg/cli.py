@@ -25,6 +25,8 @@ COMMANDS = {
     "view": "put a robot (built in, or your own) on a field and look at it",
     "export": "write a robot or scene as plain MJCF",
     "walk": "try one walk under ideal and realistic motors, and compare",
+    "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
+    "identify": "find the numbers of a robot's body from recordings of it",
     "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
     "replay": "play a recording in the browser, or make a page of it that plays offline",
     "video": "make an MP4 of a recording",

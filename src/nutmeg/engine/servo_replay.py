@@ -23,12 +23,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from nutmeg.body import Placement, SceneSettings, assemble, load_robot
+from nutmeg.engine.rollout import roll_out
 from nutmeg.engine.servo_rig import checked_joint
-from nutmeg.engine.supply import CONSTANT, PowerSupply
+from nutmeg.engine.start import Start
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import FileError, RecordingError, SimulationError
 from nutmeg.recording import CsvMap, import_csv
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.body.identified import IdentifiedBody
+
 BENCH = "bench.toml"
 ROBOT = "bench"
-NOTHING = 1e-9
-"""In place of zero for what the engine divides by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +71,6 @@ class Log:
     goal: NDArray[np.float64]
     position: NDArray[np.float64]
     powered: NDArray[np.bool_]
-
-    def row_at(self, time: float) -> int:
-        """The last row at or before a time; the first if all are later."""
-        return max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -141,6 +137,7 @@ def compare(
     *,
     joint: str = "",
     timestep: float = 0.001,
+    body: IdentifiedBody | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Comparison]:
     """Replays recordings with their actuation and with the ideal drive.
@@ -151,6 +148,7 @@ def compare(
         actuations: the actuation of each.
         joint: the joint of the recordings; may be empty if the robot has only one motor.
         timestep: of the physics [s].
+        body: the robot's identified body.
         on_progress: is told the recordings done and in all.
     """
     load_robot(robot)
@@ -160,7 +158,9 @@ def compare(
     for out, kinds in ((simulated, list(actuations)), (ideal, ["ideal"] * len(logs))):
         for kind in dict.fromkeys(kinds):
             rows = [i for i, k in enumerate(kinds) if k == kind]
-            out.update(zip(rows, replay(robot, [logs[i] for i in rows], kind, joint, timestep), strict=True))
+            mine = body.limbs if body is not None and out is ideal else body
+            found = replay(robot, [logs[i] for i in rows], kind, joint, timestep, mine)
+            out.update(zip(rows, found, strict=True))
             if on_progress is not None:
                 on_progress(len(simulated) + len(ideal), total)
     return [
@@ -170,48 +170,40 @@ def compare(
 
 
 def replay(
-    robot: str, logs: Sequence[Log], actuation: str, joint: str = "", timestep: float = 0.001
+    robot: str,
+    logs: Sequence[Log],
+    actuation: str,
+    joint: str = "",
+    timestep: float = 0.001,
+    body: IdentifiedBody | None = None,
 ) -> list[NDArray[np.float64]]:
     """The angles that a simulated servo has at the times of each recording, (rows,) [rad]; all in one batch."""
     placement = Placement(robot=robot, name=ROBOT, actuation=actuation)
+    if body is not None:
+        placement = body.placed(placement, actuation=actuation)
     scene = assemble(SceneSettings(field="none", robots=(placement,), timestep=timestep, visuals=False))
     table = scene.robots[0]
     name = checked_joint(table, joint)
     index = table.joints.index(name)
     worlds = Worlds(scene, len(logs))
-    motor = list(table.motor_joints).index(index)
-    angle = int(table.angles[index])
-    for column in (angle, *(int(g) for g, _, j in table.hidden if j == index)):
-        worlds.qpos[:, column] = [log.position[0] for log in logs]
-    starts = np.array([log.times[0] for log in logs])
-    steps = round(max(log.times[-1] - log.times[0] for log in logs) / timestep) + 2
-    path = np.empty((steps, len(logs)))
-    power = _Power(worlds, motor)
-    for step in range(steps):
-        path[step] = worlds.qpos[:, angle]
-        now = [log.row_at(t) for log, t in zip(logs, starts + step * timestep, strict=True)]
-        worlds.batch.ctrl[:, table.commands[motor]] = [log.goal[row] for log, row in zip(logs, now, strict=True)]
-        power.set(step * timestep, np.array([log.powered[row] for log, row in zip(logs, now, strict=True)]))
-        worlds.step()
-    for world in np.flatnonzero(worlds.diverged()):
+    steps = [round((log.times[-1] - log.times[0]) / timestep) + 2 for log in logs]
+    since = np.arange(max(steps)) * timestep
+    rows = np.stack([np.maximum(np.searchsorted(g.times, g.times[0] + since, side="right") - 1, 0) for g in logs])
+    commands = np.tile(worlds.robot(ROBOT).start, (*rows.shape, 1))
+    commands[:, :, list(table.motor_joints).index(index)] = [g.goal[at] for g, at in zip(logs, rows, strict=True)]
+    angles = np.full((len(logs), len(table.joints)), np.nan)
+    angles[:, index] = [log.position[0] for log in logs]
+    found = roll_out(
+        worlds,
+        ROBOT,
+        commands,
+        period=timestep,
+        start=Start(angles=angles),
+        powered=np.stack([log.powered[at] for log, at in zip(logs, rows, strict=True)]),
+        rows=steps,
+    )
+    for world in np.flatnonzero(found.diverged):
         raise SimulationError(f"recording {logs[int(world)].name!r} with {actuation}: {worlds.culprit(int(world))}.")
-    return [np.interp(log.times - log.times[0], np.arange(steps) * timestep, path[:, i]) for i, log in enumerate(logs)]
-
-
-class _Power:
-    """Feeds the motor of each world (sag, friction under load), and switches it on and off."""
-
-    def __init__(self, worlds: Worlds, motor: int) -> None:
-        self._motor = motor
-        servo = worlds.scene.model.actuator_gaintype[motor] == mujoco.mjtGain.mjGAIN_DCMOTOR
-        self._supply = PowerSupply(worlds, ROBOT) if servo else None
-        self._field = worlds.batch.expand("actuator_gainprm" if servo else "actuator_forcerange")
-        self._normal = self._field[:, motor].copy()
-
-    def set(self, time: float, powered: NDArray[np.bool_]) -> None:
-        """Gives power to worlds, (N,)."""
-        if self._supply is None:
-            self._field[:, self._motor] = np.where(powered[:, None], self._normal, [-NOTHING, NOTHING])
-            return
-        self._supply.sample(time)
-        self._field[~powered, self._motor, CONSTANT] = NOTHING  # a winding that is not connected
+    paths = found.angles[:, :, index]
+    each = zip(logs, paths, steps, strict=True)
+    return [np.interp(g.times - g.times[0], since[:n], path[:n]) for g, path, n in each]

@@ -11,24 +11,28 @@ brought up to date once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (seed 001, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Load friction*: dry friction of coulomb + load_friction |T|, T the motor's torque at the joint.
+- *Friction under load*: dry friction that grows with what the motor gives and carries (see `servo_friction`).
 
 None of them is in an exported model, which has full stiffness, the open-circuit voltage and plain dry friction.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.body.actuation import load_actuation
 from nutmeg.body.actuation.groups import chosen
+from nutmeg.engine.servo_friction import ServoFriction
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.body.actuation import Actuation
+    from nutmeg.body.actuation.settings import Servo
+    from nutmeg.body.tables import RobotTable
     from nutmeg.engine.worlds import Worlds
 
     Array = NDArray[np.float64]
@@ -46,34 +50,21 @@ class PowerSupply:
     """
 
     def __init__(self, worlds: Worlds, robot: str) -> None:
-        self._body = worlds.robot(robot)
-        table = self._body.table
-        placement = next(p for p in worlds.scene.placements if p.name == table.name)
-        actuation = load_actuation(table.settings, placement.actuation)
-        if actuation is None or not actuation.servo:
-            raise ModelError(
-                f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo)."
-            )
-        if actuation.printed:
-            raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
+        table = worlds.robot(robot).table
+        each = [_numbers(actuation, table) for actuation in worlds.actuations(robot)]
         model = worlds.scene.model
-        self.battery = actuation.battery
         self._motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
         self._dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in self._motors]
-        groups = {
-            joint: s for s in actuation.servo.values() for joint in chosen(s.joints, table.joints, "joint", robot)
-        }
-        servos = [groups[m] for m in table.motors]
-        self._coulomb = np.array([0.0 if s.static else s.coulomb for s in servos])
-        self._load = np.array([s.load_friction for s in servos])
-        self._share = np.array([s.output_limit for s in servos])
+        self._open, self._inside = (np.array([getattr(n, k) for n in each]) for k in ("voltage", "resistance"))
+        self._share = np.array([[s.output_limit for s in n.servos] for n in each])
         self._gains = worlds.batch.expand("actuator_gainprm")
-        self._friction = worlds.batch.expand("dof_frictionloss") if self._load.any() else None
+        rubs = any(s.rubs_under_load for n in each for s in n.servos)
+        self._friction = ServoFriction(worlds, self._dofs, [n.servos for n in each]) if rubs else None
         self._full = self._gains[:, self._motors].copy()
         self._torque, self._rates = worlds.batch.bind("actuator_force"), worlds.qvel
-        self.stiffness: Array = np.ones((worlds.count, len(servos)))
+        self.stiffness: Array = np.ones((worlds.count, len(self._motors)))
         """The Nao's stiffness of each motor, 0..1, (N, motors)."""
-        self.voltage: Array = np.full(worlds.count, self.battery.voltage)
+        self.voltage: Array = np.broadcast_to(self._open, worlds.count).copy()
         """What the battery gives under the present load, (N,) [V]."""
         self.current: Array = np.zeros(worlds.count)
         """What the motors draw, (N,) [A]."""
@@ -86,8 +77,8 @@ class PowerSupply:
         constant, resistance = self._full[..., CONSTANT], self._full[..., RESISTANCE]
         current = torque / constant
         power = current * (resistance * current + constant * rates)
-        self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self.battery.voltage
-        self.voltage[:] = np.maximum(self.battery.voltage - self.battery.resistance * self.current, 0.0)
+        self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self._open
+        self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
         braking = constant**2 / resistance
         new = self._full.copy()
         new[..., P_GAIN] *= self.stiffness
@@ -96,4 +87,33 @@ class PowerSupply:
         new[..., LIMIT] = self.stiffness * self._share * self.voltage[:, None]
         self._gains[:, self._motors] = new
         if self._friction is not None:
-            self._friction[:, self._dofs] = self._coulomb + self._load * np.abs(torque)
+            self._friction.sample(torque, rates)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What one scene says of a robot's battery and servos; motors in the order of commands."""
+
+    voltage: float
+    resistance: float
+    servos: tuple[Servo, ...]
+
+
+def changes_with_load(actuation: Actuation | None) -> bool:
+    """Whether there are servos that change with what they do: a battery that sags, friction under load."""
+    if actuation is None or actuation.printed:
+        return False
+    sags = bool(actuation.servo) and actuation.battery.resistance > 0
+    return sags or any(servo.rubs_under_load for servo in actuation.servo.values())
+
+
+def _numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
+    """The battery and the servos of one world; an error if there are none that can be looked after."""
+    robot = table.name
+    if actuation is None or not actuation.servo:
+        raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
+    if actuation.printed:
+        raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
+    groups = {j: s for s in actuation.servo.values() for j in chosen(s.joints, table.joints, "joint", robot)}
+    battery = actuation.battery
+    return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))

@@ -20,6 +20,8 @@ import numpy as np
 from mujoco.batch import Batch
 from mujoco.batch import SimulationError as BatchError
 
+from nutmeg.body.actuation import load_actuation
+from nutmeg.engine.own_fields import copy_numbers
 from nutmeg.engine.paper_actuation import check_installed, install_for
 from nutmeg.engine.robots import RobotWorlds
 from nutmeg.engine.variation import Variation
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from nutmeg.body.actuation import Actuation
     from nutmeg.body.scene import Scene
 
 
@@ -65,13 +68,24 @@ class Worlds:
         self.reset()
 
     @classmethod
-    def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
-        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts."""
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1, own_fields: bool = False) -> Worlds:
+        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
+
+        Args:
+            scenes: one for each world; the same one may be there often.
+            threads: how many threads step them; 0 for one a core.
+            own_fields: copy the numbers that differ into fields of the batch, so that motors can be released and
+                power supplies can sag (`release`, `supply`); results are the same to the last bit.
+        """
         if not scenes:
             raise ModelError("no scenes were given: a batch needs at least one.")
         worlds = cls(scenes[0], len(scenes), threads=threads)
+        models = [s.model for s in scenes]
         try:
-            worlds.batch.set_models([s.model for s in scenes])
+            if own_fields:
+                copy_numbers(worlds.batch, models)
+            else:
+                worlds.batch.set_models(models)
         except (ValueError, mujoco.FatalError) as error:
             raise ModelError(f"these scenes do not have the same parts: {error}") from None
         worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
@@ -92,6 +106,11 @@ class Worlds:
     def scene_of(self, world: int) -> Scene:
         """The scene of one world; all have the same unless they were made by `of`."""
         return self._scenes[world if len(self._scenes) > 1 else 0]
+
+    def actuations(self, robot: str) -> list[Actuation | None]:
+        """What the scene of each world says of what drives a robot's joints, (N,); None for ideal drives."""
+        found = {id(scene): actuation_in(scene, robot) for scene in {id(s): s for s in self._scenes}.values()}
+        return [found[id(self.scene_of(world))] for world in range(self.count)]
 
     def robot(self, name: str) -> RobotWorlds:
         """The views of one robot."""
@@ -178,10 +197,18 @@ _BAD_STATE = [
 ]
 
 
+def actuation_in(scene: Scene, robot: str) -> Actuation | None:
+    """What drives a robot's joints in a scene; None for ideal drives."""
+    table = scene.robot(robot)
+    placement = next(p for p in scene.placements if p.name == table.name)
+    return load_actuation(table.settings, placement.actuation)
+
+
 def steps_in(seconds: float, timestep: float) -> int:
-    """How many physics steps a time is; not a whole number is an error."""
+    """How many physics steps a time is; not a whole number is an error. MJCF has a step with six digits."""
     steps = round(seconds / timestep)
-    if steps < 1 or abs(steps * timestep - seconds) > 1e-9 * max(1.0, seconds):
+    allowed = max(1e-9 * max(1.0, seconds), min(2e-6 * seconds, 1e-3 * timestep))
+    if steps < 1 or abs(steps * timestep - seconds) > allowed:
         raise ModelError(
             f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."
         )

@@ -1,0 +1,292 @@
+"""Find the numbers of a robot's body (masses, lengths, friction, servos, delays, contacts) from recordings of it.
+
+The configuration says which recordings, what was commanded and measured in them, and which numbers are searched
+within which bounds. Recordings that are held out are never seen by the fit; they tell what it is worth. Writes a
+folder with params.toml (for --body of other commands), results.json and report.html. Ctrl-C saves; the same command
+with the same --output goes on and ends with the same numbers.
+
+example: nutmeg identify examples/servo_xl330/identify.toml --seed 3
+         nutmeg identify identify.toml --train 'logs/walk*.csv' --held-out 'logs/kick*.csv' --threads 2 --json
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+from nutmeg.errors import UsageError
+
+if TYPE_CHECKING:
+    from nutmeg.reality.chosen_files import Files
+    from nutmeg.reality.identification import Identification, Identified
+    from nutmeg.reality.identify_settings import IdentifySettings
+    from nutmeg.runs import Run
+    from nutmeg.search.evaluation import Evaluator
+    from nutmeg.search.run import Generation
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg identify`."""
+
+    config: tyro.conf.Positional[Path]
+    """The configuration, a TOML file."""
+    train: tuple[str, ...] = ()
+    """Recordings to fit instead of those of the configuration: patterns in quotes."""
+    held_out: tuple[str, ...] = ()
+    """Recordings to hold out instead of those of the configuration: patterns in quotes."""
+    seed: int | None = None
+    """Of everything random; the configuration's if left out."""
+    evaluations: int | None = None
+    """The most candidates to simulate; the configuration's if left out."""
+    threads: int = 1
+    """How many threads simulate; the result is the same."""
+    cluster: str = ""
+    """Address of a Dask scheduler, tcp://host:port, whose workers simulate; the result is the same."""
+    output: Path | None = None
+    """Folder of the run, new or to go on with; runs/identify-1, -2, ... if left out."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Identifies, or goes on with it."""
+    from nutmeg.reality.chosen_files import check_apart
+    from nutmeg.reality.identification import Identification
+    from nutmeg.runs import new_folder, open_run
+
+    if arguments.threads < 1:
+        raise UsageError(f"--threads is {arguments.threads}; allowed is 1 or more.")
+    settings = _settings(arguments)
+    seed = settings.search.seed
+    train, held_out = _files(arguments, settings)
+    check_apart(train, held_out)
+    fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=arguments.threads)
+    folder = arguments.output or new_folder(Path("runs"), "identify")
+    command = _command(arguments, folder)
+    with open_run(
+        folder, command=command, seed=seed, configuration=_described(settings, train, held_out), copy=arguments.config
+    ) as opened:
+        if opened.resumed:
+            terminal.say(f"going on in {folder}.")
+        try:
+            return _identify(fit, settings, opened, arguments, terminal)
+        except KeyboardInterrupt:
+            terminal.say(f"interrupted; every finished generation is saved. To go on:\n  {opened.resume_command}")
+            raise
+
+
+def _settings(arguments: Arguments) -> IdentifySettings:
+    from nutmeg.reality.identify_settings import read_identify
+
+    settings = read_identify(arguments.config)
+    search = settings.search
+    try:
+        search = dataclasses.replace(
+            search,
+            seed=search.seed if arguments.seed is None else arguments.seed,
+            evaluations=search.evaluations if arguments.evaluations is None else arguments.evaluations,
+        )
+    except ValueError as error:
+        raise UsageError(f"--seed and --evaluations: {error}") from None
+    return dataclasses.replace(settings, search=search)
+
+
+def _files(arguments: Arguments, settings: IdentifySettings) -> tuple[Files, Files]:
+    """The recordings to fit and to hold out; those of the command line are relative to the present folder."""
+    from nutmeg.reality.chosen_files import found_files
+
+    beside, here = arguments.config.parent, Path()
+    sides = []
+    for given, own, what in (
+        (arguments.train, settings.recordings.train, "--train"),
+        (arguments.held_out, settings.recordings.held_out, "--held-out"),
+    ):
+        sides.append(found_files(given, here, what) if given else found_files(own, beside, "[recordings]"))
+    train, held_out = sides
+    if arguments.train and not arguments.held_out:  # the configuration's own must not come in by the back door
+        held_out = {path: parts for path, parts in held_out.items() if path not in train}
+    if arguments.held_out and not arguments.train:
+        train = {path: parts for path, parts in train.items() if path not in held_out}
+    return train, held_out
+
+
+def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dict[str, object]:
+    """What decides the result: the settings but for the budget, and the content of the recordings."""
+    table = dataclasses.asdict(settings)
+    for key in ("evaluations", "generations", "seed"):
+        del table["search"][key]
+    del table["recordings"]["train"], table["recordings"]["held_out"]
+    return {**table, "train": _content(train), "held_out": _content(held_out)}
+
+
+def _content(files: Files) -> dict[str, str]:
+    out = {}
+    for path, parts in files.items():
+        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        digest = hashlib.sha256()
+        for part in inside:
+            digest.update(part.read_bytes())
+        out["#".join([str(path), *(p for p in parts if p != "*")])] = digest.hexdigest()
+    return out
+
+
+def _command(arguments: Arguments, folder: Path) -> list[str]:
+    """The command that makes this run again."""
+    words = ["nutmeg", "identify", str(arguments.config)]
+    for name in ("train", "held_out"):
+        if given := getattr(arguments, name):
+            words += [f"--{name.replace('_', '-')}", *given]
+    for name in ("seed", "evaluations"):
+        if getattr(arguments, name) is not None:
+            words += [f"--{name}", str(getattr(arguments, name))]
+    if arguments.threads != 1:
+        words += ["--threads", str(arguments.threads)]
+    if arguments.cluster:
+        words += ["--cluster", arguments.cluster]
+    return [*words, "--output", str(folder), *(["--json"] if arguments.json else [])]
+
+
+def _identify(
+    fit: Identification, settings: IdentifySettings, opened: Run, arguments: Arguments, terminal: Terminal
+) -> dict[str, Any]:
+    began = time.monotonic()
+    evaluator, workers = _evaluator(settings, arguments, terminal)
+    try:
+        found = _searched(fit, evaluator, opened, settings, terminal)
+    finally:
+        evaluator.close()
+    seconds = round(opened.seconds_before + time.monotonic() - began, 3)
+    result = {**found.as_json(), "seconds": seconds}
+    result["seed"] = result.pop("seed")  # last, as documented
+    _write(found, settings, opened, result, workers)
+    _show(found, settings, terminal)
+    terminal.say(f"wrote params.toml, results.json and report.html to {opened.folder}.")
+    return result
+
+
+def _evaluator(settings: IdentifySettings, arguments: Arguments, terminal: Terminal) -> tuple[Evaluator, str]:
+    """Where candidates are simulated, and that in words."""
+    from nutmeg.search.evaluation import InThisThread, Threads
+
+    size = settings.search.population or 4 + int(3 * math.log(len(settings.parameters)))
+    if arguments.cluster:
+        from nutmeg.search.cluster import OnCluster
+
+        return OnCluster(arguments.cluster, notice=terminal.warn), f"Dask at {arguments.cluster}"
+    if arguments.threads > 1:
+        piece = math.ceil(size / arguments.threads)
+        return Threads(arguments.threads, piece=piece), f"{arguments.threads} threads"
+    return InThisThread(), "1 thread"
+
+
+def _searched(
+    fit: Identification, evaluator: Evaluator, opened: Run, settings: IdentifySettings, terminal: Terminal
+) -> Identified:
+    """The search, with a bar that shows the best distance and the time left."""
+    most = settings.search.evaluations
+    with terminal.progress() as bar:
+        task = bar.add_task("simulating the start", total=most * fit.searches)
+        done = 0
+
+        def after(number: int, generation: Generation) -> None:
+            nonlocal done
+            done = most * number + generation.evaluations
+            what = f"re-fit {number}" if number else "fitting"
+            bar.update(
+                task, completed=done, description=f"{what}, {settings.distance.kind} {generation.best.value:.4g}"
+            )
+
+        return fit.run(
+            evaluator,
+            folder=opened.folder / "search",
+            on_generation=after,
+            progress=lambda part, _: bar.update(task, completed=done + part),
+        )
+
+
+def _write(found: Identified, settings: IdentifySettings, opened: Run, result: dict[str, Any], workers: str) -> None:
+    from nutmeg.body.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.view.fit_report import write_report
+    from nutmeg.view.identify_report import identify_report
+
+    robot, known = settings.robot, found.identifiability
+    parameters = {
+        name: IdentifiedParameter(
+            value=found.values[name],
+            low=one.low,
+            high=one.high,
+            unit=one.unit,
+            sets=one.targets(name),
+            relative=one.relative,
+            interval=known.interval(name) if known else None,
+            identifiable=known.identifiable(name) if known else True,
+        )
+        for name, one in found.twin.searched.items()
+    }
+    command = opened.resume_command
+    body = IdentifiedBody(
+        robot=_absolute(robot.robot),
+        type=robot.type,
+        actuation="" if robot.actuation == "ideal" else _absolute(robot.actuation),
+        source=command,
+        parameters=parameters,
+    )
+    write_body(opened.folder / "params.toml", body)
+    details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
+    details |= {"problems": list(found.problems), "reason": found.result.reason, "failures": found.failures}
+    if known:
+        details["identifiability"] = known.as_json()
+    opened.write("results.json", json.dumps(_plain(details), indent=1) + "\n")
+    report = identify_report(found, settings, command=command, seconds=float(result["seconds"]), workers=workers)
+    write_report(opened.folder / "report.html", report)
+
+
+def _absolute(name: str) -> str:
+    """A path as it can be found from anywhere; a name stays."""
+    return str(Path(name).resolve()) if Path(name).exists() else name
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Numbers that are not finite become null, as JSON has none."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> None:
+    from nutmeg.reality.identification import Errors
+
+    known = found.identifiability
+    rows = []
+    for name, value in found.values.items():
+        dimension = found.twin.space.dimensions[name]
+        between = " to ".join(f"{v:.4g}" for v in known.interval(name)) if known else ""
+        verdict = (known.reason(name) if known else "") or ""
+        sure = "yes" if known and known.identifiable(name) else "no"
+        rows.append((name, f"{value:.4g}", dimension.unit, between, sure, verdict))
+    terminal.table("what was found", ("parameter", "value", "", "interval", "sure", ""), rows)
+    sides = (
+        ("train", found.before.train, found.after.train),
+        ("held out", found.before.held_out, found.after.held_out),
+    )
+    errors = [(f"{name} ({side})", before[name], after[name]) for side, before, after in sides for name in after]
+    means = [
+        (f"mean, {side}", Errors.mean(before), Errors.mean(after)) for side, before, after in sides if len(after) > 1
+    ]
+    shown = [(name, f"{before:.3g}", f"{after:.3g}") for name, before, after in [*errors, *means]]
+    kind = settings.report_error.kind.replace("_", " ")
+    terminal.table(f"{kind} error [{found.unit}]", ("recording", "before", "after"), shown)
+    for problem in found.problems:
+        terminal.warn(problem)

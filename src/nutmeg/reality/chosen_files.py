@@ -1,0 +1,67 @@
+"""Which recordings are fitted and which are kept apart: patterns become files, and none is both.
+
+    train = found_files(["kp*_sin_sin.csv", "walk.csv.gz#[0-5]"], folder)      # {path: ("",), path: ("[0-5]",)}
+    keep = read_all(train, settings, twin)
+
+`FILE#PATTERN` are some of the recordings that a file is split into (`split`), by their number.
+"""
+
+from __future__ import annotations
+
+import glob
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nutmeg.errors import RecordingError, UsageError, suggestion
+from nutmeg.reality.measured import read_measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nutmeg.reality.identify_settings import IdentifySettings
+    from nutmeg.reality.measured import Measured
+    from nutmeg.reality.twin import Twin
+
+Files = dict[Path, tuple[str, ...]]
+"""Files, each with the patterns of its parts; `*` for all of them."""
+
+
+def found_files(patterns: Iterable[str], folder: Path, what: str) -> Files:
+    """The files that fit patterns, relative to a folder; a pattern that none fits is an error."""
+    found: Files = {}
+    for pattern in patterns:
+        stem, _, part = pattern.partition("#")
+        paths = sorted(glob.glob(str(folder / stem)))  # noqa: PTH207 (the pattern may be absolute)
+        if not paths:
+            near = suggestion(Path(stem).name, [p.name for p in (folder / stem).parent.glob("*") if p.is_file()])
+            raise UsageError(f"no file matches {pattern!r} ({what}). {near}Patterns go in quotes: 'logs/*.csv'.")
+        for path in map(Path, paths):
+            found[path.resolve()] = (*found.get(path.resolve(), ()), part or "*")
+    return found
+
+
+def check_apart(train: Files, held_out: Files) -> None:
+    """No file may be fitted and held out, unless different parts of it are named."""
+    if not train:
+        raise UsageError("there are no recordings to fit; name them under [recordings] or with --train.")
+    for path in train:
+        if path in held_out and "*" in (*train[path], *held_out[path]):
+            raise UsageError(f"{path} is both fitted and held out; what the fit has seen is no test. Leave one out.")
+
+
+def read_all(files: Mapping[Path, Sequence[str]], settings: IdentifySettings, twin: Twin) -> tuple[Measured, ...]:
+    """What the files hold, in order."""
+    names = [path.name for path in files]
+    found: list[Measured] = []
+    for path, parts in files.items():
+        name = str(path) if names.count(path.name) > 1 else path.name
+        every = read_measured(path, settings, twin, name=name)
+        kept = [
+            m for m in every if any(part == "*" or fnmatchcase(m.source.rpartition("#")[2], part) for part in parts)
+        ]
+        if not kept:
+            sources = ", ".join(dict.fromkeys(m.source for m in every))
+            raise RecordingError(f"{path}: no part of it fits {', '.join(parts)}. It has {sources}.")
+        found += kept
+    return tuple(found)

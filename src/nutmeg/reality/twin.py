@@ -1,0 +1,373 @@
+"""The twin: a simulation of a robot with numbers to be found, tried with many candidates in many trials at once.
+
+    twin = Twin(TwinSettings(robot="ant"), {
+        "femur": Searched(low=0.6, high=1.4, sets=("robot.L1_femur",)),
+        "tibia mass": Searched(low=0.5, high=2.0, scale="log", sets=("mass.*Tibia",), relative=True),
+    })
+    rollouts = twin.simulate(candidates, trials)        # (n, k), m trials: m rollouts of n worlds each
+
+What a parameter sets is said in the grammar of `body.adjustment`. Candidates and trials are flattened into batches
+of worlds. Where all parameters are engine fields, one scene serves all candidates (`engine.variation`); else each
+candidate gets a scene of its own. Where a target is set twice (by the settings, a trial's conditions and a candidate)
+plain values come first, the last one counts, and relative ones multiply it. A searched `physics.timestep` is brought
+to the nearest whole part of a trial's period.
+
+A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
+sent to other processes; results do not depend on threads, or on which candidates are simulated together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.body import Placement, SceneSettings, assemble
+from nutmeg.body.adjustment import Adjustment, parse
+from nutmeg.engine.observing import sensor_labels
+from nutmeg.engine.rollout import Rollout, roll_out
+from nutmeg.engine.start import Start
+from nutmeg.engine.supply import changes_with_load
+from nutmeg.engine.worlds import Worlds, actuation_in
+from nutmeg.errors import ModelError, UsageError
+from nutmeg.search.space import Dimension, Space
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.scene import Scene
+    from nutmeg.body.tables import RobotTable
+    from nutmeg.reality.trial import Trial
+
+    Array = NDArray[np.float64]
+
+ROBOT = "robot"
+"""Name of the robot in a twin's scenes."""
+DELAY, TIMESTEP = "delay", "physics.timestep"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched(Dimension):
+    """A number to be found, and what it sets."""
+
+    sets: tuple[str, ...] = ()
+    """Targets in the grammar of `body.adjustment`; without any, the robot's own parameter of this name."""
+    relative: bool = False
+    """Whether it multiplies what is there."""
+
+    def targets(self, name: str) -> tuple[str, ...]:
+        """What it sets, if it is called so."""
+        return self.sets or (f"robot.{name}",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinSettings:
+    """The simulated robot and its world, without what is searched."""
+
+    robot: str
+    """Name of a built-in robot, or path of a user's."""
+    type: str = ""
+    """One of the robot's types."""
+    pose: str = "ready"
+    """Where it starts, unless a trial says otherwise."""
+    actuation: str = "ideal"
+    """What drives its joints: ideal, servo, motoflex, motoflex-paper, or the path of a TOML file."""
+    field: str = "floor"
+    """Name of a field, or path of a user's; `none` for empty space."""
+    physics: str = ""
+    """A physics profile; empty for the robot's own."""
+    timestep: float = 0.0
+    """Length of a physics step [s]; 0 for the profile's."""
+    held: bool = False
+    """Whether the root is fixed where it starts, as on a stand."""
+    height: float = 0.0
+    """Of the robot's lowest point above the ground at the start [m]."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """Numbers that differ from the robot's files."""
+
+
+class Twin:
+    """Simulates candidates in trials.
+
+    Args:
+        settings: the robot and its world.
+        searched: the parameters, by name, in the order of candidates.
+        threads: how many threads step the worlds.
+    """
+
+    def __init__(self, settings: TwinSettings, searched: Mapping[str, Searched], *, threads: int = 1) -> None:
+        self.settings, self.searched, self.threads = settings, dict(searched), threads
+        self.space = Space(self.searched)
+        for name, one in self.searched.items():
+            for target in one.targets(name):
+                parse(target)
+        scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
+        self.table: RobotTable = scene.robot(ROBOT)
+        """The robot's joints, motors and sensors."""
+
+    @property
+    def base(self) -> Scene:
+        """The scene without any parameter set."""
+        return _scene(self.settings, _ordered(self.settings.adjustments))
+
+    @property
+    def timestep(self) -> float:
+        """Length of a physics step, if it is not searched [s]."""
+        return self.base.timestep
+
+    def simulate(
+        self,
+        candidates: ArrayLike,
+        trials: Sequence[Trial],
+        *,
+        observe: Sequence[str] = (),
+        fallen: float | None = None,
+    ) -> list[Rollout]:
+        """What each candidate does in each trial.
+
+        Args:
+            candidates: (n, k) in SI units, in the order of the space.
+            trials: m of them.
+            observe: names of sensors to record.
+            fallen: the robot is down when the cosine of its tilt is below this (`engine.rollout`).
+
+        Returns:
+            A rollout for each trial, with a world for each candidate.
+        """
+        rows = self.space.checked(candidates)
+        if rows.ndim != 2:
+            raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
+        in_fields = {c: self._in_fields(c) for c in dict.fromkeys(trial.conditions for trial in trials)}
+        found: dict[int, Rollout] = {}
+        for group in _alike(trials, in_fields):
+            fields = in_fields[trials[group[0]].conditions]
+            found.update(self._simulate(rows, trials, group, observe, fallen, fields=fields))
+        return [found[index] for index in range(len(trials))]
+
+    def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
+        """What a candidate, (k,), sets."""
+        return tuple(
+            Adjustment(target=target, value=float(value), relative=one.relative)
+            for (name, one), value in zip(self.searched.items(), self.space.checked(candidate), strict=True)
+            for target in one.targets(name)
+        )
+
+    def _in_fields(self, conditions: tuple[Adjustment, ...]) -> bool:
+        """Whether every parameter can be set in a running batch, and no condition must come after it."""
+        late = any(a.relative for a in (*self.settings.adjustments, *conditions))
+        if late and not all(one.relative for one in self.searched.values()):
+            return False
+        vary = Worlds(_scene(self.settings, _ordered((*self.settings.adjustments, *conditions)))).vary
+        targets = [t for name, one in self.searched.items() for t in one.targets(name) if t != DELAY]
+        return all(vary.can_set(target) for target in targets)
+
+    def _simulate(
+        self,
+        rows: Array,
+        trials: Sequence[Trial],
+        group: list[int],
+        observe: Sequence[str],
+        fallen: float | None,
+        *,
+        fields: bool,
+    ) -> dict[int, Rollout]:
+        """The rollouts of trials of one period, by their number."""
+        jobs: dict[int, list[_Job]] = {}
+        for index in group:
+            scenes = self._scenes(rows, trials[index], fields=fields)
+            for number, scene in enumerate(scenes):
+                if scene is not None:
+                    steps = round(trials[index].period / scene.timestep)
+                    jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
+        out = {i: _nothing(self.table, trials[i], len(rows), observe) for i in group}
+        for some in jobs.values():
+            possible, worlds = self._worlds(rows, some, fields=fields)
+            if worlds is not None:
+                done = self._roll_out(worlds, rows, possible, observe, fallen)
+                for world, job in enumerate(possible):
+                    _copy_world(done, world, out[job.index], job.number)
+        return out
+
+    def _scenes(self, rows: Array, trial: Trial, *, fields: bool) -> list[Scene | None]:
+        """The scene of each candidate in a trial; None where there can be none."""
+        if fields:
+            return [_scene(self.settings, _ordered((*self.settings.adjustments, *trial.conditions)))] * len(rows)
+        out: list[Scene | None] = []
+        for candidate in rows:
+            try:
+                out.append(_scene(self.settings, self._adjustments(candidate, trial.conditions, trial.period)))
+            except ModelError:
+                out.append(None)
+        return out
+
+    def _adjustments(
+        self, candidate: Array, conditions: tuple[Adjustment, ...], period: float
+    ) -> tuple[Adjustment, ...]:
+        """All adjustments of a candidate in a trial, in the order in which they are made."""
+        every = _ordered((*self.settings.adjustments, *conditions, *self.adjustments(candidate)))
+        if period and any(a.target == TIMESTEP for a in every):
+            wanted = _scene(self.settings, every).timestep if any(a.relative for a in every) else 0.0
+            wanted = wanted or next(a.value for a in reversed(every) if a.target == TIMESTEP)
+            exact = Adjustment(target=TIMESTEP, value=period / max(1, round(period / wanted)))
+            every = (*(a for a in every if a.target != TIMESTEP), exact)
+        return every
+
+    def _roll_out(
+        self, worlds: Worlds, rows: Array, jobs: list[_Job], observe: Sequence[str], fallen: float | None
+    ) -> Rollout:
+        """Runs a batch that has a world for each job."""
+        trials = [job.trial for job in jobs]
+        longest = max(len(trial) for trial in trials)
+        switched = trials[0].powered is not None
+        return roll_out(
+            worlds,
+            ROBOT,
+            np.stack([_longer(trial.commands, longest) for trial in trials]),
+            period=trials[0].period,
+            start=_stacked([trial.start for trial in trials], self.table),
+            powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+            observe=observe,
+            fallen=fallen,
+            delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
+            rows=np.array([len(trial) for trial in trials]),
+        )
+
+    def _worlds(self, rows: Array, jobs: list[_Job], *, fields: bool) -> tuple[list[_Job], Worlds | None]:
+        """A world for each job that is possible."""
+        scenes = [job.scene for job in jobs]
+        if not fields:
+            switched = jobs[0].trial.powered is not None
+            own = switched or any(changes_with_load(actuation_in(scene, ROBOT)) for scene in scenes)
+            return jobs, Worlds.of(scenes, threads=self.threads, own_fields=own)
+        worlds = Worlds(scenes[0], len(scenes), threads=self.threads)
+        try:
+            self._set(worlds, rows[[job.number for job in jobs]])
+        except ModelError:  # one of them has numbers that cannot be
+            if len(jobs) == 1:
+                return [], None
+            possible = [job for job in jobs if self._worlds(rows, [job], fields=True)[0]]
+            return self._worlds(rows, possible, fields=True) if possible else ([], None)
+        return jobs, worlds
+
+    def _set(self, worlds: Worlds, values: Array) -> None:
+        """Sets parameters in running worlds, (N, k)."""
+        set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
+        # As in a scene that is built: plain values first, and the joints' own numbers last.
+        for target, column, one in sorted(set_by, key=lambda by: (by[0].startswith("joint."), by[2].relative)):
+            if target != DELAY:
+                worlds.vary.set(ROBOT, target, values[:, column], relative=one.relative)
+
+    def _delay(self, candidate: Array, trial: Trial) -> float:
+        every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
+        return next((a.value for a in reversed(every) if a.target == DELAY), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """One candidate in one trial."""
+
+    index: int
+    """Of the trial."""
+    number: int
+    """Of the candidate."""
+    trial: Trial
+    scene: Scene
+
+
+@lru_cache(maxsize=256)
+def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene:
+    """The scene of a twin; those made last are kept, as trials share them."""
+    placement = Placement(
+        robot=settings.robot,
+        name=ROBOT,
+        type=settings.type,
+        pose=settings.pose,
+        height=settings.height,
+        actuation=settings.actuation,
+        held=settings.held,
+        adjustments=adjustments,
+    )
+    return assemble(
+        SceneSettings(
+            field=settings.field,
+            ball="none",
+            robots=(placement,),
+            physics=settings.physics,
+            timestep=settings.timestep,
+            visuals=False,
+        )
+    )
+
+
+def _ordered(adjustments: tuple[Adjustment, ...]) -> tuple[Adjustment, ...]:
+    """Plain values first, then those that multiply them."""
+    return tuple(sorted(adjustments, key=lambda one: one.relative))
+
+
+def _alike(trials: Sequence[Trial], in_fields: Mapping[tuple[Adjustment, ...], bool]) -> list[list[int]]:
+    """Numbers of trials that can share a batch; a batch whose parameters are fields has one scene."""
+    groups: dict[object, list[int]] = {}
+    for index, trial in enumerate(trials):
+        fields = in_fields[trial.conditions]
+        key = (trial.period, trial.powered is not None, fields, trial.conditions if fields else ())
+        groups.setdefault(key, []).append(index)
+    return list(groups.values())
+
+
+def _longer(commands: Array, rows: int) -> Array:
+    """Commands filled up to a number of rows; what is added is never given."""
+    return np.concatenate([commands, np.repeat(commands[-1:], rows - len(commands), axis=0)])
+
+
+def _powered(trial: Trial, rows: int) -> NDArray[np.bool_]:
+    out = np.ones(rows, dtype=bool)
+    if trial.powered is not None:
+        out[: len(trial)] = trial.powered
+        out[len(trial) :] = trial.powered[-1]
+    return out
+
+
+def _stacked(starts: list[Start | None], table: RobotTable) -> Start | None:
+    """The starts of N worlds as one, (N, width) each; NaN where a world starts as its scene does."""
+    if all(start is None for start in starts):
+        return None
+    joints, motors = len(table.joints), len(table.motors)
+    widths = {"angles": joints, "rates": joints, "pose": 7, "velocity": 6, "command": motors}
+    stacked = {}
+    for name, width in widths.items():
+        parts = [None if start is None else getattr(start, name) for start in starts]
+        if any(part is not None for part in parts):
+            stacked[name] = np.stack([np.full(width, np.nan) if part is None else part for part in parts])
+    return Start(**stacked)
+
+
+def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
+    """What is seen of candidates that cannot be built."""
+    widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in observe}
+    shape = (count, len(trial))
+    return Rollout(
+        times=np.arange(len(trial), dtype=float) * trial.period,
+        joints=table.joints,
+        angles=np.full((*shape, len(table.joints)), np.nan),
+        pose=np.full((*shape, 7), np.nan) if table.root >= 0 else None,
+        sensors={name: np.full((*shape, width), np.nan) for name, width in widths.items()},
+        commands=np.broadcast_to(trial.commands, (count, *trial.commands.shape)),
+        frames=np.zeros(count, dtype=np.intp),
+        diverged=np.ones(count, dtype=bool),
+    )
+
+
+def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> None:
+    """Puts one world of a batch into the rollout of its trial."""
+    rows = len(target.times)
+    target.angles[place] = source.angles[world, :rows]
+    if target.pose is not None and source.pose is not None:
+        target.pose[place] = source.pose[world, :rows]
+    for name, values in target.sensors.items():
+        values[place] = source.sensors[name][world, :rows]
+    target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]

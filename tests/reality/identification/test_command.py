@@ -1,0 +1,117 @@
+"""`nutmeg identify`: what it prints and writes, how it goes on, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nutmeg.body.identified import read_body
+from nutmeg.cli import main
+
+
+@pytest.fixture
+def config(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    found = bench.logs(tmp_path)
+    assert isinstance(found, Path)
+    return found
+
+
+def identify(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    assert main(["identify", *map(str, words), "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return found
+
+
+def numbers(result: dict[str, Any]) -> dict[str, Any]:
+    """All but the time it took."""
+    return {key: value for key, value in result.items() if key != "seconds"}
+
+
+def test_the_result_is_printed_and_written(config: Path, bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    result = identify(capsys, config, "--seed", 2, "--evaluations", 60)
+    assert list(result) == ["parameters", "error", "evaluations", "seconds", "seed"]
+    assert list(result["error"]) == ["train", "held_out", "unit", "per_recording"]
+    assert list(result["parameters"]["coulomb"]) == ["value", "low", "high", "unit", "interval", "identifiable"]
+    assert (result["seed"], result["error"]["unit"]) == (2, "deg")
+    folder = Path("runs/identify-1")
+    body = read_body(folder / "params.toml")
+    assert {n: p.value for n, p in body.parameters.items()} == {n: p["value"] for n, p in result["parameters"].items()}
+    assert body.parameters["coulomb"].sets == ("servo.*.coulomb",)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "coulomb" in page
+    assert "nutmeg identify" in page
+    details = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert details["error"] == result["error"]
+    assert details["before"]["train"]["slow.csv"] > details["after"]["train"]["slow.csv"]
+    assert result["parameters"]["coulomb"]["value"] == pytest.approx(bench.hidden["coulomb"], rel=0.2)
+
+
+def test_recordings_of_the_command_line_replace_the_configurations(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ("--evaluations", 12, "--output", "a")
+    result = identify(capsys, config, "--train", "fast.csv", "--held-out", "dr*.csv", "slow.csv", *short)
+    assert set(result["error"]["per_recording"]) == {"fast.csv", "dropped.csv", "slow.csv"}
+    by_hand = {name: result["error"]["per_recording"][name] for name in ("dropped.csv", "slow.csv")}
+    assert result["error"]["held_out"] == pytest.approx(sum(by_hand.values()) / 2)
+
+
+def test_threads_and_going_on_give_the_same_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = identify(capsys, config, "--evaluations", 30, "--output", "a")
+    threaded = identify(capsys, config, "--evaluations", 30, "--output", "b", "--threads", 2)
+    assert numbers(threaded) == numbers(first)
+    identify(capsys, config, "--evaluations", 12, "--output", "c")
+    assert numbers(identify(capsys, config, "--evaluations", 30, "--output", "c")) == numbers(first)
+
+
+def test_a_folder_of_another_fit_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    identify(capsys, config, "--evaluations", 12, "--output", "a")
+    config.write_text(config.read_text(encoding="utf-8").replace("high = 0.1\n", "high = 0.2\n"), encoding="utf-8")
+    assert main(["identify", str(config), "--evaluations", "12", "--output", "a"]) == 1
+    assert "another configuration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--train", "nothing*.csv"], "no file matches 'nothing*.csv'"),
+        (["--train", "slow.csv", "--held-out", "slow.csv"], "both fitted and held out"),
+        (["--threads", "0"], "--threads is 0"),
+        (["--evaluations", "0"], "evaluations"),
+        (["--evaluations", "2"], "smaller than the first generation"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_an_exit_code(
+    config: Path, capsys: pytest.CaptureFixture[str], words: list[str], text: str
+) -> None:
+    assert main(["identify", str(config), *words]) in (1, 2)
+    shown = " ".join(capsys.readouterr().err.split())
+    assert text in shown
+    assert "Traceback" not in shown
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_prints_the_command_that_goes_on(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+    command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", "300", "--output", "cut"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    saved = Path("cut/search/0/search.jsonl")
+    while not (saved.exists() and len(saved.read_bytes().splitlines()) > 3):
+        assert started.poll() is None
+        time.sleep(0.02)
+    os.kill(started.pid, signal.SIGINT)
+    shown, _ = started.communicate(timeout=60)
+    assert started.returncode == 130, shown
+    resume = next(line.strip() for line in shown.splitlines() if line.strip().startswith("nutmeg identify"))
+    assert "--output cut" in resume
+    assert numbers(identify(capsys, *shlex.split(resume)[2:])) == numbers(whole)

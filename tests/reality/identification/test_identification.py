@@ -1,0 +1,147 @@
+"""Identification: hidden numbers are found, held-out logs are not seen, and nothing depends on how it is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.body import Adjustment
+from nutmeg.errors import RecordingError, SimulationError, UsageError
+from nutmeg.reality.chosen_files import found_files
+from nutmeg.reality.identification import Identification, Identified
+from nutmeg.reality.identify_settings import IdentifySettings, read_identify
+from nutmeg.reality.twin import Searched
+from nutmeg.search.evaluation import InThisThread, Threads
+from nutmeg.search.run import Generation
+
+
+@pytest.fixture(scope="module")
+def folder(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logs")
+    bench.logs(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def settings(folder: Path) -> IdentifySettings:
+    return read_identify(folder / "identify.toml")
+
+
+def fit_of(settings: IdentifySettings, folder: Path, *, held_out: tuple[str, ...] = ("dropped.csv",)) -> Identification:
+    train = found_files(settings.recordings.train, folder, "train")
+    return Identification(settings, train=train, held_out=found_files(held_out, folder, "held out"), seed=2)
+
+
+@pytest.fixture(scope="module")
+def found(settings: IdentifySettings, folder: Path) -> Identified:
+    return fit_of(settings, folder).run(InThisThread())
+
+
+def short(settings: IdentifySettings, evaluations: int = 36) -> IdentifySettings:
+    return dataclasses.replace(settings, search=dataclasses.replace(settings.search, evaluations=evaluations))
+
+
+def test_hidden_numbers_are_found_and_known_to_be_sure(bench: Any, found: Identified) -> None:
+    assert found.values == pytest.approx(bench.hidden, rel=0.05)
+    known = found.identifiability
+    assert known is not None
+    for name, value in bench.hidden.items():
+        assert known.identifiable(name)
+        low, high = known.interval(name)
+        assert low <= found.values[name] <= high
+        assert high - low < 0.5 * value
+    assert found.unit == "deg"
+    assert max(found.after.train.values()) < 0.1 < min(found.before.train.values())
+    assert found.after.held_out["dropped.csv"] < 0.2
+
+
+def test_the_numbers_are_as_promised_to_scripts(found: Identified) -> None:
+    result = found.as_json()
+    assert list(result) == ["parameters", "error", "evaluations", "seed"]
+    parameters, error = result["parameters"], result["error"]
+    assert isinstance(parameters, dict)
+    assert isinstance(error, dict)
+    assert set(parameters["viscous"]) == {"value", "low", "high", "unit", "interval", "identifiable"}
+    assert set(error["per_recording"]) == {"slow.csv", "fast.csv", "dropped.csv"}
+    assert error["train"] == pytest.approx(np.mean([error["per_recording"][n] for n in ("slow.csv", "fast.csv")]))
+
+
+def test_what_is_held_out_changes_nothing_in_the_fit(bench: Any, settings: IdentifySettings, folder: Path) -> None:
+    times = np.arange(60) * 0.01
+    bench.log(folder / "other.csv", times, np.cos(times), 3 * np.sin(times), np.ones(60, bool))
+    results = [
+        fit_of(short(settings), folder, held_out=held).run(InThisThread())
+        for held in ((), ("dropped.csv",), ("other.csv",))
+    ]
+    assert all(np.array_equal(results[0].best, r.best) for r in results)
+    assert results[0].as_json()["error"]["held_out"] is None  # type: ignore[index]
+
+
+def test_an_interrupted_fit_goes_on_to_the_same_numbers(
+    settings: IdentifySettings, folder: Path, tmp_path: Path
+) -> None:
+    whole = fit_of(short(settings), folder).run(InThisThread())
+
+    def stop(number: int, generation: Generation) -> None:
+        if (number, generation.number) == (0, 3):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_of(short(settings), folder).run(InThisThread(), folder=tmp_path, on_generation=stop)
+    again: list[bool] = []
+    resumed = fit_of(short(settings), folder).run(
+        Threads(2, piece=3), folder=tmp_path, on_generation=lambda _, g: again.append(g.replayed)
+    )
+    assert again[:5] == [True] * 4 + [False]
+    assert resumed.as_json() == whole.as_json()
+
+
+def test_re_fits_widen_what_is_known(settings: IdentifySettings, folder: Path) -> None:
+    search = dataclasses.replace(settings.search, evaluations=60, refits=1)
+    found = fit_of(dataclasses.replace(settings, search=search), folder, held_out=()).run(InThisThread())
+    assert len(found.refits) == 1
+    assert found.identifiability is not None
+    assert found.identifiability.refits is not None
+    assert found.result.best.value <= found.refits[0].best.value
+
+
+def test_the_cost_can_be_sent_to_other_processes(settings: IdentifySettings, folder: Path) -> None:
+    cost = fit_of(settings, folder).cost
+    sent = pickle.loads(pickle.dumps(cost))
+    candidates = np.array([[0.03, 0.01], [0.05, 0.02]])
+    assert np.array_equal(sent(candidates), cost(candidates))
+    assert cost(candidates)[1] < 1e-3 < cost(candidates)[0]
+    assert np.array_equal(cost(candidates[1:]), cost(candidates)[1:])
+
+
+def test_phi2_is_judged_by_its_own_curvature(settings: IdentifySettings, folder: Path) -> None:
+    distance = dataclasses.replace(settings.distance, kind="phi2")
+    found = fit_of(short(dataclasses.replace(settings, distance=distance)), folder).run(InThisThread())
+    assert found.identifiability is not None
+    assert found.unit == "deg"
+
+
+def test_mistakes_end_with_a_sentence(settings: IdentifySettings, folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"no file matches 'slo\.csv'.*slow\.csv"):
+        found_files(["slo.csv"], folder, "train")
+    with pytest.raises(UsageError, match="both fitted and held out"):
+        fit_of(settings, folder, held_out=("slow.csv",))
+    with pytest.raises(UsageError, match="no recordings to fit"):
+        Identification(settings, train={}, held_out={}, seed=0)
+    mixed = dataclasses.replace(settings.report_error, channels=("torso.*",))
+    with pytest.raises(RecordingError, match="report_error"):
+        fit_of(dataclasses.replace(settings, report_error=mixed), folder)
+
+
+def test_a_fit_in_which_everything_breaks_down_says_so(settings: IdentifySettings, folder: Path) -> None:
+    wild = {"stiffness": Searched(low=1e12, high=1e13, sets=("drives.*.stiffness",))}
+    limits = (Adjustment(target="drives.*.torque", value=1e15), Adjustment(target="drives.*.speed", value=1e6))
+    robot = dataclasses.replace(settings.robot, actuation="ideal", adjustments=limits)
+    broken = dataclasses.replace(settings, robot=robot, parameters=wild)
+    with pytest.raises(SimulationError, match=r"none of \d+ candidates"):
+        fit_of(short(broken, 200), folder).run(InThisThread())

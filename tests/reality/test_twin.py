@@ -1,0 +1,149 @@
+"""The twin: the same as scenes put together by hand, flattened or one at a time, whatever the threads or process."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nutmeg.body import Adjustment, Placement, SceneSettings, assemble
+from nutmeg.engine import Worlds
+from nutmeg.engine.rollout import Rollout, roll_out
+from nutmeg.engine.start import Start
+from nutmeg.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.reality.trial import Trial
+from nutmeg.reality.twin import Searched, Twin, TwinSettings
+
+BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
+LENGTHS = {
+    "femur": Searched(low=0.6, high=1.4, start=1.0, sets=("robot.L1_femur", "robot.R3_femur"), relative=True),
+    "tibia mass": Searched(low=0.5, high=2.0, sets=("mass.*Tibia",), relative=True),
+}
+MASSES = {
+    "tibia mass": Searched(low=0.01, high=0.1, unit="kg", sets=("mass.*Tibia",)),
+    "stiffness": Searched(low=0.5, high=2.0, sets=("drives.*.stiffness",), relative=True),
+    "delay": Searched(low=0.0, high=0.1, unit="s", sets=("delay",)),
+}
+
+
+def swing(rows: int, *, name: str = "swing", period: float = 0.02, **more: object) -> Trial:
+    times = np.arange(rows)[:, None] * period
+    commands = 0.3 * np.sin(7 * times + np.arange(18)) * np.minimum(times / 0.2, 1)
+    return Trial(name=name, period=period, commands=commands, **more)  # type: ignore[arg-type]
+
+
+def equal(one: Rollout, other: Rollout) -> bool:
+    return np.array_equal(one.angles, other.angles, equal_nan=True) and np.array_equal(one.frames, other.frames)
+
+
+def by_hand(trial: Trial, *adjustments: Adjustment) -> NDArray[np.float64]:
+    placement = Placement(robot="ant", name="robot", adjustments=adjustments)
+    scene = assemble(SceneSettings(ball="none", robots=(placement,), visuals=False))
+    return np.asarray(roll_out(Worlds(scene), "robot", trial.commands, period=trial.period).angles[0])
+
+
+def test_a_rebuilt_morphology_is_what_assembling_by_hand_gives() -> None:
+    twin, trial = Twin(TwinSettings(robot="ant"), LENGTHS), swing(40)
+    found = twin.simulate([[0.8, 1.3], [1.2, 0.9]], [trial])[0]
+    expected = by_hand(
+        trial,
+        Adjustment(target="robot.L1_femur", value=0.8, relative=True),
+        Adjustment(target="robot.R3_femur", value=0.8, relative=True),
+        Adjustment(target="mass.*Tibia", value=1.3, relative=True),
+    )
+    assert np.array_equal(found.angles[0], expected)
+    assert not np.allclose(found.angles[1], expected, atol=1e-3)
+    assert found.joints == twin.table.joints
+
+
+@pytest.mark.parametrize("searched", [LENGTHS, MASSES], ids=["rebuilt", "fields"])
+def test_flattened_or_one_at_a_time_it_is_the_same_to_the_last_bit(searched: dict[str, Searched]) -> None:
+    twin = Twin(TwinSettings(robot="ant"), searched)
+    heavy = (Adjustment(target="mass.Torso", value=1.5, relative=True),)
+    trials = [swing(30), swing(50, name="long"), swing(20, name="heavy", conditions=heavy), swing(60, period=0.012)]
+    candidates = twin.space.values(np.random.default_rng(3).random((4, twin.space.size)))
+    together = twin.simulate(candidates, trials)
+    two = Twin(TwinSettings(robot="ant"), searched, threads=2)
+    assert all(equal(a, b) for a, b in zip(together, two.simulate(candidates, trials), strict=True))
+    for number, candidate in enumerate(candidates):
+        for trial, rollout in zip(trials, together, strict=True):
+            alone = twin.simulate(candidate[None], [trial])[0]
+            assert np.array_equal(alone.angles[0], rollout.angles[number])
+            assert rollout.angles.shape == (4, len(trial), 18)
+    assert not np.allclose(together[0].angles[:, :20], together[2].angles, atol=1e-4)
+
+
+def test_a_twin_sent_to_another_process_simulates_the_same() -> None:
+    twin = Twin(TwinSettings(robot="ant"), MASSES)
+    sent: Twin = pickle.loads(pickle.dumps(twin))
+    assert equal(sent.simulate([[0.03, 1.1, 0.01]], [swing(20)])[0], twin.simulate([[0.03, 1.1, 0.01]], [swing(20)])[0])
+
+
+def test_the_delay_of_a_candidate_shifts_its_commands() -> None:
+    twin, trial = Twin(TwinSettings(robot="ant", held=True, height=0.2), MASSES), swing(40)
+    found = twin.simulate([[0.025, 1.0, 0.0], [0.025, 1.0, 0.06]], [trial])[0].angles
+    assert np.allclose(found[1, 4:], found[0, 1:-3], atol=0.02)
+    assert not np.allclose(found[1], found[0], atol=0.05)
+
+
+def test_a_searched_length_is_that_of_the_swinging_pendulum() -> None:
+    settings = TwinSettings(robot=BENCH, field="none", timestep=0.001)
+    twin = Twin(settings, {"length": Searched(low=0.05, high=0.2, unit="m")})
+    rows = 3000
+    trial = Trial(
+        name="free",
+        period=0.001,
+        commands=np.zeros((rows, 1)),
+        start=Start(angles=np.array([0.05])),
+        powered=np.zeros(rows, bool),
+    )
+    lengths = np.array([0.06, 0.1, 0.19])
+    found = twin.simulate(lengths[:, None], [trial])[0].angles[..., 0]
+    inertia = 0.49 * lengths**2 + 1e-5 + 0.0017
+    expected = 2 * np.pi * np.sqrt(inertia / (0.49 * 9.81 * lengths))
+    for angle, period in zip(found, expected, strict=True):
+        falling = np.flatnonzero((angle[:-1] > 0) & (angle[1:] <= 0))
+        assert np.diff(falling).mean() * 0.001 == pytest.approx(period, rel=2e-3)
+
+
+def test_plain_values_come_before_relative_ones_wherever_they_are_said() -> None:
+    conditions = (Adjustment(target="mass.*Tibia", value=2.0, relative=True),)
+    twin = Twin(TwinSettings(robot="ant"), {"mass": MASSES["tibia mass"]})
+    found = twin.simulate([[0.03]], [swing(30, conditions=conditions)])[0]
+    assert np.array_equal(found.angles[0], by_hand(swing(30), Adjustment(target="mass.*Tibia", value=0.06)))
+
+
+def test_a_searched_time_step_is_a_whole_part_of_the_period() -> None:
+    step = {"step": Searched(low=0.001, high=0.01, unit="s", sets=("physics.timestep",))}
+    twin = Twin(TwinSettings(robot="ant"), step)
+    fine, near, coarse = twin.simulate([[0.002], [0.00205], [0.01]], [swing(20)])[0].angles
+    assert np.array_equal(fine, near)
+    assert np.array_equal(fine, by_hand(swing(20), Adjustment(target="physics.timestep", value=0.002)))
+    assert not np.allclose(fine, coarse, atol=1e-4)
+
+
+def test_a_candidate_that_cannot_be_built_fails_alone() -> None:
+    twin = Twin(TwinSettings(robot="ant"), {"femur": Searched(low=-1.0, high=1.4, start=1.0, sets=("robot.L1_femur",), relative=True)})  # fmt: skip  # noqa: E501
+    found = twin.simulate([[1.0], [-0.5]], [swing(10)])[0]
+    assert found.diverged.tolist() == [False, True]
+    assert found.frames.tolist() == [10, 0]
+    assert np.isnan(found.angles[1]).all()
+    gain = Twin(TwinSettings(robot="ant"), {"gain": Searched(low=-1.0, high=1.4, start=1.0, sets=("drives.*.stiffness",), relative=True)})  # fmt: skip  # noqa: E501
+    found = gain.simulate([[-0.5], [1.0]], [swing(10)])[0]
+    assert found.diverged.tolist() == [True, False]
+    assert np.array_equal(found.angles[1], by_hand(swing(10)))
+
+
+def test_mistakes_are_seen_when_the_twin_is_made() -> None:
+    with pytest.raises(UnknownNameError, match="femurr"):
+        Twin(TwinSettings(robot="ant"), {"femurr": Searched(low=0.5, high=1.0)})
+    with pytest.raises(NutmegError, match="drivs"):
+        Twin(TwinSettings(robot="ant"), {"gain": Searched(low=0.5, high=1.0, sets=("drivs.*.stiffness",))})
+    twin = Twin(TwinSettings(robot="ant"), LENGTHS)
+    with pytest.raises(UsageError, match="allowed is"):
+        twin.simulate([[9.0, 1.0]], [swing(10)])
+    with pytest.raises(UsageError, match="not a number"):
+        Trial(name="bad", period=0.02, commands=np.full((3, 18), np.nan))
