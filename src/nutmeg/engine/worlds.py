@@ -207,7 +207,7 @@ def actuation_in(scene: Scene, robot: str) -> Actuation | None:
 def steps_in(seconds: float, timestep: float) -> int:
     """How many physics steps a time is; not a whole number is an error. MJCF has a step with six digits."""
     steps = round(seconds / timestep)
-    allowed = max(1e-9 * max(1.0, seconds), min(2e-6 * seconds, 1e-3 * timestep))
+    allowed = max(1e-9 * max(1.0, seconds), min(5e-6 * seconds, 1e-3 * timestep))
     if steps < 1 or abs(steps * timestep - seconds) > allowed:
         raise ModelError(
             f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."

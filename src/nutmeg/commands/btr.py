@@ -1,0 +1,252 @@
+"""Back-to-Reality: learn a controller in a simulation that is made like reality by trying controllers there.
+
+The configuration names a robot, what is searched of its simulation, a gait, a fitness, a distance and a reality. The
+run is a folder; the same command with its --output goes on where an interrupted one stopped.
+
+example: nutmeg btr examples/btr_ant/btr.toml --threads 2
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import tyro
+
+from nutmeg.errors import NutmegError, UsageError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from nutmeg.reality.back_to_reality import BackToReality
+    from nutmeg.reality.btr_record import BtrResult, Iteration
+    from nutmeg.reality.btr_settings import BtrSettings
+    from nutmeg.search.run import Generation
+    from nutmeg.terminal import Terminal
+
+LOOK_EVERY = 2.0
+"""How often a laboratory's folder is looked into [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg btr`."""
+
+    config: tyro.conf.Positional[Path]
+    """The configuration, a TOML file (see `nutmeg.reality.btr_settings`)."""
+    seed: int | None = None
+    """Of everything random; that of the configuration if left out."""
+    mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
+    """Something else than the configuration's mode, to compare with."""
+    iterations: int | None = None
+    """Another number of iterations."""
+    threads: int = 1
+    """How many threads step the worlds."""
+    cluster: str = ""
+    """Simulate on a Dask cluster: tcp://host:port."""
+    output: Path | None = None
+    """The folder of the run; runs/btr-1, or the next that is free, if left out."""
+    json: bool = False
+    """Print the result as one JSON object."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Runs it, and writes the result into the folder of the run."""
+    from nutmeg.reality.btr_settings import read_btr
+    from nutmeg.runs import new_folder, resume_command
+
+    settings = _changed(read_btr(arguments.config), arguments)
+    folder = arguments.output or new_folder(Path("runs"), "btr")
+    command = _words(arguments)
+    again = resume_command(command, folder)
+    began = time.monotonic()
+    try:
+        with _Show(terminal, settings) as show:
+            result, made = _run(settings, arguments, folder, command, show)
+        return _finish(result, made, settings, folder, again, time.monotonic() - began, terminal)
+    except KeyboardInterrupt:
+        terminal.say(f"\nEverything is saved but the unfinished generation. Go on with:  {again}")
+        raise
+    except NutmegError:
+        if (folder / "run.json").exists():
+            terminal.say(f"The run is saved. Go on with:  {again}")
+        raise
+
+
+def _words(arguments: Arguments) -> list[str]:
+    """The command line that these arguments are."""
+    words = ["nutmeg", "btr", str(arguments.config)]
+    for name in ("seed", "mode", "iterations", "cluster", "output"):
+        if (value := getattr(arguments, name)) not in (None, ""):
+            words += [f"--{name}", str(value)]
+    if arguments.threads != 1:
+        words += ["--threads", str(arguments.threads)]
+    return [*words, "--json"] if arguments.json else words
+
+
+def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
+    if arguments.threads < 1:
+        raise UsageError(f"--threads {arguments.threads}: needed is 1 or more.")
+    if arguments.seed is not None:
+        settings = dataclasses.replace(settings, seed=arguments.seed)
+    if arguments.mode is not None:
+        settings = dataclasses.replace(settings, mode=arguments.mode)
+    if arguments.iterations is not None:
+        if arguments.iterations < 1:
+            raise UsageError(f"--iterations {arguments.iterations}: needed is 1 or more.")
+        stop = dataclasses.replace(settings.stop, iterations=arguments.iterations)
+        settings = dataclasses.replace(settings, stop=stop)
+    return settings
+
+
+def _run(
+    settings: BtrSettings, arguments: Arguments, folder: Path, command: list[str], show: _Show
+) -> tuple[BtrResult, BackToReality]:
+    from nutmeg.reality.back_to_reality import BackToReality, Listeners
+
+    with contextlib.ExitStack() as stack:
+        evaluator = None
+        if arguments.cluster:
+            from nutmeg.search.cluster import OnCluster
+
+            evaluator = stack.enter_context(contextlib.closing(OnCluster(arguments.cluster, notice=show.terminal.warn)))
+        made = BackToReality(
+            settings,
+            folder=folder,
+            evaluator=evaluator,
+            threads=arguments.threads,
+            command=command,
+            copy=arguments.config,
+            listeners=Listeners(on_generation=show.generation, on_trial=show.trial, on_iteration=show.iteration),
+            wait=lambda: time.sleep(LOOK_EVERY),
+            say=lambda text: show.terminal.console.print(text, soft_wrap=True, markup=False),
+        )
+        return made.run(), made
+
+
+class _Show:
+    """Progress: a bar with where the run is, and a line for each iteration."""
+
+    def __init__(self, terminal: Terminal, settings: BtrSettings) -> None:
+        self.terminal, self._settings = terminal, settings
+        self._trials = 0
+        self._phi = ""
+
+    def __enter__(self) -> _Show:
+        s = self._settings
+        if s.mode == "reality":
+            total = max(1, (s.stop.most_trials or 0) // max(s.controller_search.population, 1))
+        else:
+            identified = s.stop.iterations - (s.stop.last == "search") if s.mode == "btr" else 0
+            total = s.stop.iterations * s.controller_search.generations + identified * s.simulation_search.generations
+        self._progress: Progress = self.terminal.progress()
+        self._progress.__enter__()
+        self._task: TaskID = self._progress.add_task("iteration 1", total=total)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.__exit__(*error)  # type: ignore[arg-type]
+
+    def generation(self, step: str, number: int, generation: Generation) -> None:
+        best = generation.best.value
+        if step == "simulations":
+            self._phi = f", phi {best:.4g}"
+            text = f"iteration {number + 1}, simulations{self._phi}"
+        else:
+            text = f"iteration {number + 1}, controllers, fitness {-best:.4g} {self._settings.fitness.unit}{self._phi}"
+        self._progress.update(self._task, advance=1, description=text)
+
+    def trial(self, name: str, fitness: float | None, remembered: bool) -> None:
+        self._trials += not remembered
+        got = "no fitness" if fitness is None else f"{fitness:.4g} {self._settings.fitness.unit}"
+        self._progress.update(self._task, description=f"trial {name} in reality: {got}")
+
+    def iteration(self, done: Iteration) -> None:
+        unit = self._settings.fitness.unit
+        text = f"iteration {done.number + 1}: {done.fitness:.4g} {unit} in simulation"
+        if done.tried:
+            text += f", {done.best_real:.4g} in reality (best of {len(done.tried)} trials)"
+        if done.simulations:
+            named = zip(self._settings.simulation, done.simulation, strict=True)
+            estimates = ", ".join(f"{name} {value:.4g}" for name, value in named)
+            text += f"; phi {done.phi_before:.4g} -> {done.phi:.4g}; {estimates}"
+        self._progress.console.print(text, soft_wrap=True, markup=False)
+        if done.disengagement:
+            self._progress.console.print(f"note: {done.disengagement}", soft_wrap=True, markup=False)
+
+
+def _finish(
+    result: BtrResult,
+    made: BackToReality,
+    settings: BtrSettings,
+    folder: Path,
+    command: str,
+    seconds: float,
+    terminal: Terminal,
+) -> dict[str, Any]:
+    from nutmeg.body.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.reality.controllers import gait_table
+    from nutmeg.recording.files import replace_file
+    from nutmeg.recording.toml_text import toml_text
+    from nutmeg.view.btr_plots import btr_report, figure3
+    from nutmeg.view.fit_report import write_report
+
+    truth = _truth(settings)
+    for name, row in (("controller", result.controller), ("champion", result.champion)):
+        table = gait_table(name, made.controllers.gait_of(row), about=f"found by {command}")
+        replace_file(folder / f"{name}.toml", toml_text(table).encode())
+    if settings.mode == "btr":
+        parameters = {
+            name: IdentifiedParameter(
+                value=float(value), low=one.low, high=one.high, unit=one.unit, sets=one.sets, relative=one.relative
+            )
+            for (name, one), value in zip(settings.simulation.items(), result.simulation, strict=True)
+        }
+        robot = settings.robot
+        body = IdentifiedBody(
+            robot=robot.robot, type=robot.type, actuation=robot.actuation, source=command, parameters=parameters
+        )
+        write_body(folder / "params.toml", body)
+    found = {**result.as_json(), "seed": settings.seed, "seconds": round(seconds, 2), "folder": str(folder)}
+    replace_file(folder / "results.json", (json.dumps(found, indent=1) + "\n").encode())
+    label = f"{settings.fitness.kind} [{settings.fitness.unit}]"
+    replace_file(folder / "figure3.png", figure3(result, truth=truth, fitness=label, phi=settings.distance.kind))
+    write_report(folder / "report.html", btr_report(result, settings, command=command, truth=truth, seconds=seconds))
+    _tell(result, settings, folder, truth, terminal)
+    return found
+
+
+def _truth(settings: BtrSettings) -> dict[str, float]:
+    """The hidden values, where reality is a simulation."""
+    if settings.reality.kind != "hidden":
+        return {}
+    starts = {name: one.middle if one.start is None else one.start for name, one in settings.simulation.items()}
+    return {**starts, **settings.reality.values}
+
+
+def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[str, float], terminal: Terminal) -> None:
+    unit = settings.fitness.unit
+    if settings.mode == "btr":
+        mean = result.averaged()
+        rows = [
+            [name, float(one), float(avg), truth.get(name, float("nan")), settings.simulation[name].unit]
+            for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True)
+        ]
+        terminal.table("", ("searched", "estimate", "mean of the last 5", "reality", "unit"), rows)
+    for text in result.iterations[-1].warnings if result.iterations else ():
+        terminal.warn(text)
+    if np.isfinite(result.fitness):
+        terminal.say(f"best controller: {result.fitness:.4g} {unit} in reality")
+    evaluations = result.evaluations
+    terminal.say(
+        f"{result.reason}; {result.trials} trials in reality, {evaluations['controllers']} controllers and "
+        f"{evaluations['simulations']} simulations evaluated ({evaluations['simulated_trials']} simulated trials)."
+    )
+    files = "report.html, figure3.png, results.json, controller.toml"
+    terminal.say(f"in {folder}: {files}{', params.toml' if settings.mode == 'btr' else ''}")

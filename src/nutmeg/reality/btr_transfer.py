@@ -1,0 +1,143 @@
+"""Step 2 of Back-to-Reality: which controllers are tried in reality, and which stored trials a simulation must explain.
+
+    chosen = choose(request, rng)           # Chosen controllers, in the order of their trials
+
+The fittest of the last generation come first, then those of earlier ones, as the paper fills up its m when too few
+are transferable; a controller that was tried before is not tried again. Others may be random, or chosen for what they
+tell about candidate simulations (`exploration`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from nutmeg.reality.btr_settings import MemorySettings, TransferSettings
+from nutmeg.reality.realities.reality import Observed
+from nutmeg.reality.trial import Trial
+from nutmeg.search.space import Floats, Space, reflected
+
+if TYPE_CHECKING:
+    from nutmeg.search import SearchResult
+
+How = Literal["fittest", "exploring", "random"]
+AMPLITUDE = ".a"
+"""How the names of amplitudes end (`reality.controllers`)."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A controller that was tried in reality."""
+
+    iteration: int
+    how: str
+    """Why it was chosen: fittest, exploring, random, confirm."""
+    controller: Floats
+    """c, (c,)."""
+    trial: Trial
+    simulated: float
+    """Its fitness in the simulation of that iteration; nan if it failed there."""
+    observed: Observed
+
+    @property
+    def real(self) -> float:
+        """Its fitness in reality; nan if it was not measured."""
+        return float("nan") if self.observed.fitness is None else self.observed.fitness
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A controller to try."""
+
+    how: How
+    controller: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be chosen, from what."""
+
+    search: SearchResult
+    """The controller search of the iteration."""
+    space: Space
+    """C."""
+    count: int
+    """m."""
+    settings: TransferSettings
+    known: Callable[[Floats], bool]
+    """Whether a controller was tried before."""
+    worth: Callable[[Floats], Floats]
+    """How much candidate simulations disagree about controllers (n, c), (n,)."""
+
+
+def fittest(search: SearchResult, least: float) -> Floats:
+    """Controllers of a search, the last generation first, each by descending fitness, (n, c); transferable ones."""
+    rows, have = [], set()
+    for generation in reversed(search.history):
+        for index in np.argsort(generation.values, kind="stable"):
+            value, row = generation.values[index], generation.candidates[index]
+            if np.isfinite(value) and -value >= least and row.tobytes() not in have:
+                have.add(row.tobytes())
+                rows.append(row)
+    return np.array(rows).reshape(-1, len(search.best.candidate))
+
+
+def choose(request: Request, rng: np.random.Generator) -> list[Chosen]:
+    """The controllers of an iteration; fewer than asked for if there are not so many."""
+    settings, chosen, have = request.settings, [], set()
+
+    def take(how: How, rows: Floats, count: int) -> None:
+        for row in rows:
+            if count <= 0:
+                return
+            if row.tobytes() not in have and not request.known(row):
+                have.add(row.tobytes())
+                chosen.append(Chosen(how, row))
+                count -= 1
+
+    ranked = fittest(request.search, settings.least)
+    exploring = min(settings.exploring, request.count)
+    drawn = min(settings.random, request.count - exploring)
+    take("fittest", _best_first(request, ranked), request.count - exploring - drawn)
+    if exploring:
+        pool = np.concatenate([ranked, _drawn(request, settings.pool, rng)])
+        take("exploring", pool[np.argsort(-request.worth(pool), kind="stable")], exploring)
+    if drawn:
+        take("random", _drawn(request, drawn, rng), drawn)
+    return chosen
+
+
+def _best_first(request: Request, ranked: Floats) -> Floats:
+    """The best of the whole search, which may be an elite of an earlier generation, before all others."""
+    return np.concatenate([request.search.best.candidate[None], ranked]) if len(ranked) else ranked
+
+
+def _drawn(request: Request, count: int, rng: np.random.Generator) -> Floats:
+    """Random controllers, anywhere or about the best, (count, c); their amplitudes are scaled."""
+    step, space = request.settings.random_step, request.space
+    if step >= 1:
+        rows = space.values(rng.random((count, space.size)))
+    else:
+        centre = space.unit(request.search.best.candidate)
+        rows = space.values(reflected(centre + step * rng.standard_normal((count, space.size))))
+    amplitudes = np.array([name.endswith(AMPLITUDE) for name in space.names])
+    scaled = space.low + request.settings.random_scale * (rows - space.low)
+    return np.where(amplitudes, scaled, rows)
+
+
+def remembered(
+    tried: Sequence[Tried], iteration: int, settings: MemorySettings, worth: Callable[[Sequence[Trial]], Floats]
+) -> list[Tried]:
+    """The stored trials that simulations are compared in, in the order in which they were made."""
+    stored = list(tried)
+    if settings.use == "last":
+        stored = [one for one in stored if one.iteration > iteration - settings.iterations]
+    if not settings.most or len(stored) <= settings.most:
+        return stored
+    if settings.use != "informative":
+        return stored[-settings.most :]
+    best = np.argsort(-worth([one.trial for one in stored]), kind="stable")[: settings.most]
+    return [stored[index] for index in sorted(best)]

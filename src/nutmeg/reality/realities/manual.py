@@ -1,0 +1,196 @@
+"""A robot in a laboratory as reality: controllers are written into a folder, people try them and drop logs there.
+
+    reality = ManualReality(Path("laboratory"), watch, motors=motors, wait=lambda: time.sleep(2), say=print)
+    reality.try_out(trials)             # returns when a good log of each has been dropped
+
+    laboratory/
+        README.txt              what to do, for people
+        to_try/i00-03.csv       the commands: a row per period, the time and an angle for each motor [s, rad]
+        to_try/i00-03.toml      period, seconds, fingerprint of the commands
+        results/i00-03.csv      dropped by people: a log (.csv, .csv.gz, .parquet, or a recording .nutmeg), and/or
+        results/i00-03.toml     fitness = 0.21, and fell_at = 2.4 if the robot fell
+
+A file that is still growing is waited for. A log with wrong columns, missing values or too few rows is refused with
+a sentence that names it and what is wrong, and a corrected one is waited for. Nothing is lost by stopping: what lies
+in `results` counts when the run goes on, and what is there is not asked for again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import FileError, NutmegError
+from nutmeg.reality.behaviour import Behaviour
+from nutmeg.reality.realities.dropped import Dropped, open_log
+from nutmeg.reality.realities.reality import Observed, fingerprint
+from nutmeg.reality.realities.seen import Expected, seen_in
+from nutmeg.recording import CsvMap
+from nutmeg.recording.files import replace_file
+from nutmeg.recording.toml_text import toml_text
+from nutmeg.settings import read, read_toml
+
+if TYPE_CHECKING:
+    from nutmeg.reality.trial import Trial
+    from nutmeg.reality.watching import Watch
+
+README = """\
+Controllers to try on the robot
+===============================
+1. Take a trial NAME from the folder to_try: NAME.csv has the commands (seconds and radians), one row every
+   {period:g} s, {seconds:g} s in all. Put the robot into its starting pose, send the rows in time.
+2. Put what happened into the folder results:
+{results}
+3. If the robot fell, write when into results/NAME.toml:   fell_at = 2.4
+
+Trials already answered are left out of to_try. The run waits for the files, says what is wrong with one, and can be
+stopped and started again at any time.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What people write about a trial."""
+
+    fitness: float | None = None
+    """What the controller achieved."""
+    fell_at: float | None = None
+    """When the robot fell [s]."""
+
+
+class ManualReality:
+    """Waits for people.
+
+    Args:
+        folder: where controllers and logs are exchanged.
+        watch: what is measured.
+        motors: names of the motors, for the head of the commands.
+        columns: columns of the simulation that a log must have; without any, a fitness is enough.
+        units: their units.
+        names: what columns are called in a log, where they differ.
+        mapping: how a CSV log is read; without it, its columns are called as in simulation, with a column `time`.
+        needs_fitness: whether a trial must have a fitness.
+        wait: called while there is nothing to do; for a moment.
+        say: told what is waited for and what is wrong.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        watch: Watch,
+        *,
+        motors: Sequence[str],
+        columns: Sequence[str] = (),
+        units: Sequence[str] = (),
+        names: Mapping[str, str] | None = None,
+        mapping: CsvMap | None = None,
+        needs_fitness: bool = True,
+        wait: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.folder, self.watch, self.trials = folder, watch, 0
+        self._motors, self._columns, self._units = tuple(motors), tuple(columns), tuple(units)
+        self._names, self._mapping, self._needs_fitness = dict(names or {}), mapping, needs_fitness
+        self._wait, self._say = wait, say
+        self._to_try, self._results = folder / "to_try", folder / "results"
+        self._dropped = Dropped(self._results)
+        self._refused: dict[str, object] = {}
+
+    def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
+        """Asks for what is not there, and gives back what is as soon as all before it is."""
+        for folder in (self._to_try, self._results):
+            folder.mkdir(parents=True, exist_ok=True)
+        missing = [trial for trial in trials if not self._dropped.of(trial.name)]
+        for trial in trials:
+            self._ask(trial)
+        self._explain(trials[0])
+        if missing:
+            self._say(f"{len(missing)} trials to try: {self._to_try}; put the logs into {self._results}.")
+        for trial in trials:
+            while not (behaviour := self._answer(trial)):
+                self._wait()
+            self.trials += 1
+            for suffix in (".csv", ".toml"):
+                (self._to_try / f"{trial.name}{suffix}").unlink(missing_ok=True)
+            yield Observed(trial=trial.name, behaviour=behaviour)
+
+    def _ask(self, trial: Trial) -> None:
+        """Writes the commands; a trial of the same name with other commands is another run's."""
+        about = self._to_try / f"{trial.name}.toml"
+        key = fingerprint(trial)
+        if about.exists() and read_toml(about).get("fingerprint") != key:
+            raise FileError(
+                about, "is of another run: its commands differ. Use another folder, or empty to_try and results."
+            )
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["time", *self._motors])
+        times = trial.period * np.arange(len(trial.commands))
+        rows = zip(times.tolist(), trial.commands.tolist(), strict=True)
+        writer.writerows([round(time, 9), *row] for time, row in rows)
+        replace_file(self._to_try / f"{trial.name}.csv", text.getvalue().encode())
+        table = {"fingerprint": key, "period": trial.period, "seconds": trial.period * len(trial.commands)}
+        replace_file(about, toml_text(table).encode())
+
+    def _explain(self, trial: Trial) -> None:
+        log = "   results/NAME.csv (or .parquet, .nutmeg): a log of the whole trial, with the column `time` and\n   "
+        wanted = [log + ", ".join(self._names.get(c, c) for c in self._columns)] if self._columns else []
+        if self._needs_fitness:
+            judged = self.watch.fitness
+            kind = f"{judged.kind} [{judged.unit}]" if judged else "what it achieved"
+            wanted.append(f"   results/NAME.toml with the line  fitness = 0.21  ({kind}), unless the log has the pose")
+        text = README.format(period=trial.period, seconds=trial.period * len(trial.commands), results="\n".join(wanted))
+        replace_file(self.folder / "README.txt", text.encode())
+
+    def _answer(self, trial: Trial) -> Behaviour | None:
+        """What was dropped for a trial, once it is complete and right."""
+        files = self._dropped.settled(trial.name)
+        if not files or self._refused.get(trial.name) == self._dropped.state(trial.name):
+            return None
+        try:
+            return self._read(trial, files)
+        except NutmegError as error:
+            self._refused[trial.name] = self._dropped.state(trial.name)
+            self._say(f"trial {trial.name} is refused: {error} A corrected file is waited for.")
+            return None
+
+    def _read(self, trial: Trial, files: Mapping[str, Path]) -> Behaviour | None:
+        note = read(files["note"], Note) if "note" in files else Note()
+        if note.fitness is not None and not np.isfinite(note.fitness):
+            raise FileError(files["note"], f"the fitness is {note.fitness}; it must be a finite number.")
+        times = trial.period * np.arange(len(trial), dtype=np.float64)
+        if "log" not in files:
+            if self._columns:
+                return None  # the log is still to come
+            if note.fitness is None:
+                raise FileError(files["note"], "has no `fitness`, and there is no log to compute it from.")
+            frames = len(times) if note.fell_at is None else int(np.searchsorted(times, note.fell_at))
+            return Behaviour(fitness=note.fitness, frames=frames, source=str(files["note"]))
+        expected = Expected(
+            times=times,
+            columns=self._columns,
+            units=self._units,
+            names=self._names,
+            fitness=note.fitness,
+            fell_at=note.fell_at,
+        )
+        with open_log(files["log"], self._mapping) as recording:
+            seen = seen_in(recording, expected, self.watch)
+        if seen.fitness is None and self._needs_fitness:
+            if "note" not in files:
+                return None  # the number is still to come
+            raise FileError(files["note"], "has no `fitness`, and the log has no pose to compute it from.")
+        return Behaviour(
+            columns=seen.columns,
+            units=seen.units,
+            series=seen.series,
+            frames=seen.frames,
+            fitness=seen.fitness,
+            source=files["log"].name,
+        )

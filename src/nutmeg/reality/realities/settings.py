@@ -1,0 +1,128 @@
+"""Realities chosen by name in a configuration file.
+
+[reality]                           # a hidden simulation, of richer physics than the searched one
+kind = "hidden"
+values = { L1_femur = 1.2, R3_tibia = 0.8 }
+adjustments = [{ target = "physics.timestep", value = 0.001 }, { target = "foot.friction", value = 0.7 }]
+noise = { command = 0.01, angle = 0.002 }
+
+[reality]                           # a robot in a laboratory
+kind = "manual"
+folder = "laboratory"
+columns = "columns.toml"            # how its CSV logs are read (`recording.csv_map`)
+
+[reality]                           # what was recorded is all there is
+kind = "recorded"
+recordings = { "walk-1" = "walk-1.nutmeg" }
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nutmeg import settings as files
+from nutmeg.body.adjustment import Adjustment
+from nutmeg.errors import UnknownNameError
+from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
+from nutmeg.reality.realities.manual import ManualReality
+from nutmeg.reality.realities.recorded import RecordedReality
+from nutmeg.reality.twin import Searched, Twin, TwinSettings
+from nutmeg.recording import CsvMap
+
+if TYPE_CHECKING:
+    from nutmeg.reality.realities.reality import Reality
+    from nutmeg.reality.watching import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealitySettings:
+    """Where controllers are tried for good; what a kind has no use for is left out."""
+
+    kind: Literal["hidden", "manual", "recorded"] = "hidden"
+    values: Mapping[str, float] = field(default_factory=dict)
+    """hidden: values of the searched numbers; those left out are at their start."""
+    robot: TwinSettings | None = None
+    """hidden: the simulation, where it is another one (actuation, physics, type)."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """hidden: what differs beside the searched numbers."""
+    noise: Noise = field(default_factory=Noise)
+    """hidden: of motors and measurements."""
+    seed: int = 0
+    """hidden: of the noise."""
+    folder: Path | None = None
+    """manual: where controllers and logs are exchanged; `laboratory` in the folder of the run without it."""
+    columns: Path | None = None
+    """manual: a column map for CSV logs; without it their columns are called as in simulation."""
+    recordings: Mapping[str, Path] = field(default_factory=dict)
+    """recorded: by the names of their trials."""
+    commands: str = "command"
+    """recorded: the channel with the commands, labelled by motors."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """manual, recorded: what columns are called in logs, by their names in simulation, where they differ."""
+
+
+def make_reality(
+    settings: RealitySettings,
+    twin: Twin,
+    watch: Watch,
+    *,
+    folder: Path = Path(),
+    columns: Sequence[str] = (),
+    units: Sequence[str] = (),
+    needs_fitness: bool = True,
+    wait: Callable[[], None],
+    say: Callable[[str], None],
+) -> Reality:
+    """The reality that settings describe.
+
+    Args:
+        settings: which, and how.
+        twin: the searched simulation.
+        watch: what is measured in it.
+        folder: of the run.
+        columns: columns that trials must have.
+        units: their units.
+        needs_fitness: whether trials must have a fitness.
+        wait: called while people are waited for.
+        say: told what is waited for.
+    """
+    if watch.fitness:  # a fall of the real robot is something that it achieved
+        watch = dataclasses.replace(watch, fitness=dataclasses.replace(watch.fitness, falls="end"))
+    if settings.kind == "manual":
+        return ManualReality(
+            settings.folder or folder / "laboratory",
+            watch,
+            motors=twin.table.motors,
+            columns=columns,
+            units=units,
+            names=settings.names,
+            mapping=files.read(settings.columns, CsvMap) if settings.columns else None,
+            needs_fitness=needs_fitness,
+            wait=wait,
+            say=say,
+        )
+    if settings.kind == "recorded":
+        return RecordedReality(settings.recordings, watch, columns=columns, names=settings.names)
+    return _hidden(settings, twin, watch)
+
+
+def _hidden(settings: RealitySettings, twin: Twin, watch: Watch) -> HiddenSimulation:
+    for name in settings.values:
+        if name not in twin.searched:
+            raise UnknownNameError("searched number", name, twin.searched, where="[reality] values")
+    robot = settings.robot or twin.settings
+    robot = dataclasses.replace(robot, adjustments=(*robot.adjustments, *settings.adjustments))
+    wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items()}
+    hidden = Twin(robot, wide, threads=twin.threads)
+    return HiddenSimulation(hidden, settings.values, watch, noise=settings.noise, seed=settings.seed)
+
+
+def _widened(searched: Searched, value: float | None) -> Searched:
+    """A range that has the hidden value in it: reality need not lie within what is searched."""
+    if value is None:
+        return searched
+    return dataclasses.replace(searched, low=min(searched.low, value), high=max(searched.high, value))
