@@ -1,70 +1,95 @@
 """Run an experiment of a paper again and put its numbers beside ours; figures and results.json go into a folder.
 
-example: nutmeg reproduce motoflex-walk
-         nutmeg reproduce motoflex-walk --quick --json
+Experiments of several seeds keep each one's result: an interrupted experiment goes on when the same command is given.
+
+example: nutmeg reproduce btr-ant --quick
+         nutmeg reproduce servo-xl330 --threads 2 --json
+         nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
 """
 
 from __future__ import annotations
 
-import math
+import importlib
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from nutmeg.errors import UsageError
+
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
+
+Experiment = Literal["motoflex-walk", "btr-ant", "btr-nao", "motoflex-fit", "servo-xl330", "simspark"]
+FUNCTIONS: dict[str, str] = {
+    "motoflex-walk": "motoflex_walk.motoflex_walk",
+    "btr-ant": "btr_ant.btr_ant",
+    "btr-nao": "btr_nao.btr_nao",
+    "motoflex-fit": "motoflex_fit.motoflex_fit",
+    "servo-xl330": "servo_xl330.servo_xl330",
+    "simspark": "simspark_reality.simspark_reality",
+}
+"""Module and function of each experiment."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
     """Options of `nutmeg reproduce`."""
 
-    experiment: tyro.conf.Positional[Literal["motoflex-walk"]]
+    experiment: tyro.conf.Positional[Experiment]
     """Which experiment."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """Folder for figures and results; runs/EXPERIMENT by default."""
     quick: bool = False
-    """A shorter version, about a minute."""
+    """A smaller version, about a minute on two cores."""
+    reality: Path | None = None
+    """A TOML file with other hidden values or recordings than the experiment's own."""
+    seed: int | None = None
+    """The first seed; the experiment's own if left out."""
+    seeds: int | None = None
+    """How many seeds; the experiment's own number if left out (one with --quick)."""
+    scale: str | None = None
+    """motoflex-fit: quick, middle or paper (days of computing)."""
+    threads: int = 1
+    """How many threads simulate; the result is the same."""
     json: bool = False
     """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table."""
-    from nutmeg.reproduce.motoflex_walk import motoflex_walk
+    from nutmeg.reproduce.tables import TABLES
 
+    if arguments.threads < 1 or (arguments.seeds is not None and arguments.seeds < 1):
+        raise UsageError(f"--threads is {arguments.threads}, --seeds {arguments.seeds}; allowed is 1 or more.")
     out = arguments.output or Path("runs") / arguments.experiment
-    with terminal.console.status("walking") as status:
-        answer = motoflex_walk(out, quick=arguments.quick, on_progress=status.update)
-    columns = (
-        "set-up",
-        "actuation",
-        "speed [m/s]",
-        "paper [m/s]",
-        "fell at [s]",
-        "pitch ± [deg]",
-        "at [Hz]",
-        "roll ± [deg]",
-    )
-    terminal.table("", columns, [_cells(row) for row in answer["walks"]])
-    terminal.say(f"the paper's real robot: {answer['paper']['real robot']:.3f} m/s. Figures and results: {out}")
+    module, name = FUNCTIONS[arguments.experiment].split(".")
+    function = getattr(importlib.import_module(f"nutmeg.reproduce.{module}"), name)
+    options = _options(arguments, function)
+    try:
+        with terminal.console.status(arguments.experiment) as status:
+            answer: dict[str, Any] = function(out, quick=arguments.quick, on_progress=status.update, **options)
+    except KeyboardInterrupt:
+        terminal.say(f"interrupted; seeds that were finished are kept in {out}. The same command goes on.")
+        raise
+    shown = TABLES[arguments.experiment](answer)
+    terminal.table("", shown.columns, shown.rows)
+    for note in shown.notes:
+        terminal.say(note)
+    terminal.say(f"figures and results: {out}")
     return answer
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    def shown(value: float | None, digits: int, scale: float = 1.0) -> str:
-        return "-" if value is None else f"{value * scale:.{digits}f}"
-
-    degrees = 180 / math.pi
-    return (
-        row["set_up"],
-        row["actuation"],
-        shown(row["speed"], 3),
-        shown(row["paper_speed"], 3),
-        shown(row["fallen_at"], 1),
-        shown(row["pitch"], 1, degrees),
-        shown(row["rhythm"], 2),
-        shown(row["roll"], 1, degrees),
-    )
+def _options(arguments: Arguments, function: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Those of the options that the experiment has; others that were given are an error."""
+    known = inspect.signature(function).parameters
+    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if arguments.quick and "seeds" in known:
+        given.setdefault("seeds", 1)
+    for name in given:
+        if name not in known:
+            raise UsageError(f"{arguments.experiment} has no --{name}; leave it out.")
+    return {**given, **({"threads": arguments.threads} if "threads" in known else {})}

@@ -10,8 +10,8 @@ they are squeezed by S, and the joint's dry friction at speed w is F:
     friction = ServoFriction(worlds, dofs, servos)              # servos: N rows of one for each motor
     friction.sample(torque, rates)                              # (N, motors) each, once a control cycle
 
-The form of S and the exponent were found on recordings of a real servo (`examples/servo_xl330`): among forms with as
-many numbers it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
+The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
+were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
 effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for the
 Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
 

@@ -1,0 +1,139 @@
+"""The results of the experiments as tables for a terminal: ours beside the paper's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+DEGREES = 180 / math.pi
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is printed of an experiment."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+
+def number(value: float | None, digits: int = 3, scale: float = 1.0) -> str:
+    """A number, or a dash if there is none."""
+    return "-" if value is None else f"{value * scale:.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in percent, or a dash if there is none."""
+    return "-" if value is None else f"{value * 100:.{digits}f} %"
+
+
+def met(ok: bool | None) -> str:
+    """Whether a goal was met."""
+    return "" if ok is None else "yes" if ok else "NO"
+
+
+def motoflex_walk(answer: Mapping[str, Any]) -> Shown:
+    """Walks under each actuation beside the paper's speeds."""
+    columns = ("set-up", "actuation", "speed [m/s]", "paper [m/s]", "fell at [s]", "pitch ± [deg]", "at [Hz]")
+    rows = [
+        (
+            row["set_up"],
+            row["actuation"],
+            number(row["speed"]),
+            number(row["paper_speed"]),
+            number(row["fallen_at"], 1),
+            number(row["pitch"], 1, DEGREES),
+            number(row["rhythm"], 2),
+            number(row["roll"], 1, DEGREES),
+        )
+        for row in answer["walks"]
+    ]
+    note = f"the paper's real robot: {answer['paper']['real robot']:.3f} m/s."
+    return Shown((*columns, "roll ± [deg]"), rows, (note,))
+
+
+def servo_xl330(answer: Mapping[str, Any]) -> Shown:
+    """Errors in recordings of a real servo that the fits did not see."""
+    columns = ("left out", "unfitted", "ours", "± seeds", "mujoco.sysid", "published", "goal", "met")
+    rows = [
+        (
+            row["left_out"],
+            number(row["before"], 2),
+            number(row["held_out"], 2),
+            number(row["deviation"], 2),
+            number(row["sysid"], 2),
+            "{:.1f} to {:.1f}".format(*row["published"]),
+            f"<= {row['wanted']:.1f}",
+            met(row["held_out"] <= row["wanted"]),
+        )
+        for row in answer["splits"]
+    ]
+    notes = [f"mean absolute error of position [deg], seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."]
+    return Shown(columns, rows, (*notes, *([answer["sysid_note"]] if answer.get("sysid_note") else [])))
+
+
+def btr_ant(answer: Mapping[str, Any]) -> Shown:
+    """Lengths and walks of the ant, each beside its goal and the paper's number."""
+    rows = [(row["what"], row["found"], row["goal"], met(row["met"]), row["paper"]) for row in answer["table"]]
+    return Shown(("", "found", "goal", "met", "paper"), rows, tuple(answer["notes"]))
+
+
+def btr_nao(answer: Mapping[str, Any]) -> Shown:
+    """Masses found in the air."""
+    rows = [
+        (part, percent(row["median_error"]), percent(row["worst_error"]), row["identifiable"])
+        for part, row in answer["by_part"].items()
+    ]
+    notes = (
+        (
+            f"median error of the {answer['identifiable']} identifiable masses of {answer['of']}: "
+            f"{percent(answer['median_error'])} (goal: under {percent(answer['goal'], 0)}; met: {met(answer['met'])}); "
+            f"with phi2 alone {percent(answer['median_error_pure_phi2'])}."
+        ),
+    )
+    return Shown(("mass", "median error", "worst", "identifiable"), rows, notes)
+
+
+def motoflex_fit(answer: Mapping[str, Any]) -> Shown:
+    """How far the error fell in each fit."""
+    rows = [
+        (str(run["seed"]), f"{run['error']['start']:.4g}", f"{run['error']['end']:.4g}", f"{run['cut']:.1f}x")
+        for run in answer["runs"]
+    ]
+    notes = (
+        (
+            f"the error fell {answer['median_cut']:.1f}x (median), {answer['least_cut']:.1f}x at least "
+            f"(goal: {answer['goal']:g}x in every fit; met: {met(answer['met'])})."
+        ),
+    )
+    return Shown(("seed", "F before", "F after", "cut"), rows, notes)
+
+
+def simspark(answer: Mapping[str, Any]) -> Shown:
+    """Replays of the league's own simulator before and after identification."""
+    units = answer["units"]
+    rows = [
+        (name, part, *(number(values[kind], 3) for kind in units))
+        for name, parts in answer["table"].items()
+        for part, values in parts.items()
+    ]
+    ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in answer["half"].items())
+    return Shown(
+        ("", "", *(f"{kind} [{unit}]" for kind, unit in units.items())),
+        rows,
+        (f"after / before: {ratios} (goal: at most 0.5).",),
+    )
+
+
+TABLES: dict[str, Callable[[Mapping[str, Any]], Shown]] = {
+    "motoflex-walk": motoflex_walk,
+    "servo-xl330": servo_xl330,
+    "btr-ant": btr_ant,
+    "btr-nao": btr_nao,
+    "motoflex-fit": motoflex_fit,
+    "simspark": simspark,
+}
