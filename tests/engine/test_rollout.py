@@ -219,3 +219,12 @@ def test_mistakes_are_named(ant: Scene) -> None:
         roll_out(Worlds(scene_of(PENDULUM)), "robot", np.zeros((5, 1)), period=PERIOD, fallen=0.5)
     with pytest.raises(ModelError, match="angles"):
         roll_out(worlds, "robot", good, period=PERIOD, start=Start(angles=np.zeros(3)))
+
+
+def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> None:
+    """The mean over a step is that of what the motors take, so wild commands act as clipped ones do."""
+    wild = scene_of("ant").commands + 5.0 * np.sign(np.sin(20 * np.arange(30) * PERIOD))[:, None]
+    ends = ant.model.actuator_ctrlrange
+    clipped = np.clip(wild, ends[:, 0], ends[:, 1])
+    both = [roll_out(Worlds(ant, 1), "robot", c, period=PERIOD, delay=0.0013) for c in (wild, clipped)]
+    assert same(*both)

@@ -237,10 +237,20 @@ class _Run:
         part = (self.delay - whole)[:, None, None]
         now = first + np.arange(steps) - whole[:, None].astype(np.intp)
         values = self._command_at(now)
-        if part.any():  # in a step in which a command arrives, the mean over the step
-            values = (1 - part) * values + part * self._command_at(now - 1)
+        if part.any():  # in a step in which a command arrives, the mean over the step of what the motors take
+            low, high = self._range()
+            earlier = np.clip(self._command_at(now - 1), low, high)
+            values = (1 - part) * np.clip(values, low, high) + part * earlier
         control[:, :, self.table.commands] = values
         return control
+
+    def _range(self) -> tuple[Array, Array]:
+        """The least and the most that each motor can be told, (motors,) each."""
+        model = self.worlds.scene.model
+        ends = np.tile([-np.inf, np.inf], (model.nu, 1))
+        limited = model.actuator_ctrllimited.astype(bool)
+        ends[model.actuator_ctrladr[limited]] = model.actuator_ctrlrange[limited]
+        return ends[self.table.commands, 0], ends[self.table.commands, 1]
 
     def _command_at(self, steps: NDArray[np.intp]) -> Array:
         """The commands in force in physics steps (N, steps), (N, steps, motors)."""

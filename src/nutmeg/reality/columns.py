@@ -6,6 +6,7 @@
 | `pose.x`, `.y`, `.z`          | place of the root                                                | m           |
 | `pose.qw`, `.qx`, `.qy`, `.qz`| its quaternion                                                   | m           |
 | `torso.roll`, `.pitch`, `.yaw`| turn of the root, about its own x, y and the vertical            | rad         |
+| `torso.rate_x`, `_y`, `_z`    | its turn since the row before, over that time, in its own frame  | rad/s       |
 | `SENSOR.LABEL`                | what a sensor says, without noise (`imu.gyro_x`, `LFsr.value`)   | its own     |
 
     units = column_units(twin.table)                    # {"angles.HeadYaw": "rad", ...}
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 TURNS = ("roll", "pitch", "yaw")
+RATES = ("rate_x", "rate_y", "rate_z")
 
 
 def column_units(table: RobotTable) -> dict[str, str]:
@@ -40,6 +42,7 @@ def column_units(table: RobotTable) -> dict[str, str]:
     units = {f"angles.{joint}": "rad" for joint in table.joints}
     if table.root >= 0:
         units |= {f"pose.{label}": "m" for label in POSE} | {f"torso.{turn}": "rad" for turn in TURNS}
+        units |= {f"torso.{rate}": "rad/s" for rate in RATES}
     for sensor in table.sensors:
         if sensor.type in RECORDED:
             for label in sensor_labels(sensor, table.joints):
@@ -69,6 +72,8 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Array:
         return rollout.angles[..., rollout.joints.index(label)]
     if owner == "pose" and rollout.pose is not None:
         return rollout.pose[..., POSE.index(label)]
+    if owner == "torso" and label in RATES and rollout.pose is not None:
+        return turn_rates(rollout.times, rollout.pose[..., 3:7])[..., RATES.index(label)]
     if owner == "torso" and rollout.pose is not None:
         return turns_of(rollout.pose[..., 3:7])[..., TURNS.index(label)]
     sensor = next(s for s in table.sensors if s.name == owner)
@@ -82,3 +87,15 @@ def turns_of(quaternions: Array) -> Array:
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
     yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     return np.stack([roll, pitch, yaw], axis=-1)
+
+
+def turn_rates(times: Array, quaternions: Array) -> Array:
+    """Turn since the row before, over that time, in the body's frame, (..., T, 3) [rad/s]; row 0 is as row 1."""
+    w, v = quaternions[..., :-1, :1], -quaternions[..., :-1, 1:]  # turned back
+    now, turn = quaternions[..., 1:, :1], quaternions[..., 1:, 1:]
+    scalar = w * now - (v * turn).sum(axis=-1, keepdims=True)
+    vector = w * turn + now * v + np.cross(v, turn)
+    size = np.linalg.norm(vector, axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(size, np.abs(scalar)) * np.where(scalar < 0, -1, 1)
+    rates = np.divide(vector * angle, size, out=np.zeros_like(vector), where=size > 0) / np.diff(times)[:, None]
+    return np.concatenate([rates[..., :1, :], rates], axis=-2)

@@ -74,7 +74,7 @@ def excitations(
     centre = _by_pattern(settings.centre, table.motors, rest)
     limits = table.limits[table.motor_joints]
     low, high = limits[:, 0] + settings.margin, limits[:, 1] - settings.margin
-    times = settings.period * np.arange(round(settings.seconds / settings.period))
+    times = settings.period * np.arange(round(settings.seconds / settings.period), dtype=np.float64)
     share = np.clip(times / settings.ease, 0.0, 1.0) if settings.ease else np.ones(len(times))
     grown = (share * share * (3 - 2 * share))[:, None]
     found = []

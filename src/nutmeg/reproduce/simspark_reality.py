@@ -228,7 +228,7 @@ def _report(answer: dict[str, Any], found: Identified, settings: IdentifySetting
     report = identify_report(
         found,
         settings,
-        command=f"nutmeg reproduce simspark-reality --seed {answer['seed']}",
+        command=f"nutmeg reproduce simspark --seed {answer['seed']}",
         seconds=answer["seconds"],
         workers=f"{threads} threads" if threads > 1 else "1 thread",
     )
