@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_SERIES = 36
 """Series drawn; of more, those with the largest errors of each recording."""
-KINDS = {"identify": "Identification", "btr": "Back-to-Reality"}
+KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learning to walk"}
 
 
 def page(report: FitReport) -> str:
@@ -304,7 +304,7 @@ def _errors(report: FitReport) -> str:
     drawn = []
     if report.convergences:
         best = report.convergences[0].best_so_far()[1]
-        alt = f"{report.error_name} over evaluations; the best ends at {best[-1]:.4g} {report.error_unit}."
+        alt = f"{report.minimised} over evaluations; the best ends at {best[-1]:.4g}."
         drawn.append(plots.svg(plots.alone(partial(plots.draw_errors, report=report)), alt=alt))
     about = ""
     for chart in report.charts:

@@ -272,8 +272,9 @@ def draw_errors(axes: Axes, report: FitReport) -> None:
     finite = values[np.isfinite(values)]
     if finite.size and finite.min() > 0 and finite.max() > 5 * finite.min():
         _logarithmic(axes)
-    name = f"{report.error_name} [{report.error_unit}]" if report.error_unit else report.error_name
-    axes.set(title="Error of all candidates", xlabel="evaluations", ylabel=name, xlim=(0, len(first.values)))
+    axes.set(
+        title="Error of all candidates", xlabel="evaluations", ylabel=report.minimised, xlim=(0, len(first.values))
+    )
     axes.legend(loc="upper right")
 
 
@@ -288,6 +289,8 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
         axes.plot(*_thin_lines(curve.x, curve.y), color=colour, lw=1.6, ls=line, label=curve.name, **marker)
     if chart.log:
         _logarithmic(axes)
+    if chart.equal:
+        axes.set_aspect("equal", adjustable="datalim")
     axes.set(title=_short(chart.title, 70), xlabel=chart.x_label, ylabel=chart.y_label)
     if any(curve.name and not curve.name.startswith("_") for curve in chart.curves):
         axes.legend()

@@ -18,16 +18,14 @@ simulated series before and after (figure 5).
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg import __version__
 from nutmeg.errors import FileError, UsageError
+from nutmeg.runs import versions
 from nutmeg.search.space import Floats, Space
 
 if TYPE_CHECKING:
@@ -147,6 +145,8 @@ class Chart:
     y_label: str = ""
     log: bool = False
     """Whether the vertical axis is logarithmic."""
+    equal: bool = False
+    """Whether both axes have the same scale, as in a map."""
     about: str = ""
     """A sentence below it; says to those who cannot see it what it shows."""
 
@@ -226,11 +226,13 @@ class FitReport:
     """The exact command that makes it again."""
     summary: str = ""
     """What was fitted to what, in a few sentences; an empty line begins a new paragraph."""
-    kind: Literal["identify", "btr"] = "identify"
+    kind: Literal["identify", "btr", "learn"] = "identify"
     parameters: tuple[ParameterRow, ...] = ()
     error_name: str = "error"
     """What the error is, such as `mean absolute error`."""
     error_unit: str = ""
+    distance: str = ""
+    """What the searches minimise, with its unit, such as `rms [rad]`; the error above if empty."""
     train_error: float | None = None
     train_error_before: float | None = None
     held_out_error: float | None = None
@@ -247,26 +249,17 @@ class FitReport:
     seeds: tuple[int, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else was set: robot, actuation, distance, searcher."""
-    versions: Mapping[str, str] = field(default_factory=lambda: versions())  # noqa: PLW0108 (defined below)
+    versions: Mapping[str, str] = field(default_factory=versions)
     warnings: tuple[str, ...] = ()
     """In addition to those the report finds itself: parameters at bounds, undetermined ones, failed candidates."""
     notes: tuple[str, ...] = ()
     """Remarks at the end."""
 
-
-def versions() -> dict[str, str]:
-    """Of what computed it."""
-    packages = {name: metadata.version(name) for name in ("numpy", "cma")}
-    engine = next((metadata.version(n) for n in ("mujoco-core", "mujoco") if _installed(n)), "")
-    return {"nutmeg": __version__, "python": platform.python_version(), "mujoco": engine, **packages}
-
-
-def _installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    @property
+    def minimised(self) -> str:
+        """What the searches minimise, with its unit."""
+        unit = f" [{self.error_unit}]" if self.error_unit else ""
+        return self.distance or f"{self.error_name}{unit}"
 
 
 def parameter_rows(

@@ -43,6 +43,7 @@ def identify_report(
         ),
         error_name=settings.report_error.kind.replace("_", " ") + " error",
         error_unit=found.unit,
+        distance=_distance(found, settings),
         train_error=Errors.mean(found.after.train),
         train_error_before=Errors.mean(found.before.train),
         held_out_error=Errors.mean(found.after.held_out),
@@ -69,15 +70,20 @@ def _summary(found: Identified, settings: IdentifySettings) -> str:
     return f"{settings.about}\n\n{files}.".strip()
 
 
-def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
+def _distance(found: Identified, settings: IdentifySettings) -> str:
+    """What the search minimises, with its unit."""
     units = tuple(dict.fromkeys(u for m in found.train for u in m.real.units))
     unit = distance_unit(settings.distance, units)
+    return settings.distance.kind.replace("_", " ") + (f" [{unit}]" if unit else "")
+
+
+def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
     robot = settings.robot
     return {
         "robot": found.twin.table.settings.name + (f", {robot.type}" if robot.type else ""),
         "actuation": robot.actuation.rsplit("/", 1)[-1],
         "physics step": f"{1000 * found.twin.timestep:g} ms",
-        "distance": settings.distance.kind + (f" [{unit}]" if unit else ""),
+        "distance": _distance(found, settings),
         "distance found": f"{found.result.best.value:.4g}",
         "search": f"{settings.search.algorithm}; ended because {found.result.reason}",
     }
