@@ -11,8 +11,8 @@ import pytest
 from nutmeg.errors import FileError
 from nutmeg.reproduce.ant_families import (
     FAMILIES,
+    LAME,
     LENGTHS_ONLY,
-    SLIPPERY,
     Effort,
     btr_settings,
     on_true_body,
@@ -65,12 +65,14 @@ def test_hidden_numbers_are_drawn_within_their_ranges() -> None:
 
 
 def test_the_true_body_is_where_its_search_starts_and_the_control_starts_as_drawn() -> None:
-    hidden = SLIPPERY.draw(np.random.default_rng(1))
-    settings = btr_settings(SLIPPERY, hidden, (), TINY, seed=1)
+    hidden = LAME.draw(np.random.default_rng(1))
+    settings = btr_settings(LAME, hidden, (), TINY, seed=1)
     true = on_true_body(settings)
     assert {name: one.start for name, one in true.simulation.items()} == hidden
     control = without_identification(settings)
-    assert {one.start for one in control.simulation.values()} == {1.0}
+    assert {name: one.start for name, one in control.simulation.items()} == {
+        n: s.start for n, s in LAME.searched.items()
+    }
     assert (control.mode, control.trials) == ("none", 0)
 
 

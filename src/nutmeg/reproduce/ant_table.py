@@ -61,7 +61,7 @@ def _family(name: str, found: Mapping[str, Any]) -> list[dict[str, Any]]:
         _row(f"{name}: CPU time on two cores [min]", f"{minutes:.1f}", "< 5", minutes < 5),
     ]
     if not lengths:
-        others = {key: value for key, value in found["error_by_number"].items() if key in ("friction", "gain")}
+        others = {key: value for key, value in found["error_by_number"].items() if key.endswith("damping")}
         rows += [_row(f"{name}: error of {key}", f"{value:.1%}", "-", None) for key, value in others.items()]
     return rows
 
