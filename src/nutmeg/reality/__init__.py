@@ -1,6 +1,8 @@
-"""Closing the gap: how far a simulation is from reality.
+"""Closing the gap: how far a simulation is from reality, and how a better one is found.
 
-Distances compare what a robot did, in reality and in many simulations at once (`distance` has the table of them):
+A `Twin` simulates candidates in trials; `identification` fits it to recordings, `back_to_reality` learns with it
+and corrects it by trials in one of the `realities`. Distances compare what a robot did, in reality and in many
+simulations at once (`distance` has the table of them):
 
     from nutmeg.reality import DistanceSettings, make_distance, phi2, read_behaviours
 
@@ -18,6 +20,8 @@ from nutmeg.reality.information import Binning, information_distance, phi2
 from nutmeg.reality.joint_error import error_if_ended, joint_error, least_exponent
 from nutmeg.reality.recorded import Alignment, read_behaviours
 from nutmeg.reality.series_error import SeriesErrors, real_scales, series_errors
+from nutmeg.reality.trial import Trial
+from nutmeg.reality.twin import Searched, Twin, TwinSettings
 
 __all__ = [
     "Alignment",
@@ -28,7 +32,11 @@ __all__ = [
     "Comparison",
     "Distance",
     "DistanceSettings",
+    "Searched",
     "SeriesErrors",
+    "Trial",
+    "Twin",
+    "TwinSettings",
     "column_weights",
     "compare",
     "distance_unit",

@@ -5,10 +5,10 @@
 
 A motor swings about its centre with a few tones of random frequency and phase. The motion must be slow: where feet
 stick and slip, a fast one makes tiny differences of the body grow as much as large ones, and the series of two
-simulations then differ for no reason that a search could find. Measured with the ant in steps of 10 ms (root mean
-square difference of height and tilt, scaled, when a femur is 0.1 % and 10 % longer): tones of 0.1 to 0.5 Hz 0.02 and
-0.03, in steps of 5 ms 0.006 and 0.02; a leg that is pressed to the ground until the body tips 0.03 and 0.15, and
-unpredictable from there on. Converged walkers tell less than random motions of any kind.
+simulations then differ for no reason that a search could find. Measured with one ant (root mean square difference of
+height and tilt, scaled, when a femur is longer by 0.001 and by 0.1): tones of 0.1 to 0.5 Hz in steps of 10 ms 0.018
+and 0.026, in steps of 5 ms 0.006 and 0.021; a leg that is pressed to the ground, in steps of 5 ms, 0.034 and 0.15, and
+with tibias 0.12 already at 0.001: the body tips over, or does not.
 """
 
 from __future__ import annotations

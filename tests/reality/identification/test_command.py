@@ -100,18 +100,32 @@ def test_mistakes_are_one_sentence_and_an_exit_code(
     assert "Traceback" not in shown
 
 
-@pytest.mark.slow
-def test_ctrl_c_saves_and_prints_the_command_that_goes_on(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+def stopped(config: Path, how: signal.Signals) -> tuple[int, str]:
+    """Begins a fit in the folder `cut` and stops it on the way; gives exit code and output."""
     command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", "300", "--output", "cut"]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     saved = Path("cut/search/0/search.jsonl")
     while not (saved.exists() and len(saved.read_bytes().splitlines()) > 3):
         assert started.poll() is None
         time.sleep(0.02)
-    os.kill(started.pid, signal.SIGINT)
+    os.kill(started.pid, how)
     shown, _ = started.communicate(timeout=60)
-    assert started.returncode == 130, shown
+    return started.returncode, shown
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_prints_the_command_that_goes_on(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+    code, shown = stopped(config, signal.SIGINT)
+    assert code == 130, shown
     resume = next(line.strip() for line in shown.splitlines() if line.strip().startswith("nutmeg identify"))
     assert "--output cut" in resume
     assert numbers(identify(capsys, *shlex.split(resume)[2:])) == numbers(whole)
+
+
+@pytest.mark.slow
+def test_a_killed_fit_goes_on_and_ends_with_the_same_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+    code, _ = stopped(config, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    assert numbers(identify(capsys, config, "--evaluations", 300, "--output", "cut")) == numbers(whole)
