@@ -15,7 +15,8 @@ import mujoco
 import pytest
 
 import nutmeg
-from nutmeg.body import robot_names
+from nutmeg.body import Placement, SceneSettings, assemble, robot_names
+from nutmeg.body.identified import IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.cli import COMMANDS, main
 from nutmeg.recording import Recording
 from nutmeg.terminal import Terminal
@@ -186,6 +187,57 @@ def test_an_exported_file_is_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     model = mujoco.MjModel.from_xml_path(str(path))
     assert (found["bodies"], found["motors"], found["timestep"]) == (model.nbody - 1, model.nu, model.opt.timestep)
     assert model.key("start").id == 0
+
+
+def test_an_identified_body_is_exported_and_refused_for_another_robot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body, plain, own = (tmp_path / name for name in ("params.toml", "plain.xml", "own.xml"))
+    write_body(
+        body,
+        IdentifiedBody(
+            robot="ant",
+            parameters={
+                "L1_femur": IdentifiedParameter(value=0.8),
+                "legs": IdentifiedParameter(value=2.0, sets=("mass.*Tibia",), relative=True),
+                "lag": IdentifiedParameter(value=0.012, sets=("delay",)),
+            },
+        ),
+    )
+    assert main(["export", "ant", "-o", str(plain)]) == 0
+    assert main(["export", "ant", "-o", str(own), "--body", str(body)]) == 0
+    before, after = (mujoco.MjModel.from_xml_path(str(path)) for path in (plain, own))
+    assert after.body("robot/L1Tibia").pos[1] == pytest.approx(0.8 * before.body("robot/L1Tibia").pos[1])
+    assert after.body("robot/R1Tibia").mass == pytest.approx(2 * before.body("robot/R1Tibia").mass, rel=1e-5)
+    assert after.actuator_delay == pytest.approx(0.012)
+    capsys.readouterr()
+    assert main(["export", "ers7", "-o", str(own), "--body", str(body)]) == 2
+    assert "belongs to the robot 'ant', but 'ers7' was asked for" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_identified_body_is_viewed_and_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body, record = tmp_path / "params.toml", tmp_path / "nao.nutmeg"
+    found = {
+        "gain": IdentifiedParameter(value=1.5, sets=("servo.*.p",), relative=True),
+        "lag": IdentifiedParameter(value=0.012, sets=("delay",)),
+    }
+    write_body(body, IdentifiedBody(robot="nao-v6", actuation="servo", parameters=found))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    chosen = ["nao-v6", "--body", str(body), "--json"]
+    assert main(["view", *chosen, "--seconds", "0.2", "--port", port, "--record", str(record)]) == 0
+    plain = assemble(SceneSettings(robots=(Placement(robot="nao-v6", name="nao-v6-1", actuation="servo"),))).model
+    shown = mujoco.MjModel.from_xml_path(str(record / "scene.xml"))
+    assert shown.actuator_delay - plain.actuator_delay == pytest.approx(0.012)
+    assert shown.actuator_gainprm[:, 4] == pytest.approx(1.5 * plain.actuator_gainprm[:, 4], rel=1e-5)
+    capsys.readouterr()
+    dead = []
+    for options in (chosen, ["nao-v6", "--actuation", "servo", "--json"]):
+        assert main(["servo", *options, "--joint", "HeadYaw", "-o", str(tmp_path / "servo.png")]) == 0
+        dead.append(last_json(capsys)["measured"]["dead_time_s"])
+    assert dead[0] - dead[1] == pytest.approx(0.012, abs=0.002)
 
 
 def test_the_demo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -247,3 +247,17 @@ def test_a_robot_that_stands_still_has_its_zmp_below_its_centre_of_mass() -> Non
 def test_a_leg_cannot_be_held_still() -> None:
     with pytest.raises(UnknownNameError, match="LKneePitch"):
         NaoBody(scene_of("nao-v6").robots[0], {"LKneePitch": 0.5})
+
+
+@pytest.mark.parametrize("robot", ["nao-v6", "nao-spark"])
+def test_the_compiled_closed_form_is_that_of_the_arrays(robot: str) -> None:
+    legs = NaoLegs(load_robot(robot))
+    rng = np.random.default_rng(5)
+    soles = legs.hips + rng.uniform([-0.3, -0.2, -0.45], [0.3, 0.2, 0.05], (200, 2, 3))
+    up = rng.normal([0, 0, 1], 0.4, (200, 2, 3))
+    up /= np.linalg.norm(up, axis=-1, keepdims=True)
+    yaw_pitch = rng.uniform(-0.8, 0.5, (200, 2))
+    arrays = legs.with_yaw_pitch(yaw_pitch, soles, up).angles
+    compiled = legs.angles_with_yaw_pitch(yaw_pitch, soles, up)
+    np.testing.assert_allclose(compiled, arrays, atol=1e-7)
+    np.testing.assert_allclose(legs.soles(arrays), legs.forward(arrays).position, atol=1e-12)

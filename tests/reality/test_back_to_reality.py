@@ -269,7 +269,7 @@ def test_the_example_configuration_is_the_papers() -> None:
     assert settings.controller_search.generations * settings.controller_search.population == 11 * 20
     assert settings.simulation_search.generations * settings.simulation_search.population == 11 * 15
     assert settings.stop.iterations == 13
-    assert settings.trials * (settings.stop.iterations - 1) + settings.stop.confirm <= 180
+    assert settings.stop.most_trials == 180
     assert set(settings.simulation) == {"L1_femur", "L1_tibia", "R3_femur", "R3_tibia"}
 
 
@@ -279,8 +279,8 @@ def test_a_wrong_configuration_says_where(tmp_path: Path) -> None:
     file.write_text(text.replace('kind = "phi1"', 'kind = "phi3"'), encoding="utf-8")
     with pytest.raises(NutmegError, match="phi3"):
         read_btr(file)
-    file.write_text(text.replace("random = 4", "random = 14"), encoding="utf-8")
-    with pytest.raises(FileError, match="14 random of 12 trials"):
+    file.write_text(text.replace("random = 12", "random = 16"), encoding="utf-8")
+    with pytest.raises(FileError, match="16 random of 15 trials"):
         read_btr(file)
 
 

@@ -1,6 +1,12 @@
-"""Try one open-loop walk under several actuations: speed, falls, how much the body rocks, plotted over each other.
+"""Watch or measure a learned walk; or try one open-loop walk under several actuations and compare.
 
-example: nutmeg walk nao-v6 --walk preview --speed 0.2 --step-duration 1.0 --actuation ideal,servo,motoflex
+With --params it is the pendulum walk with the parameters of a file, or of one that comes with Nutmeg: in the browser,
+or measured (speeds over 10 s from standing, stopping distance, falls). Without, a walk by preview control is tried
+under several actuations: speed, falls, how much the body rocks, plotted over each other.
+
+example: nutmeg walk nao-spark --params initial --command 0.15,0,0
+         nutmeg walk nao-spark --params runs/learn-go-to-target-1 --measure --json
+         nutmeg walk nao-v6 --walk preview --speed 0.2 --step-duration 1.0 --actuation ideal,servo,motoflex
 """
 
 from __future__ import annotations
@@ -37,24 +43,55 @@ class Arguments:
     three if left out, or that of the body."""
     body: Path | None = None
     """An identified body (the params.toml of `nutmeg identify`)."""
-    seconds: float = 20.0
-    """How long to walk."""
+    seconds: float | None = None
+    """How long to walk; 20 s if left out, or until Ctrl-C when a learned walk is watched."""
     timestep: float = 0.001
     """Of the physics [s]."""
     plot: Path | None = Path("walk.png")
     """Figure of pitch, roll and way; `None` for none."""
+    params: str = ""
+    """A learned walk: a name that comes with Nutmeg, a TOML file, or the folder of a run of `nutmeg learn`."""
+    command: str = "0.1,0,0"
+    """With --params: wanted speeds ahead, to the left [m/s] and turning left [rad/s]."""
+    measure: bool = False
+    """With --params: measure speeds, stopping distance and falls from noisy starts, without a viewer."""
+    trials: int = 20
+    """With --measure: how many starts for each number."""
+    seed: int = 0
+    """With --measure: of the starts."""
+    threads: int = 1
+    """With --measure: how many threads simulate; the result is the same."""
+    host: str = "127.0.0.1"
+    """With --params: address of the page."""
+    port: int = 8080
+    """With --params: port of the page."""
+    open: bool = False
+    """With --params: open the page in your browser."""
+    record: Path | None = None
+    """With --params: keep the recording under this name."""
     json: bool = False
     """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Walks under each actuation and reports."""
+    """Shows or measures a learned walk, or compares actuations."""
+    if arguments.params:
+        from nutmeg.commands.walk_learned import show_learned
+
+        return show_learned(arguments, terminal)
+    if arguments.measure:
+        raise UsageError("--measure needs --params: which walk is to be measured? `initial` comes with Nutmeg.")
+    return _compare(arguments, terminal)
+
+
+def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.body.identified import read_body
     from nutmeg.motion.preview_walk import MOTOFLEX_2, PreviewWalkSettings
     from nutmeg.motion.walk_comparison import compare_walk
 
-    if arguments.seconds < 6:
-        raise UsageError(f"--seconds is {arguments.seconds:g}; a walk needs at least 6 s to start, walk and stop.")
+    seconds = 20.0 if arguments.seconds is None else arguments.seconds
+    if seconds < 6:
+        raise UsageError(f"--seconds is {seconds:g}; a walk needs at least 6 s to start, walk and stop.")
     support = MOTOFLEX_2.double_support if arguments.step_duration >= 1.5 else PreviewWalkSettings().double_support
     settings = PreviewWalkSettings(
         forward=arguments.speed,
@@ -69,7 +106,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     for name in names:
         with terminal.console.status(f"walking with {name}"):
             walked = compare_walk(
-                arguments.robot, settings, name, seconds=arguments.seconds, timestep=arguments.timestep, body=body
+                arguments.robot, settings, name, seconds=seconds, timestep=arguments.timestep, body=body
             )
         results.append(walked)
     columns = ("actuation", "speed [m/s]", "fell at [s]", "pitch ± [deg]", "roll ± [deg]", "way [m]")

@@ -133,6 +133,9 @@ class NaoLegs:
         self.shared = any({p.leader, p.follower} == {self.names[0][0], self.names[1][0]} for p in settings.shared)
         if self.shared:  # both must be able to go where their motor turns them
             self.limits[:, 0] = [self.limits[:, 0, 0].max(), self.limits[:, 0, 1].min()]
+        self._reach = self._reaches()
+        lengths = (self.thigh, self.tibia, self.bow, self.gap, self.sole)
+        self._numbers = np.array([*lengths, *self._reach[0], *self._reach[1]])
 
     def forward(self, angles: ArrayLike) -> Pose:
         """The soles as the torso sees them: angles (N, 2, 6) to position (N, 2, 3) and rotation (N, 2, 3, 3)."""
@@ -145,15 +148,13 @@ class NaoLegs:
         return Pose(self.hips + apply(hip, way) - self.sole * foot[..., 2], foot)
 
     def soles(self, angles: ArrayLike) -> Array:
-        """Places of the soles alone, (N, 2, 6) to (N, 2, 3): as `forward`, at a fifth of its cost."""
-        yaw_pitch, roll, pitch, knee, ankle, ankle_roll = np.moveaxis(np.asarray(angles, float), -1, 0)
-        upper, lower, shin = pitch - self.bow, pitch + knee, pitch + knee + ankle
-        low = self.gap + self.sole * np.cos(ankle_roll)
-        ahead = -self.thigh * np.sin(upper) - self.tibia * np.sin(lower) - low * np.sin(shin)
-        down = -self.thigh * np.cos(upper) - self.tibia * np.cos(lower) - low * np.cos(shin)
-        aside, cos, sin = self.sole * np.sin(ankle_roll), np.cos(roll), np.sin(roll)
-        way = np.stack([ahead, cos * aside - sin * down, sin * aside + cos * down], axis=-1)
-        return np.asarray(self.hips + _turned_back(-yaw_pitch, way))
+        """Places of the soles alone, (N, 2, 6) to (N, 2, 3): as `forward`, but compiled."""
+        from nutmeg.motion.leg_kernels import soles_of  # here: the compiler takes its time to load
+
+        joints = np.asarray(angles, float)
+        out = np.empty((*joints.shape[:-1], 3))
+        soles_of(joints.reshape(-1, 2, 6), self._numbers, self.hips, out.reshape(-1, 2, 3))
+        return out
 
     def inverse(self, torso: Pose, feet: Pose, *, left_share: ArrayLike = 0.5) -> LegAngles:
         """Joint angles that put the soles where they are wanted.
@@ -203,13 +204,29 @@ class NaoLegs:
             soles: places of the soles as the torso sees them, (N, 2, 3) [m].
             up: the soles' upward directions as the torso sees them, (N, 2, 3).
         """
+        wanted, short = self._solved(yaw_pitch, soles, up)
+        angles = np.clip(wanted, self.limits[..., 0], self.limits[..., 1])
+        return LegAngles(angles, (short < _REACHED) & (np.abs(angles - wanted) < _REACHED).all(axis=-1))
+
+    def angles_with_yaw_pitch(self, yaw_pitch: Array, soles: Array, up: Array) -> Array:
+        """The angles of `with_yaw_pitch` alone, (N, 2, 6): compiled, at a small part of its cost for a few robots."""
+        from nutmeg.motion.leg_kernels import angles_of
+
+        out = np.empty((*soles.shape[:-1], 6))
+        flat = yaw_pitch.reshape(-1, 2), soles.reshape(-1, 2, 3), up.reshape(-1, 2, 3)
+        angles_of(*flat, self._numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
+        return out
+
+    def _solved(self, yaw_pitch: Array, soles: Array, up: Array) -> tuple[Array, Array]:
+        """Angles of all joints, (N, 2, 6), not yet within their limits; and by how much a leg is too short, (N, 2)."""
         to_ankle = _turned_back(yaw_pitch, soles + self.sole * up - self.hips)
         up = _turned_back(yaw_pitch, up)
         roll, down = _rolled(to_ankle[..., 1], -to_ankle[..., 2])
         cos, sin = np.cos(roll), np.sin(roll)
         up_x, up_y, up_z = up[..., 0], cos * up[..., 1] + sin * up[..., 2], cos * up[..., 2] - sin * up[..., 1]
         flat = np.hypot(up_x, up_z)
-        ankle_roll = np.arctan2(-up_y, flat)
+        out = np.empty((*roll.shape, 6))
+        out[..., 0], out[..., 1], out[..., 5] = yaw_pitch, roll, np.arctan2(-up_y, flat)
         # Within the leg's plane: from AnkleRoll's axis up to AnklePitch's, and from there the two-link leg.
         flat = np.maximum(flat, _TINY)
         ahead, down = to_ankle[..., 0] + self.gap * up_x / flat, down - self.gap * up_z / flat
@@ -218,20 +235,25 @@ class NaoLegs:
         bent = knee + self.bow
         lean = np.arctan2(self.tibia * np.sin(bent), self.thigh + self.tibia * np.cos(bent))
         pitch = self.bow - np.arctan2(ahead, down) - lean
-        ankle_pitch = np.arctan2(up_x, up_z) - pitch - knee
-        wanted = np.stack([yaw_pitch, roll, _wrapped(pitch), knee, _wrapped(ankle_pitch), ankle_roll], axis=-1)
-        angles = np.clip(wanted, self.limits[..., 0], self.limits[..., 1])
-        near = np.abs(reach - distance) < _REACHED
-        return LegAngles(angles, near & (np.abs(angles - wanted) < _REACHED).all(axis=-1))
+        out[..., 2], out[..., 3], out[..., 4] = pitch, knee, np.arctan2(up_x, up_z) - pitch - knee
+        pitches = out[..., 2::2]
+        if (np.abs(pitches) > np.pi).any():
+            out[..., 2::2] = _wrapped(pitches)
+        return out, np.abs(reach - distance)
+
+    def _reaches(self) -> tuple[Array, Array]:
+        """The shortest and the longest distances from hip to ankle that the knees' ranges allow, (2,) each."""
+        thigh, tibia = self.thigh, self.tibia
+        most = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
+        near, far = (np.sqrt(thigh**2 + tibia**2 + 2 * thigh * tibia * np.cos(k)) for k in most)
+        return near, far
 
     def _knee(self, distance: Array) -> tuple[Array, Array]:
         """The nearest distance from hip to ankle that the knee's range allows, and the knee for it, (N, 2) each."""
         thigh, tibia = self.thigh, self.tibia
-        most = np.maximum(self.limits[:, 3, 0] + self.bow, 0.0), self.limits[:, 3, 1] + self.bow
-        far, near = (np.sqrt(thigh**2 + tibia**2 + 2 * thigh * tibia * np.cos(k)) for k in most)
-        reach = np.clip(distance, near, far)
+        reach = np.minimum(np.maximum(distance, self._reach[0]), self._reach[1])
         cos = (reach**2 - thigh**2 - tibia**2) / (2 * thigh * tibia)
-        return reach, np.arccos(np.clip(cos, -1.0, 1.0)) - self.bow
+        return reach, np.arccos(np.minimum(np.maximum(cos, -1.0), 1.0)) - self.bow
 
 
 _TILT = np.array([np.pi / 4, -np.pi / 4])

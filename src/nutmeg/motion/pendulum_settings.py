@@ -152,7 +152,10 @@ def parameter_range(name: str) -> tuple[float, float, str]:
 
 
 class Stacked(SimpleNamespace):
-    """The parameters of N walks: an array (N,) for each field of `PendulumWalkSettings`."""
+    """The parameters of N walks: an array (N,) for each field of `PendulumWalkSettings`, all views of `table`."""
+
+    table: np.ndarray
+    """The same numbers in one array, a row for each field, (fields, N)."""
 
     def __getattr__(self, name: str) -> np.ndarray:
         raise AttributeError(name)  # only for the type checker: all attributes are set by `stacked`
@@ -163,4 +166,7 @@ def stacked(walks: Sequence[PendulumWalkSettings]) -> Stacked:
     if not walks:
         raise UsageError("no walk parameters were given; at least one set is needed.")
     names = [one.name for one in dataclasses.fields(PendulumWalkSettings)]
-    return Stacked(**{name: np.array([getattr(walk, name) for walk in walks]) for name in names})
+    different = {id(walk): walk for walk in walks}
+    columns = {key: [getattr(walk, name) for name in names] for key, walk in different.items()}
+    table = np.array([columns[id(walk)] for walk in walks], float).T.copy()
+    return Stacked(table=table, **dict(zip(names, table, strict=True)))

@@ -1,0 +1,80 @@
+"""What every candidate was worth part by part, generation by generation: `parts.jsonl` in the folder of a run.
+
+    log = PartsLog(folder)
+    log.append(0, parts)                # (N, parts); nan for those that failed
+    log.generation(0, N)                # the same, also after the run was resumed
+
+A generation is written here before the search is told of it. So the file never has less than `search.jsonl`; what it
+has more is of a generation that was interrupted, and is replaced when that is judged again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import FileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FILE = "parts.jsonl"
+
+
+class PartsLog:
+    """The parts of all generations, in memory and, with a folder, on disk."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / FILE
+        self._kept: list[Array] = self._read() if self._path is not None and self._path.exists() else []
+
+    def append(self, number: int, parts: Array) -> None:
+        """Adds generation `number`; later ones that were there before are dropped."""
+        self._kept = [*self._kept[:number], np.array(parts)]
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a+b", buffering=0) as file:
+                file.seek(0)
+                lines = file.read().splitlines(keepends=True)
+                file.truncate(sum(len(line) for line in lines[:number]))
+                file.write(json.dumps(_plain(parts)).encode() + b"\n")
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise FileError(
+                self._path, f"the generation could not be saved: {error.strerror}. Make room, and run it again."
+            ) from None
+
+    def generation(self, number: int, size: int) -> Array:
+        """The parts of a generation of `size` candidates, (size, parts)."""
+        if number >= len(self._kept) or len(self._kept[number]) != size:
+            raise FileError(
+                self._path or FILE,
+                f"lacks the {size} candidates of generation {number}, which search.jsonl has: the file was changed. "
+                "Begin again in another folder.",
+                line=number + 1,
+            )
+        return self._kept[number]
+
+    def _read(self) -> list[Array]:
+        assert self._path is not None
+        found = []
+        data = self._path.read_bytes()
+        for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+            try:
+                found.append(np.array([[np.nan if v is None else v for v in row] for row in json.loads(line)], float))
+            except (ValueError, TypeError):
+                raise FileError(self._path, "is not a list of lists of numbers in JSON.", line=number) from None
+        return found
+
+
+def _plain(parts: Array) -> list[list[float | None]]:
+    return [[value if np.isfinite(value) else None for value in row] for row in parts.tolist()]

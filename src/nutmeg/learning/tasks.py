@@ -1,0 +1,199 @@
+"""What walks are learned for: the optimisation tasks of MacAlpine and others (2012), sections 5 and 6.
+
+| task                | learns        | judged by                                                        |
+|---------------------|---------------|------------------------------------------------------------------|
+| go-to-target        | `walk`        | the whole course, turning to the targets (5.1)                   |
+| sprint              | `sprint`      | the same with `walk` frozen (5.2)                                |
+| sprint-alone        | `walk`        | ten seconds straight ahead (5.2, the attempt that failed there)  |
+| drive-ball          | `positioning` | driving a ball for 15 s, the other sets frozen (5.3)             |
+| static-rewards      | `walk`        | speed in three directions, weighed alike (6)                     |
+| dynamic-rewards     | `walk`        | the same, weights from the fittest of a generation (6)           |
+| dynamic-avg-rewards | `walk`        | the same, weights from the fitter half (6)                       |
+| face-forward        | `walk`        | the same as static, turning to the targets (6)                   |
+
+    task = task_settings("dynamic-rewards", starts=3)
+    trials = WalkTrials(robot="nao-spark", task=task, start=read_walk("initial"), names=("max_step_x", "phi_length"))
+    trials.parts([walk], [rng])                     # (1, 4): forward, backward, sideways, lost
+
+Each candidate walks every trajectory from several noisy starts; its worth is the mean over them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nutmeg.errors import UnknownNameError
+from nutmeg.learning.course import DIRECTIONS, Course, read_course
+from nutmeg.learning.course_run import Bout, BoutResults, run_bouts
+from nutmeg.learning.dribbling import STARTS, DribbleBout, drive_ball
+from nutmeg.learning.rewards import Weighting, first_weights
+from nutmeg.learning.starts import StartNoise
+from nutmeg.learning.walks import Facing, Walk
+
+Array = NDArray[np.float64]
+AT_ONCE = 1024
+"""The most worlds that are simulated together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSettings:
+    """What candidates are judged by."""
+
+    name: str
+    learns: Literal["walk", "sprint", "positioning"] = "walk"
+    """The set of parameters that is searched; the others are frozen."""
+    course: str = "go-to-target"
+    """Name of a course, or path of a user's; empty for driving a ball."""
+    facing: Facing = "turn"
+    """Whether robots turn to where they go."""
+    weighting: Weighting | None = None
+    """How directions are weighed; None counts all that is gained on the course alike."""
+    starts: int = 3
+    """From how many noisy starts each candidate is tried."""
+    noise: StartNoise = field(default_factory=StartNoise)
+    """How much starts differ."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.starts <= 100:
+            raise ValueError(f"candidates are tried from {self.starts} starts; allowed is 1..100.")
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the numbers of a judgement are, in order."""
+        return (*DIRECTIONS, "lost") if self.weighting else ("gained", "lost")
+
+    def weights(self, directions: Array | None = None) -> Array:
+        """The weights of the parts, (parts,), with those of the directions, (3,), where there are any.
+
+        What is lost weighs as much less as the time counted is shorter than the time to walk: 7 / 124.1 on the
+        paper's course (section 6).
+        """
+        if not self.weighting:
+            return np.ones(2)
+        course = read_course(self.course)
+        chosen = first_weights(len(DIRECTIONS)) if directions is None else directions
+        return np.array([*chosen, course.counted_time() / course.moving_time])
+
+
+TASKS: dict[str, TaskSettings] = {
+    task.name: task
+    for task in (
+        TaskSettings(name="go-to-target"),
+        TaskSettings(name="sprint", learns="sprint"),
+        TaskSettings(name="sprint-alone", course="sprint"),
+        TaskSettings(name="drive-ball", learns="positioning", course=""),
+        TaskSettings(name="static-rewards", facing="hold", weighting="static"),
+        TaskSettings(name="dynamic-rewards", facing="hold", weighting="dynamic"),
+        TaskSettings(name="dynamic-avg-rewards", facing="hold", weighting="dynamic-avg"),
+        TaskSettings(name="face-forward", weighting="static"),
+    )
+}
+"""The tasks by name, as the paper has them."""
+
+
+def task_settings(name: str, **changes: object) -> TaskSettings:
+    """A task by its name, with some settings changed."""
+    if name not in TASKS:
+        raise UnknownNameError("task", name, TASKS)
+    return dataclasses.replace(TASKS[name], **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkTrials:
+    """Judges candidates; a function for every evaluator of `nutmeg.search`.
+
+    Called with rows (n, k + 1): the searched parameters, and which part of the judgement is wanted. Rows of one
+    candidate stand together and have the same seed, so that it is simulated once for all its parts.
+    """
+
+    robot: str
+    task: TaskSettings
+    start: Walk
+    """Where frozen sets and parameters that are not searched come from."""
+    names: tuple[str, ...]
+    """The searched parameters, k of them."""
+    actuation: str = "ideal"
+
+    def walk_of(self, candidate: Array) -> Walk:
+        """The walk with a candidate's parameters, (k,)."""
+        numbers = dict(zip(self.names, np.asarray(candidate, float).tolist(), strict=True))
+        return dataclasses.replace(self.start.with_set(self.task.learns, numbers), facing=self.task.facing)
+
+    def __call__(self, rows: Array, generators: Sequence[np.random.Generator]) -> list[float]:
+        """The wanted parts of candidates, (n,)."""
+        again = (rows[1:, :-1] == rows[:-1, :-1]).all(axis=1) & (rows[1:, -1] > rows[:-1, -1])
+        first = [0, *(np.flatnonzero(~again) + 1).tolist()]
+        walks = [self.walk_of(rows[row, :-1]) for row in first]
+        parts = self.parts(walks, [generators[row] for row in first])
+        owner = np.searchsorted(first, np.arange(len(rows)), side="right") - 1
+        return [float(parts[owner[row], int(rows[row, -1])]) for row in range(len(rows))]
+
+    def parts(
+        self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], *, starts: int | None = None
+    ) -> Array:
+        """What walks are worth part by part, as means over the starts, (n, parts)."""
+        tries = starts or self.task.starts
+        per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(STARTS))
+        size = max(AT_ONCE // per_walk, 1)
+        blocks = [slice(at, at + size) for at in range(0, len(walks), size)]
+        return np.concatenate([self._parts(walks[one], generators[one], tries) for one in blocks])
+
+    def _parts(self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int) -> Array:
+        task = self.task
+        if not task.course:
+            bouts = [
+                DribbleBout(walk, STARTS[number % len(STARTS)], rng)
+                for walk, generator in zip(walks, generators, strict=True)
+                for number, rng in enumerate(generator.spawn(tries * len(STARTS)))
+            ]
+            driven = drive_ball(self.robot, bouts, noise=task.noise, actuation=self.actuation)
+            sums = np.stack([driven.gained.sum(axis=1), driven.lost.sum(axis=1)], axis=1)
+            return np.asarray(sums.reshape(len(walks), -1, 2).mean(axis=1))
+        course = read_course(task.course)
+        results = run_bouts(
+            self.robot, course_bouts(course, walks, generators, tries), noise=task.noise, actuation=self.actuation
+        )
+        return np.array([self._judged(course, one) for one in _by_walk(results, len(walks))]) / tries
+
+    def _judged(self, course: Course, results: BoutResults) -> list[float]:
+        """The parts of one walk, summed over its starts."""
+        lost = float(results.lost.sum())
+        if not self.task.weighting:
+            return [float(results.gained.sum()), lost]
+        return [*direction_rewards(course, results), lost]
+
+
+def course_bouts(
+    course: Course, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int
+) -> list[Bout]:
+    """Every walk on every trajectory of a course from `tries` starts, walk by walk and start by start."""
+    many = len(course.trajectory)
+    return [
+        Bout(walk, course.trajectory[number % many], rng)
+        for walk, generator in zip(walks, generators, strict=True)
+        for number, rng in enumerate(generator.spawn(tries * many))
+    ]
+
+
+def direction_rewards(course: Course, results: BoutResults) -> list[float]:
+    """What targets that count for a direction brought, as a mean over these targets, summed over the starts."""
+    many = len(course.trajectory)
+    found: dict[str, list[float]] = {name: [] for name in DIRECTIONS}
+    for row, one in enumerate(course.trajectory):
+        for column, target in enumerate(one.target):
+            if target.counts:
+                found[target.counts].append(float(results.gained[row::many, column].sum()))
+    return [float(np.mean(found[name])) if found[name] else 0.0 for name in DIRECTIONS]
+
+
+def _by_walk(results: BoutResults, walks: int) -> list[BoutResults]:
+    """The results of each walk."""
+    size = len(results.fell) // walks
+    parts = [slice(at * size, (at + 1) * size) for at in range(walks)]
+    return [BoutResults(results.gained[p], results.lost[p], results.fell[p], results.seconds[p], None) for p in parts]

@@ -1,0 +1,102 @@
+"""Learning: the same numbers again, resumed or not, and weights that follow from what was told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutmeg.errors import FileError, UsageError
+from nutmeg.learning.learn import LearnedWalk, WalkLearning
+from nutmeg.learning.learn_settings import LearnSettings, read_learn, search_space
+from nutmeg.learning.rewards import next_weights
+from nutmeg.learning.walks import read_walk, walk_text
+from nutmeg.motion.pendulum_settings import EXTENDED
+from nutmeg.search.evaluation import InThisThread
+
+COURSE = """\
+name = "tiny"
+[[trajectory]]
+name = "all"
+target = [
+  { to = [20, 0], seconds = 0.5, counts = "forward" },
+  { to = [-20, 0], seconds = 0.4, counts = "backward" },
+  { to = [0, 20], seconds = 0.4, counts = "sideways" },
+  { stop = true, seconds = 0.2 },
+]
+"""
+
+
+def settings(folder: Path, **changes: object) -> LearnSettings:
+    path = folder / "tiny.toml"
+    path.write_text(COURSE)
+    plain = {"task": "dynamic-rewards", "course": str(path), "parameters": ("max_step_x", "max_step_y", "z_step")}
+    small = {"population": 4, "generations": 3, "starts": 1, "judged_starts": 2}
+    return LearnSettings(**{**plain, **small, **changes})  # type: ignore[arg-type]
+
+
+def learned(chosen: LearnSettings, folder: Path | None = None) -> LearnedWalk:
+    return WalkLearning(chosen).run(InThisThread(), folder=folder)
+
+
+@pytest.mark.slow
+def test_a_resumed_run_ends_with_the_same_numbers_and_weights(tmp_path: Path) -> None:
+    whole = learned(settings(tmp_path), tmp_path / "whole")
+    learned(settings(tmp_path, generations=1), tmp_path / "parts")
+    path = tmp_path / "parts" / "parts.jsonl"
+    path.write_text(path.read_text() + "[[0.0, 0.0, 0.0, 0.0]]\n[[1.0,")  # an interrupted generation, half a line
+    parted = learned(settings(tmp_path), tmp_path / "parts")
+    np.testing.assert_array_equal(parted.search.mean, whole.search.mean)
+    assert parted.generations == whole.generations
+    assert parted.fitness == whole.fitness
+    assert path.read_bytes() == (tmp_path / "whole" / "parts.jsonl").read_bytes()
+    weights = [g.weights for g in whole.generations]
+    assert weights[0] == pytest.approx([1 / 3] * 3)
+    rows = [np.array(json.loads(line)) for line in path.read_text().splitlines()]
+    values = -whole.search.history[0].values
+    np.testing.assert_allclose(weights[1], next_weights(rows[0][:, :3], values, "dynamic"))
+    np.testing.assert_allclose(rows[1] @ [*weights[1], 0.4 / 1.3 + 0.1 / 3 / 1.3], -whole.search.history[1].values)
+
+
+def test_what_is_learned_is_the_mean_and_says_where_it_comes_from(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, task="go-to-target", name="mine")
+    result = learned(chosen)
+    assert result.walk.walk.max_step_x == pytest.approx(result.search.mean[0])
+    assert result.walk.origin.evaluations == 12
+    assert result.walk.facing == "turn"
+    path = tmp_path / "params.toml"
+    path.write_text(walk_text(result.walk))
+    assert read_walk(str(path)) == result.walk
+    assert read_walk(str(tmp_path)) == result.walk
+    assert result.generations[0].weights == ()
+
+
+def test_parts_that_do_not_belong_to_the_search_are_refused(tmp_path: Path) -> None:
+    learned(settings(tmp_path, generations=1), tmp_path / "run")
+    (tmp_path / "run" / "parts.jsonl").write_text("")
+    with pytest.raises(FileError, match="generation 0"):
+        learned(settings(tmp_path), tmp_path / "run")
+
+
+def test_the_searched_ranges_are_around_the_start_and_steps_are_never_too_quick() -> None:
+    space = search_space(LearnSettings(parameters="extended"), read_walk("initial"))
+    assert space.names == EXTENDED
+    assert space.dimensions["phi_length"].low >= 0.08
+    assert space.dimensions["err_norm"].high < space.dimensions["err_max"].low
+
+
+def test_settings_that_do_not_fit_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="dynamic-rewards"):
+        LearnSettings(task="dynamic-reward")
+    with pytest.raises(UsageError, match="outside the searched range"):
+        search_space(LearnSettings(ranges={"z_torso": (0.2, 0.3)}), read_walk("initial"))
+    with pytest.raises(UsageError, match="allowed is within"):
+        search_space(LearnSettings(ranges={"z_torso": (0.2, 0.9)}), read_walk("initial"))
+    with pytest.raises(UsageError, match="nao-v6"):
+        LearnSettings(robot="nao-v6").start_walk()
+    path = tmp_path / "learn.toml"
+    path.write_text('task = "go-to-target"\ngenerations = 0\n')
+    with pytest.raises(FileError, match="generations is 0"):
+        read_learn(path)

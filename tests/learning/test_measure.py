@@ -1,0 +1,85 @@
+"""Measuring a walk, judging tasks, and driving a ball."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.errors import UsageError
+from nutmeg.learning import dribbling, measure
+from nutmeg.learning.dribbling import DribbleBout, DribbleStart, drive_ball
+from nutmeg.learning.measure import Measured, measure_walk
+from nutmeg.learning.tasks import WalkTrials, task_settings
+from nutmeg.learning.walks import Walk, read_walk
+
+Array = Any
+
+
+@pytest.mark.slow
+def test_the_initial_walk_has_the_speeds_it_is_known_for() -> None:
+    found = measure_walk(read_walk("initial"), trials=4)
+    for name, least, most in (("forward", 0.13, 0.2), ("backward", 0.13, 0.2), ("sideways", 0.1, 0.18)):
+        assert least < found.speeds[name].mean < most
+        assert found.speeds[name].falls == 0
+        assert 0 < found.stopping[name].mean < 0.15
+    assert 0.3 < found.speeds["turn"].mean < 0.8
+    assert found.changes.falls == 0
+    assert found.changes.mean == pytest.approx(24.0)
+    assert 1.0 <= found.evenness < 1.4
+    table = found.as_json()
+    assert set(table["speeds"]) == {"forward", "backward", "sideways", "turn"}
+    assert set(table["speeds"]["turn"]) == {"mean", "se", "falls", "trials"}
+
+
+def test_a_mean_has_its_standard_error() -> None:
+    found = Measured.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, False, False, False]))
+    assert (found.mean, found.falls, found.trials) == (2.5, 1, 4)
+    assert found.se == pytest.approx(np.sqrt(5 / 3) / 2)
+    assert Measured.of(np.zeros(0), np.ones(3, dtype=bool)).as_json()["mean"] is None
+
+
+def test_a_number_of_trials_that_makes_no_sense_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"1\.\.1000"):
+        measure_walk(read_walk("initial"), trials=0)
+
+
+def test_directions_change_every_time() -> None:
+    targets = measure._changing(np.random.default_rng(3))
+    assert len(targets) == measure.CHANGES
+    assert all(a.to != b.to for a, b in itertools.pairwise(targets))
+
+
+def test_a_ball_straight_ahead_is_driven_towards_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dribbling, "SECONDS", 4.0)
+    start = DribbleStart((0.25, 0.0), 0.0)
+    found = drive_ball("nao-spark", [DribbleBout(read_walk("initial"), start, np.random.default_rng(1))])
+    assert not found.fell[0]
+    assert found.total[0] > 0.1
+
+
+def test_rows_of_one_candidate_are_its_parts_whatever_piece_they_come_in() -> None:
+    task = dataclasses.replace(task_settings("sprint-alone"), starts=2)
+    trials = WalkTrials(robot="nao-spark", task=task, start=read_walk("initial"), names=("max_step_x",))
+    calls = []
+
+    class Counting(WalkTrials):
+        def parts(
+            self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], *, starts: int | None = None
+        ) -> Array:
+            assert starts is None
+            calls.append(len(walks))
+            return np.array([[walk.walk.max_step_x, rng.random()] for walk, rng in zip(walks, generators, strict=True)])
+
+    counting = Counting(**{f.name: getattr(trials, f.name) for f in dataclasses.fields(trials)})
+    rows = np.array([[0.03, 0], [0.03, 1], [0.03, 0], [0.03, 1], [0.05, 0], [0.05, 1]])
+    generators = [np.random.default_rng(seed) for seed in (1, 1, 2, 2, 3, 3)]
+    values = counting(rows, generators)
+    assert calls == [3]
+    assert values[0::2] == [0.03, 0.03, 0.05]
+    assert values[1::2] == [np.random.default_rng(seed).random() for seed in (1, 2, 3)]
+    assert counting(rows[1:3], [np.random.default_rng(seed) for seed in (1, 2)]) == [values[1], values[2]]

@@ -1,0 +1,88 @@
+"""A walker's senses, and its changes from one set of parameters to another."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.engine.start import Start, begin
+from nutmeg.engine.worlds import Worlds
+from nutmeg.errors import UsageError
+from nutmeg.motion.inertial import InertialSense
+from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.motion.walker import Walker
+
+SLOW = PendulumWalkSettings()
+FAST = dataclasses.replace(SLOW, max_step_x=0.05, z_torso=0.33, phi_length=0.11, sensing_delay=0.04)
+
+
+def worlds(count: int) -> Worlds:
+    placement = Placement(robot="nao-spark", name="nao")
+    return Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
+
+
+def tilts(pose: Any) -> Any:
+    w, x, y, z = pose[:, 3:7].T
+    return np.stack([np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), np.arcsin(2 * (w * y - z * x))], axis=1)
+
+
+def test_the_tilt_that_is_felt_is_that_of_the_torso() -> None:
+    made = worlds(3)
+    walker = Walker(made, "nao", [SLOW])
+    walker.wanted[:] = [[0.15, 0.0, 0.0], [0.0, 0.12, 0.0], [0.05, 0.0, 0.4]]
+    errors = []
+    for _ in range(150):
+        true = tilts(made.robot("nao").pose)
+        walker.sample(0.0)
+        errors.append(walker.senses.tilt - true)
+        made.step(1)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.04
+
+
+def test_the_gyro_reads_in_the_steps_of_the_sensor_and_gravity_draws_the_tilt() -> None:
+    made = worlds(1)
+    sense = InertialSense(made, "nao")
+    pose = made.robot("nao").pose.copy()
+    pose[:, 3:7] = [np.cos(0.1), np.sin(0.1), 0.0, 0.0]
+    begin(made, "nao", Start(pose=pose))
+    made.robot("nao").velocity[:, 3] = 0.12345678
+    sense.sample()
+    step = 1.745329e-4
+    assert sense.gyro[0, 0] / step == pytest.approx(round(0.12345678 / step))
+    assert sense.gyro[0, 0] != 0.12345678
+    made.robot("nao").velocity[:] = 0.0
+    for _ in range(400):  # the robot is held there: only gravity tells
+        sense.sample()
+    np.testing.assert_allclose(sense.tilt[0], [0.2, 0.0], atol=0.01)
+
+
+def test_parameters_pass_from_one_set_to_the_other_without_a_jump() -> None:
+    made = worlds(2)
+    walker = Walker(made, "nao", [SLOW], others=([FAST],))
+    walker.wanted[:, 0] = 0.1
+    last = None
+    for cycle in range(60):
+        walker.chosen[1] = 1 if 20 <= cycle < 40 else 0
+        walker.sample(0.0)
+        height = walker.walk.feet[:, :, 2].min(axis=1)
+        if last is not None:
+            assert np.abs(height - last).max() < 0.004
+        last = height
+        if cycle == 30:
+            assert walker.walk.parameters.z_torso.tolist() == [SLOW.z_torso, FAST.z_torso]
+            np.testing.assert_allclose(
+                walker.walk.step_time[1], 4 * np.arccosh(3) * 0.11 * np.sqrt(0.33 / 9.80665), rtol=0.02
+            )
+    assert walker.walk.parameters.z_torso.tolist() == [SLOW.z_torso] * 2
+    assert walker.walk.parameters.sensing_delay[1] == SLOW.sensing_delay
+
+
+def test_a_set_that_does_not_exist_is_refused() -> None:
+    walker = Walker(worlds(1), "nao", [SLOW], others=([FAST],))
+    walker.chosen[:] = 2
+    with pytest.raises(UsageError, match=r"0\.\.1"):
+        walker.sample(0.0)
