@@ -9,7 +9,8 @@ change). F is equation 2 with m = 2.
 
 The paper's scale is a (10+800)-ES in which no parent lives longer than three generations, 100 generations, walks of
 10 s in steps of 1 ms: a cluster of 200 nodes took up to a day. `scale="paper"` is that. The middle scale, the default,
-is made for one machine: shorter walks in longer steps, and CMA-ES, which needs fewer candidates.
+is made for one machine: shorter walks in longer steps, and least squares by Levenberg and Marquardt, as F is a sum of
+squares (216 candidates of CMA-ES cut F 3.0 times for the first robot, 116 of least squares 6.3 times).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from nutmeg.reality.curvature import curvature
 from nutmeg.reality.distance import DistanceSettings, make_distance
 from nutmeg.reality.identifiability import judge
 from nutmeg.reality.joint_error import error_if_ended, least_exponent
+from nutmeg.reality.levenberg import Round, levenberg
 from nutmeg.reproduce.hidden_fit import Disturbance, HiddenFit, hidden_values
 from nutmeg.reproduce.motoflex_trials import (
     DELICATE,
@@ -37,22 +39,21 @@ from nutmeg.reproduce.motoflex_trials import (
 )
 from nutmeg.reproduce.seeds import each_seed, write_results
 from nutmeg.search import (
+    Best,
     Budget,
-    CmaEs,
-    CmaEsSettings,
     EvolutionStrategy,
     EvolutionStrategySettings,
     InThisThread,
+    SearchResult,
     minimise,
 )
+from nutmeg.search.run import Generation
 from nutmeg.view.hidden_fit_plots import plot_errors, plot_falls, plot_following, plot_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nutmeg.search import Searcher
-    from nutmeg.search.run import SearchResult
     from nutmeg.search.space import Floats
 
 PAPER = {
@@ -75,8 +76,6 @@ STIFF = np.array([2.0, 0.3])
 """Legs and play of the robot that does not fall, in the demonstration of m."""
 SOFT, LOOSE = np.array([0.1, 1.0]), np.array([1.0, 2.0])
 """A simulation of it that falls, and one that walks on."""
-STEP = 0.2
-"""First step of CMA-ES, as a part of each range."""
 SHOWN = ("LHipRoll", "LKneePitch", "RAnklePitch")
 
 
@@ -88,18 +87,19 @@ class Scale:
     """Length of the walks [s]."""
     timestep: float
     """[s]."""
-    children: int
-    """Candidates of a generation."""
     generations: int
+    """Of the evolution strategy, or rounds of least squares."""
     parents: int = 0
-    """Of the (mu+lambda)-ES; 0 for CMA-ES."""
+    """Of the (mu+lambda)-ES; 0 for least squares."""
+    children: int = 0
+    """Of the (mu+lambda)-ES."""
     judged: bool = True
     """Whether the first robot's numbers are judged for identifiability."""
 
 
 SCALES = {
-    "quick": Scale(seconds=1.6, timestep=0.004, children=10, generations=10, judged=False),
-    "middle": Scale(seconds=2.0, timestep=0.004, children=12, generations=18),
+    "quick": Scale(seconds=1.6, timestep=0.004, generations=3, judged=False),
+    "middle": Scale(seconds=2.0, timestep=0.004, generations=6),
     "paper": Scale(seconds=10.0, timestep=0.001, parents=10, children=800, generations=100),
 }
 
@@ -198,22 +198,65 @@ def _fit_one(
 
 
 def _search(fit: HiddenFit, size: Scale, seed: int, say: Callable[[str], None]) -> SearchResult:
-    space, rng = fit.twin.space, np.random.default_rng([seed, 810])
-    searcher: Searcher
-    if size.parents:
-        settings = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=3)
-        searcher = EvolutionStrategy(space, settings, rng)
-    else:
-        searcher = CmaEs(space, CmaEsSettings(population=size.children, step=STEP), rng)
+    def told(number: int, value: float) -> None:
+        say(f"robot {seed}: {number + 1} of {size.generations}, F {value:.3g} rad²")
+
+    if not size.parents:
+        return _least_squares(fit, size.generations, told)
+    settings = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=3)
+    searcher = EvolutionStrategy(fit.twin.space, settings, np.random.default_rng([seed, 810]))
     return minimise(
         fit.cost(_error()),
         fit.twin.space,
         searcher,
         InThisThread(),
         budget=Budget(generations=size.generations),
-        on_generation=lambda g: say(
-            f"robot {seed}: generation {g.number + 1} of {size.generations}, F {g.best.value:.3g} rad²"
-        ),
+        on_generation=lambda g: told(g.number, g.best.value),
+    )
+
+
+def _least_squares(fit: HiddenFit, rounds: int, told: Callable[[int, float], None]) -> SearchResult:
+    """F as a sum of squares; frames after a fall count as an error of a radian each."""
+
+    def residuals(candidates: Floats) -> Floats:
+        parts = []
+        for real, seen in zip(fit.real, fit.behaviours(candidates), strict=True):
+            assert seen.series is not None
+            assert real.series is not None
+            frames = real.series.shape[0]
+            gap = np.nan_to_num(seen.series - real.series, nan=1.0)
+            parts.append(gap.reshape(len(candidates), -1) / frames ** (EXPONENT / 2))
+        return np.concatenate(parts, axis=1)
+
+    generations: list[Generation] = []
+
+    def noted(one: Round) -> None:
+        told(len(generations), one.value)
+        best = Best(one.best, one.value)
+        generations.append(
+            Generation(
+                number=len(generations),
+                candidates=one.best[None],
+                values=np.array([one.value]),
+                failures=(),
+                evaluations=one.evaluations,
+                best=best,
+                mean=one.best,
+                state={},
+                replayed=False,
+            )
+        )
+
+    space = fit.twin.space
+    levenberg(residuals, space, space.start, rounds=rounds, on_round=noted)
+    last = generations[-1]
+    return SearchResult(
+        best=last.best,
+        mean=last.mean,
+        history=tuple(generations),
+        evaluations=last.evaluations,
+        failures=0,
+        reason=f"{rounds} rounds are done",
     )
 
 

@@ -1,12 +1,12 @@
 """A searcher chosen by name: the table of a configuration file that says how a search is done.
 
-    [search]
-    algorithm = "cma-es"
-    [search.cma_es]
-    population = 12
-    step = 0.2
+[search]
+algorithm = "cma-es"
+[search.cma_es]
+population = 12
+step = 0.2
 
-    SearchSettings(algorithm="cma-es").searcher(space, np.random.default_rng(7))
+SearchSettings(algorithm="cma-es").searcher(space, np.random.default_rng(7))
 """
 
 from __future__ import annotations
