@@ -5,7 +5,7 @@ when it holds it. With T the motor's torque at the joint and X what all else doe
 they are squeezed by S, and the joint's dry friction at speed w is F:
 
     S = min(|T|, |X|) where T and X oppose each other, else 0
-    F = coulomb + load_friction |T| + (squeeze_friction + squeeze_static / (1 + |w| / squeeze_speed)) S²
+    F = coulomb + load_friction |T| + (squeeze_friction + squeeze_static / (1 + |w| / squeeze_speed)) S^2
 
     friction = ServoFriction(worlds, dofs, servos)              # servos: N rows of one for each motor
     friction.sample(torque, rates)                              # (N, motors) each, once a control cycle
