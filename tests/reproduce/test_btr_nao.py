@@ -89,6 +89,7 @@ def test_a_run_writes_figures_and_results_that_repeat(tmp_path: Path) -> None:
         "figure-7.png",
         "figure-7-paper.png",
         "results.json",
+        "seed-3.json",
     }
     assert json.loads((tmp_path / "a" / "results.json").read_text()) == json.loads(json.dumps(first))
     assert first["runs"][0]["masses"] == second["runs"][0]["masses"]

@@ -51,7 +51,7 @@ def test_an_unknown_scale_is_refused(tmp_path: Path) -> None:
 def test_a_run_writes_figures_and_results(tmp_path: Path) -> None:
     answer = motoflex_fit(tmp_path, seed=1, seeds=1, scale=TINY)
     names = {f.name for f in tmp_path.iterdir()}
-    assert names == {"following.png", "parameters.png", "error.png", "falls.png", "results.json"}
+    assert names == {"following.png", "parameters.png", "error.png", "falls.png", "results.json", "seed-1.json"}
     assert json.loads((tmp_path / "results.json").read_text()) == json.loads(json.dumps(answer))
     run = answer["runs"][0]
     assert run["evaluations"] == 2
