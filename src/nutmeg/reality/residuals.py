@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from nutmeg.reality.distance import DistanceSettings
 
 
-def has_residuals(settings: DistanceSettings) -> bool:
-    """Whether there are residuals for a distance: for all in the table above, and combinations of them."""
-    kinds = ("phi1", "phi2", "rms", "mean_absolute", "joint_error")
-    return settings.kind in kinds or all(has_residuals(term) for term in settings.terms)
-
-
 def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[NDArray[np.float64]]:
     """The residuals of N simulations in one trial: `(N, T)` for each channel of weight, of each term.
 

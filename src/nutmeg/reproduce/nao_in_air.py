@@ -12,7 +12,7 @@ walks one after the other, with swinging arms and a head that looks around, so t
 held away from the thighs: in `ready` the boxes of Table 1 touch, and bumps tell of chaos, not of masses.
 
 **Drives.** Masses show only where motors give way. The robot's own file has 150 N m/rad in the legs (it must
-stand); a thigh 50 % heavier then moves no joint by more than 2 mrad. Here all drives have half of what a team measured
+stand), with which phi2 hardly depends on them. Here all drives have half of what a team measured
 on a V6 (HULKs: 21.1 N m/rad, 1.08 N m s/rad, armature 0.045 kg m² in the legs), as a Nao with the stiffness
 setting 0.5 has. The masses are still not equally visible: those of HipRoll lie on all axes above them and cannot be
 seen at all, and thigh and shank pull at the hip with levers of nearly the same direction (11.3 and 12.5 degrees), so

@@ -65,17 +65,6 @@ SPLITS = (
     Split("lift_and_drop", ("*_lift_and_drop",), (3.5, 4.4), 3.5),
 )
 
-COLUMNS = ("left out of the fit", "before", "ours", "±", "mujoco.sysid", "published", "wanted")
-"""Of the table; mean absolute errors in what was left out [deg]."""
-
-
-def cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """A row of the table, of one of `splits`."""
-    best, worst = row["published"]
-    peer = "-" if row["sysid"] is None else f"{row['sysid']:.2f}"
-    numbers = (f"{row[name]:.2f}" for name in ("before", "held_out", "deviation"))
-    return (row["left_out"], *numbers, peer, f"{best} to {worst}", f"{row['wanted']}")
-
 
 def servo_xl330(
     out: Path,
