@@ -2,7 +2,8 @@
 
     watch(worlds, control, Watching(seconds=20), terminal)
 
-The simulation runs in real time here; the viewer is a process of its own that only ever reads the recording.
+The simulation runs in real time here; the viewer is a process of its own that only ever reads the recording. What
+somebody at the page wants (`Watching.drive`) comes back as orders, in an inbox that the director empties every cycle.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from nutmeg.engine.worlds import Worlds
     from nutmeg.terminal import Terminal
+    from nutmeg.view.orders import Drive, Inbox
+    from nutmeg.view.process import ViewerProcess
 
 CYCLE = 0.02
 """Control cycle [s]."""
@@ -55,12 +58,14 @@ class Watching:
     title: str = "live"
     """What the page is called."""
     seed: int = 0
+    drive: Drive | None = None
+    """What can be driven from the page, if anything."""
+    inbox: Inbox | None = None
+    """Where the page's orders go; the director takes them from there."""
 
 
 def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
     """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
-    from nutmeg.view.process import start_viewer_process
-
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         path = how.record or Path(folder) / f"{how.title}.nutmeg"
         trace = TraceWriter(path, worlds, seed=how.seed, config={"command": "watch"})
@@ -72,7 +77,7 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
         viewer = None
         try:
             schedule.run(CYCLE)
-            viewer = start_viewer_process(path, host=how.host, port=how.port, live=True) if how.page else None
+            viewer = _viewer(path, how) if how.page else None
             if viewer is not None:
                 terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
                 if how.open_browser:
@@ -101,6 +106,12 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
             terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
         url = viewer.url if viewer else None
         return {"url": url, "simulated_s": schedule.time, "late_s": clock.lost, "recording": how.record}
+
+
+def _viewer(path: Path, how: Watching) -> ViewerProcess:
+    from nutmeg.view.process import start_viewer_process
+
+    return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=how.inbox)
 
 
 def _cycle(director: Director, trace: TraceWriter, now: float) -> None:

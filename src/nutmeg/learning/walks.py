@@ -37,6 +37,8 @@ from nutmeg.recording.toml_text import toml_text
 
 FORMAT = 1
 SETS = ("walk", "sprint", "positioning")
+ALIASES = {"holonomic": "dynamic-rewards"}
+"""Other names of walks that come with Nutmeg."""
 Facing = Literal["turn", "hold"]
 
 
@@ -120,9 +122,9 @@ def walk_names() -> tuple[str, ...]:
 
 def read_walk(name: str) -> Walk:
     """A walk by its name, from a TOML file, or from the folder of a run."""
-    path = Path(name)
-    if name in walk_names():
-        with resources.as_file(resources.files("nutmeg.learning") / "data" / "walks" / f"{name}.toml") as shipped:
+    path, own = Path(name), ALIASES.get(name, name)
+    if own in walk_names():
+        with resources.as_file(resources.files("nutmeg.learning") / "data" / "walks" / f"{own}.toml") as shipped:
             return settings.read_cached(shipped, Walk)
     if path.is_dir():
         path = path / "params.toml"

@@ -10,8 +10,11 @@
     train = ["kp*_sin_sin.csv"]                 # patterns, relative to this file
     held_out = ["kp*_lift_and_drop.csv"]
     columns = "columns.toml"                    # column map of CSV files (see `recording.csv_map`)
-    [recordings.conditions."kp100_*"]           # what is different in recordings of such names
-    "servo.*.p" = 2.1149
+    [recordings.told.kp]                        # a number that recordings tell of themselves (`told_numbers`)
+    sets = "servo.*.p"
+    factor = 0.0211487
+    [recordings.conditions."heavy_*"]           # what is different in recordings of such names
+    "robot.weight" = 0.7
     [commands]                                  # channel: motor
     "servo.goal" = "pendulum"
     [compare]                                   # channel: column of the simulation (see `reality.columns`)
@@ -46,6 +49,7 @@ from nutmeg.body.actuation import KINDS
 from nutmeg.body.adjustment import Adjustment
 from nutmeg.body.catalogue import robot_names
 from nutmeg.reality.distance import DistanceSettings
+from nutmeg.reality.told_numbers import ToldNumber
 from nutmeg.reality.twin import Searched, TwinSettings
 from nutmeg.search import CmaEsSettings, SearchSettings
 
@@ -71,6 +75,8 @@ class RecordingsSettings:
     """The column map of CSV files; without it, columns must be called as in the simulation."""
     conditions: Mapping[str, Mapping[str, float | Condition]] = field(default_factory=dict)
     """By patterns of file names: what is set differently (targets of `body.adjustment`)."""
+    told: Mapping[str, ToldNumber] = field(default_factory=dict)
+    """Numbers that recordings tell of themselves, by their names; [recordings.conditions] come after them."""
     split: float = 0.0
     """Where time jumps by more than this, another recording begins, called `FILE#1` and so on; 0 for never [s]."""
 

@@ -24,6 +24,7 @@ from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.columns import column_units, series_of
 from nutmeg.reality.realities.dropped import open_log
 from nutmeg.reality.recorded import columns_of
+from nutmeg.reality.told_numbers import told_by
 from nutmeg.reality.trial import Trial
 from nutmeg.recording import CsvMap
 from nutmeg.settings import read
@@ -83,14 +84,24 @@ def read_measured(path: Path, settings: IdentifySettings, twin: Twin, *, name: s
     csv = path.suffix not in (".nutmeg", ".parquet")
     with open_log(path, mapping if csv else None) as recording:
         log = _log(recording, name or path.name, settings, twin.table)
+        conditions = _conditions(path, settings, None if csv else recording.manifest.config, mapping)
     found = []
     for part in _parts(log, settings.recordings.split):
-        conditions = settings.recordings.conditions_of(path.name)
         found += [
             _measured(w, settings, twin, conditions)
             for w in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
         ]
     return found
+
+
+def _conditions(
+    path: Path, settings: IdentifySettings, config: Mapping[str, object] | None, mapping: CsvMap | None
+) -> tuple[Adjustment, ...]:
+    """What was different in a recording: what it tells of itself, then what is said of its name."""
+    said = settings.recordings.conditions_of(path.name)
+    fixed = {one.target for one in said if not one.relative}
+    told = {name: one for name, one in settings.recordings.told.items() if one.sets not in fixed}
+    return (*told_by(told, path, config, delimiter=mapping.delimiter if mapping else ","), *said)
 
 
 @dataclass(frozen=True, eq=False)

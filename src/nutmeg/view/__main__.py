@@ -1,10 +1,11 @@
 """The viewer as a process of its own: `python -m nutmeg.view match.nutmeg --port 8080`.
 
-Its first line on standard output is the page's address.
+Its first line on standard output is the page's address; with `--drive`, every further one is an order from the page.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Annotated
 import tyro
 
 from nutmeg.errors import NutmegError
+from nutmeg.view.orders import Drive, Order
 from nutmeg.view.server import serve_recording
 
 
@@ -33,6 +35,9 @@ class ViewerSettings:
     live: bool = False
     """Start at the newest row and stay there."""
 
+    drive: str = ""
+    """What can be driven from the page, as JSON; empty for nothing."""
+
     parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
     """Stop when this process is no longer the parent; 0 means never."""
 
@@ -48,6 +53,8 @@ def main() -> int:
             live=settings.live,
             on_ready=lambda url: print(url, flush=True),  # noqa: T201 (this is a command)
             keep_going=lambda: not settings.parent or os.getppid() == settings.parent,
+            drive=Drive.of(settings.drive) if settings.drive else None,
+            send=_tell,
         )
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201
@@ -55,6 +62,12 @@ def main() -> int:
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _tell(order: Order) -> None:
+    """Passes an order on; a simulation that has gone hears nothing."""
+    with contextlib.suppress(OSError, ValueError):
+        print(order.line(), flush=True)  # noqa: T201 (this is a command)
 
 
 if __name__ == "__main__":

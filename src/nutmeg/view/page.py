@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.view.drive import Pilot
 from nutmeg.view.event_list import EventList
-from nutmeg.view.spectator import CAMERAS, Spectator
+from nutmeg.view.spectator import CAMERAS, FOLLOW, FREE, Spectator
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import viser
 
     from nutmeg.view.film import Film
+    from nutmeg.view.orders import Drive, Order
     from nutmeg.view.playback import Playback
     from nutmeg.view.stage import Stage
 
@@ -37,12 +41,23 @@ SCRUB_PAUSE = 0.6
 
 
 class Page:
-    """All controls of one server."""
+    """All controls of one server; with `drive`, also those with which a robot is driven (`send` gets the orders)."""
 
-    def __init__(self, server: viser.ViserServer, stage: Stage, film: Film, playback: Playback) -> None:
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        stage: Stage,
+        film: Film,
+        playback: Playback,
+        *,
+        drive: Drive | None = None,
+        send: Callable[[Order], None] = lambda _order: None,
+    ) -> None:
         self._server, self._stage = server, stage
         self._film, self._playback = film, playback
+        self._drive, self._send = drive, send
         self._spectators: dict[int, Spectator] = {}
+        self._pilots: dict[int, Pilot] = {}
         self._scrubbed = self._told = 0.0
         server.gui.set_panel_label(f"Nutmeg · {film.title}")
         server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(34, 120, 72))
@@ -51,7 +66,7 @@ class Page:
         self._events = EventList(server, self._jump)
         stage.on_pick(self._pick)
         server.on_client_connect(self._welcome)
-        server.on_client_disconnect(lambda client: self._spectators.pop(client.client_id, None) and None)
+        server.on_client_disconnect(self._farewell)
         self.refresh()
 
     def refresh(self) -> None:
@@ -89,14 +104,26 @@ class Page:
         """A new browser gets its own camera controls."""
         spectator = Spectator(client, self._stage)
         robots = self._stage.robots
+        first = FREE if self._drive is None else FOLLOW
         with client.gui.add_folder("Camera", order=10):
-            view = client.gui.add_dropdown("View", CAMERAS if robots else CAMERAS[:1], initial_value=CAMERAS[0])
+            view = client.gui.add_dropdown("View", CAMERAS if robots else CAMERAS[:1], initial_value=first)
             view.on_update(lambda event: spectator.choose(event.target.value))
             if robots:
                 robot = client.gui.add_dropdown("Robot", robots, initial_value=robots[0])
                 robot.on_update(lambda event: spectator.pick(event.target.value))
                 spectator.picker = robot
         self._spectators[client.client_id] = spectator
+        if self._drive is not None:
+            spectator.pick(self._drive.robot)
+            spectator.choose(first)
+            self._pilots[client.client_id] = Pilot(client, self._drive, self._film, self._send)
+
+    def _farewell(self, client: Any) -> None:  # noqa: ANN401
+        """A browser has gone; a robot that it drove is let go."""
+        self._spectators.pop(client.client_id, None)
+        pilot = self._pilots.pop(client.client_id, None)
+        if pilot is not None:
+            pilot.leave()
 
     def _pick(self, robot: str, client: Any) -> None:  # noqa: ANN401
         """A robot was clicked in the picture."""
@@ -144,4 +171,6 @@ class Page:
         self._status.content = (
             f"**{shown:.2f} s** of {length:.2f} s · {playback.speed:g}x · {len(film.times)} rows · {state}"
         )
+        for pilot in list(self._pilots.values()):
+            pilot.refresh(playback.time)
         self._events.update(film.recording.events, playback.time, film.start)

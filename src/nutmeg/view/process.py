@@ -12,25 +12,30 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import urllib.request
 import weakref
 from typing import TYPE_CHECKING, Self
 
 from nutmeg.errors import EnvironmentProblem, NutmegError
+from nutmeg.view.orders import LONGEST
 from nutmeg.view.server import check_port
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import IO
+
+    from nutmeg.view.orders import Drive, Inbox
 
 
 class ViewerProcess:
     """A running viewer."""
 
-    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+    def __init__(self, process: subprocess.Popen[str], url: str, reader: threading.Thread | None = None) -> None:
         self._process = process
         self.url = url
         """The address of the page."""
-        self._finalizer = weakref.finalize(self, _end, process)
+        self._finalizer = weakref.finalize(self, _end, process, reader)
 
     @property
     def pid(self) -> int:
@@ -57,7 +62,15 @@ class ViewerProcess:
         self.stop()
 
 
-def start_viewer_process(path: Path, *, host: str = "127.0.0.1", port: int = 8080, live: bool = False) -> ViewerProcess:
+def start_viewer_process(
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    live: bool = False,
+    drive: Drive | None = None,
+    inbox: Inbox | None = None,
+) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
     Args:
@@ -65,10 +78,14 @@ def start_viewer_process(path: Path, *, host: str = "127.0.0.1", port: int = 808
         host: the address to listen on.
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
+        drive: what can be driven from the page, if anything.
+        inbox: where the page's orders go; needed with `drive`.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
     command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
+    if drive is not None and inbox is not None:
+        command += ["--drive", drive.text()]
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -78,14 +95,24 @@ def start_viewer_process(path: Path, *, host: str = "127.0.0.1", port: int = 808
         _, problem = process.communicate()
         kind = EnvironmentProblem if process.returncode == EnvironmentProblem.exit_code else NutmegError
         raise kind(problem.strip() or "the viewer process ended without saying why.")
-    viewer = ViewerProcess(process, url)
+    reader = None
+    if inbox is not None:
+        reader = threading.Thread(target=_listen, args=(process.stdout, inbox), name="viewer's orders", daemon=True)
+        reader.start()
+    viewer = ViewerProcess(process, url, reader)
     local = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)
     with urllib.request.urlopen(local, timeout=30) as answer:  # noqa: S310 (our own server)
         answer.read(1)
     return viewer
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _listen(pipe: IO[str], inbox: Inbox) -> None:
+    """Hand on what the viewer says, line by line, until it ends; a line without an end is cut."""
+    while line := pipe.readline(LONGEST + 2):
+        inbox.post(line)
+
+
+def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None) -> None:
     """End a process, gently first."""
     if process.poll() is None:
         process.terminate()
@@ -94,6 +121,8 @@ def _end(process: subprocess.Popen[str]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+    if reader is not None:
+        reader.join(timeout=3)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import viser
 
+    from nutmeg.view.orders import Drive, Order
+
 FRAME = 1 / 30
 """Seconds between two frames sent to the browser."""
 
@@ -40,6 +42,8 @@ def serve_recording(
     live: bool = False,
     on_ready: Callable[[str], None] = lambda _url: None,
     keep_going: Callable[[], bool] = lambda: True,
+    drive: Drive | None = None,
+    send: Callable[[Order], None] = lambda _order: None,
 ) -> None:
     """Show a recording until `keep_going` says no (or Ctrl-C).
 
@@ -50,12 +54,14 @@ def serve_recording(
         live: start at the newest row and stay there as more come.
         on_ready: called with the page's address once it answers.
         keep_going: asked once per frame.
+        drive: what can be driven from the page, if anything.
+        send: called with each order from the page, in the server's thread.
     """
     film = Film.open(path)
     with open_server(host, port) as server:
         playback = Playback(start=film.start, end=film.end, live=live and not film.recording.finished)
         stage = Stage(server, film.model, robots=film.robots)
-        page = Page(server, stage, film, playback)
+        page = Page(server, stage, film, playback, drive=drive, send=send)
         on_ready(f"http://{host}:{server.get_port()}")
         _run(server, film, playback, stage, page, keep_going)
 
