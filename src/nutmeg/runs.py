@@ -34,10 +34,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import nutmeg
 from nutmeg.errors import FileError, UsageError
+from nutmeg.json_values import plain
 
 FORMAT = 1
 MANIFEST, CONFIGURATION, LOG, LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
@@ -107,9 +106,9 @@ def open_run(
         copy: the file with the configuration, which is copied.
         any_version: go on even if the software has changed since.
     """
-    plain = dict(_plain(configuration))
+    recorded = _plain(configuration)
     with _locked(folder):
-        wanted = {"format": FORMAT, "seed": seed, "configuration": plain}
+        wanted = {"format": FORMAT, "seed": seed, "configuration": recorded}
         manifest = _read_manifest(folder)
         if manifest is None:
             _begin(folder, {**wanted, "command": _program(command), "versions": versions(), "began": _now()}, copy)
@@ -119,7 +118,7 @@ def open_run(
             folder=folder,
             command=tuple(_program(command)),
             seed=seed,
-            configuration=plain,
+            configuration=recorded,
             resumed=manifest is not None,
             seconds_before=_seconds(folder),
         )
@@ -294,21 +293,12 @@ def _program(command: Sequence[str]) -> list[str]:
     return ["nutmeg" if Path(command[0]).name in {"nutmeg", "__main__.py"} else command[0], *command[1:]]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """A value as JSON has it: dataclasses are tables, tuples and arrays lists, paths texts."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    raise UsageError(f"a run cannot record {value!r} ({type(value).__name__}) in its configuration.")
+def _plain(value: object) -> dict[str, Any]:
+    """A table as JSON has it."""
+    try:
+        return dict(plain(value))
+    except TypeError as error:
+        raise UsageError(f"a run cannot record {error} in its configuration.") from None
 
 
 def _now() -> str:

@@ -59,8 +59,10 @@ class Terminal:
     def finish(self, result: Mapping[str, Any] | None) -> None:
         """Prints the result as JSON if that was asked for."""
         if self.json:
+            from nutmeg.json_values import plain  # here: it brings NumPy along
+
             shown = {k: v for k, v in (result or {}).items() if k != "exit_code"}
-            sys.stdout.write(json.dumps(shown, default=_plain) + "\n")
+            sys.stdout.write(json.dumps(plain(shown)) + "\n")
             sys.stdout.flush()
 
 
@@ -68,10 +70,3 @@ def _shown(cell: object) -> Text:
     if isinstance(cell, Text):
         return cell
     return Text(f"{cell:.4g}" if isinstance(cell, float) else str(cell))
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """NumPy numbers and arrays, paths: as JSON knows them."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)

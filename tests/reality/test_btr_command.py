@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nutmeg.benchmark.local_cluster import LocalCluster
 from nutmeg.body.identified import read_body
 from nutmeg.cli import main
 from nutmeg.motion.sinusoid import read_gait
@@ -140,3 +141,31 @@ def test_a_laboratory_can_take_its_time(tmp_path: Path) -> None:
     out, error = running.communicate()
     assert running.returncode == 0, error
     assert result(out)["trials_in_reality"] == len(answered) == 3
+
+
+@pytest.mark.slow
+def test_kill_9_of_a_worker_and_of_the_whole_run_change_nothing_on_a_cluster(tmp_path: Path) -> None:
+    file = config(tmp_path, generations=20)
+
+    def start(folder: str, *words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(tmp_path / folder), "--json"]
+        return subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for(lines: int, running: subprocess.Popen[str]) -> None:
+        search = tmp_path / "killed" / "search" / "00-simulations" / "search.jsonl"
+        while running.poll() is None and not (search.exists() and search.read_bytes().count(b"\n") > lines):
+            time.sleep(0.02)
+
+    with LocalCluster() as cluster:
+        cluster.start_worker()
+        victim = cluster.start_worker()
+        running = start("killed", "--cluster", cluster.address)
+        wait_for(2, running)
+        victim.kill()
+        wait_for(6, running)
+        running.kill()
+        running.communicate(timeout=60)
+        assert running.returncode == -signal.SIGKILL
+        found, error = start("killed", "--cluster", cluster.address).communicate(timeout=120)
+    assert found, error
+    assert result(found) == result(start("whole", "--threads", "2").communicate(timeout=120)[0])

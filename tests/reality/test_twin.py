@@ -15,7 +15,8 @@ from nutmeg.engine.rollout import Rollout, roll_out
 from nutmeg.engine.start import Start
 from nutmeg.errors import NutmegError, UnknownNameError, UsageError
 from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import Searched, Twin, TwinSettings
+from nutmeg.reality.twin import SCENES_KEPT, Searched, Twin, TwinSettings
+from nutmeg.reality.twin import _scene as scenes
 
 BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
 LENGTHS = {
@@ -147,3 +148,19 @@ def test_mistakes_are_seen_when_the_twin_is_made() -> None:
         twin.simulate([[9.0, 1.0]], [swing(10)])
     with pytest.raises(UsageError, match="not a number"):
         Trial(name="bad", period=0.02, commands=np.full((3, 18), np.nan))
+
+
+def test_every_scene_is_made_once_however_many_there_are_and_few_are_kept() -> None:
+    twin, count = Twin(TwinSettings(robot="ant"), LENGTHS), SCENES_KEPT + 6
+    rows = np.column_stack([np.linspace(0.7, 1.3, count), np.ones(count)])
+    before = scenes.cache_info().misses
+    twin.simulate(rows, [swing(2), swing(3, name="other")])
+    assert scenes.cache_info().misses - before <= count + 1
+    assert scenes.cache_info().currsize <= SCENES_KEPT
+
+
+def test_servos_that_change_with_their_load_are_looked_after_by_python() -> None:
+    assert not Twin(TwinSettings(robot="ant"), LENGTHS).looked_after
+    servo = TwinSettings(robot=BENCH, actuation=f"{BENCH}/servo.toml", field="none")
+    squeeze = Searched(low=0.0, high=4.0, start=1.0, sets=("servo.xl330.squeeze_friction",))
+    assert Twin(servo, {"squeeze": squeeze}).looked_after

@@ -54,6 +54,10 @@ def deadly(candidate, rng):
         os.kill(os.getpid(), signal.SIGKILL)
     return noisy(candidate, rng)
 
+def who(candidates, generators):
+    time.sleep(0.3)
+    return [float(os.getpid())] * len(candidates)
+
 def buggy(candidate, rng):
     raise FileError("there.toml", "is wrong.")
 
@@ -99,7 +103,7 @@ def cluster(place: Path) -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def evaluator(cluster: LocalCluster) -> Iterator[OnCluster]:
-    with contextlib.closing(OnCluster(cluster.address)) as made:
+    with contextlib.closing(OnCluster(cluster.address, piece=1)) as made:
         yield made
 
 
@@ -168,6 +172,30 @@ def test_a_large_function_is_loaded_once_by_each_worker(
         assert (result.values == MANY.sum(axis=1)).all()
     workers = {path.name.split("-")[0] for path in tmp_path.iterdir()}
     assert 1 <= len(list(tmp_path.iterdir())) == len(workers) <= 2
+
+
+def test_each_thread_of_a_worker_gets_an_equal_share(functions: types.ModuleType, place: Path) -> None:
+    with LocalCluster(environment={"PYTHONPATH": str(place)}) as own:
+        workers = {own.start_worker().pid, own.start_worker().pid}
+        with contextlib.closing(OnCluster(own.address)) as evaluator:
+            for _ in range(3):
+                values = evaluator.evaluate(functions.who, CANDIDATES, SEEDS).values
+                assert set(values) == workers
+                assert sorted(np.unique(values, return_counts=True)[1]) == [4, 5]
+
+
+def test_a_worker_that_comes_late_is_given_the_function(functions: types.ModuleType, place: Path) -> None:
+    with LocalCluster(environment={"PYTHONPATH": str(place)}) as own:
+        first = own.start_worker().pid
+        late: list[int] = []
+
+        def start(done: int, total: int) -> None:
+            if not late:
+                late.append(own.start_worker().pid)
+
+        with contextlib.closing(OnCluster(own.address, piece=2)) as evaluator:
+            values = evaluator.evaluate(functions.who, MANY, MANY_SEEDS, start).values
+        assert set(values) == {first, *late}
 
 
 def test_a_mistake_in_the_function_is_told_with_its_traceback(
@@ -246,12 +274,12 @@ def test_a_scheduler_that_vanishes_leaves_a_search_that_can_be_resumed(
 
         message = r"scheduler at tcp://.* has gone .* run the same command"
         with (
-            contextlib.closing(OnCluster(doomed.address)) as evaluator,
+            contextlib.closing(OnCluster(doomed.address, piece=1)) as evaluator,
             pytest.raises(EnvironmentProblem, match=message),
         ):
             search(functions, evaluator, tmp_path, kill)
     assert len(read_generations(tmp_path)) == 3
-    with contextlib.closing(OnCluster(cluster.address)) as another:
+    with contextlib.closing(OnCluster(cluster.address, piece=1)) as another:
         resumed = search(functions, another, tmp_path)
     assert [g.replayed for g in resumed.history] == [True] * 3 + [False] * 5
     assert same(search(functions, InThisThread()), resumed)
@@ -270,8 +298,8 @@ def kill(done, total):
 
 space = Space({{name: Dimension(low=-1, high=2) for name in ("x", "y")}})
 searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
-minimise(OneByOne({MODULE}.slowly), space, searcher, OnCluster(sys.argv[2]), budget=Budget(generations=8), seed=5,
-         folder=Path(sys.argv[1]), progress=kill)
+minimise(OneByOne({MODULE}.slowly), space, searcher, OnCluster(sys.argv[2], piece=1),
+         budget=Budget(generations=8), seed=5, folder=Path(sys.argv[1]), progress=kill)
 """
 
 

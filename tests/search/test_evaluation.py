@@ -18,7 +18,7 @@ import pytest
 from numpy.random import SeedSequence
 
 from nutmeg.errors import EnvironmentProblem, UsageError
-from nutmeg.search.evaluation import Evaluator, InThisThread, OneByOne, Threads, candidate_seeds
+from nutmeg.search.evaluation import Evaluator, InThisThread, OneByOne, Share, Threads, candidate_seeds, pieces
 from nutmeg.search.processes import Processes
 
 pytestmark = pytest.mark.slow
@@ -100,6 +100,26 @@ def test_values_are_the_same_wherever_they_are_computed(functions: types.ModuleT
                 assert result.failures == results[0].failures
     assert len(np.unique(results[0].values[~np.isnan(results[0].values)])) == 7
     assert [(f.index, f.reason) for f in results[0].failures] == [(3, "fell over"), (5, "its value is nan")]
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "workers", "sizes"),
+    [
+        (Share(), 9, 1, [9]),
+        (Share(), 9, 2, [5, 4]),
+        (Share(), 2, 8, [1, 1]),
+        (Share(), 0, 2, []),
+        (Share(most=8), 24, 2, [6, 6, 6, 6]),
+        (Share(unit=3, most=24), 60, 2, [15, 15, 15, 15]),
+        (Share(unit=4), 20, 3, [8, 8, 4]),
+    ],
+)
+def test_pieces_are_equal_shares_of_whole_units_and_not_too_large(
+    share: Share, count: int, workers: int, sizes: list[int]
+) -> None:
+    found = pieces(count, share, workers)
+    assert [len(piece.rows) for piece in found] == sizes
+    assert [row for piece in found for row in piece.rows] == list(range(count))
 
 
 def test_of_several_stepped_together_only_the_guilty_one_fails(functions: types.ModuleType) -> None:
@@ -197,7 +217,7 @@ def test_an_interrupted_thread_pool_begins_nothing_more() -> None:
 
     waiting = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        Threads(1).evaluate(OneByOne(function), np.zeros((5000, 2)), candidate_seeds(0, 0, 5000), interrupt)
+        Threads(1, piece=1).evaluate(OneByOne(function), np.zeros((5000, 2)), candidate_seeds(0, 0, 5000), interrupt)
     assert len(begun) < 5000
     assert threading.active_count() == waiting
 
@@ -233,3 +253,5 @@ def test_wrong_shapes_and_counts_are_refused(functions: types.ModuleType) -> Non
         Threads(0)
     with pytest.raises(UsageError, match="pieces of 0"):
         Processes(1, piece=0)
+    with pytest.raises(UsageError, match="whole multiples of 4 candidates, at most 3"):
+        Share(unit=4, most=3)

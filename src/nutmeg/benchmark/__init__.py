@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
     """All benchmarks by name; `seconds` is the length of one turn of a speed measurement."""
-    from nutmeg.benchmark import evaluation, memory, speed
+    from nutmeg.benchmark import evaluation, memory, speed, walking
 
     return {
         "nao-spark x1": partial(speed.one_robot, "nao-spark", seconds),
@@ -28,6 +28,9 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "actuation": partial(speed.actuations, "nao-v6", seconds),
         "threads": partial(speed.two_threads, "nao-v6", seconds),
         "evaluation": partial(evaluation.evaluation, seconds),
+        "walk evaluation": partial(walking.evaluation, seconds),
+        "walk overhead": partial(walking.overhead, seconds),
+        "walk cycle": partial(walking.one_cycle, seconds),
         "worlds memory": memory.many_worlds,
         "recording size": memory.recording_size,
         "viewer memory": memory.viewer_memory,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import tyro
 
+from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
 from nutmeg.errors import NutmegError, UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Arguments:
     iterations: int | None = None
     """Another number of iterations."""
     threads: int = 1
-    """How many threads step the worlds."""
+    """How many processors simulate; the result is the same."""
     cluster: str = ""
     """Simulate on a Dask cluster: tcp://host:port."""
     output: Path | None = None
@@ -91,8 +92,7 @@ def _words(arguments: Arguments) -> list[str]:
 
 
 def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
-    if arguments.threads < 1:
-        raise UsageError(f"--threads {arguments.threads}: needed is 1 or more.")
+    checked_threads(arguments.threads)
     if arguments.seed is not None:
         settings = dataclasses.replace(settings, seed=arguments.seed)
     if arguments.mode is not None:
@@ -110,17 +110,14 @@ def _run(
 ) -> tuple[BtrResult, BackToReality]:
     from nutmeg.reality.back_to_reality import BackToReality, Listeners
 
-    with contextlib.ExitStack() as stack:
-        evaluator = None
-        if arguments.cluster:
-            from nutmeg.search.cluster import OnCluster
-
-            evaluator = stack.enter_context(contextlib.closing(OnCluster(arguments.cluster, notice=show.terminal.warn)))
+    evaluator, _ = chosen_evaluator(
+        threads=arguments.threads, cluster=arguments.cluster, warn=show.terminal.warn, locked=_locked(settings)
+    )
+    with contextlib.closing(evaluator):
         made = BackToReality(
             settings,
             folder=folder,
             evaluator=evaluator,
-            threads=arguments.threads,
             command=command,
             copy=arguments.config,
             listeners=Listeners(on_generation=show.generation, on_trial=show.trial, on_iteration=show.iteration),
@@ -128,6 +125,13 @@ def _run(
             say=lambda text: show.terminal.console.print(text, soft_wrap=True, markup=False),
         )
         return made.run(), made
+
+
+def _locked(settings: BtrSettings) -> bool:
+    """Whether simulating keeps Python's lock."""
+    from nutmeg.reality.twin import Twin
+
+    return Twin(settings.robot, settings.simulation).looked_after
 
 
 class _Show:

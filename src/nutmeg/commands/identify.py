@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
+from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
 from nutmeg.errors import UsageError
+from nutmeg.json_values import finite
 
 if TYPE_CHECKING:
     from nutmeg.reality.chosen_files import Files
@@ -49,7 +50,7 @@ class Arguments:
     evaluations: int | None = None
     """The most candidates to simulate; the configuration's if left out."""
     threads: int = 1
-    """How many threads simulate; the result is the same."""
+    """How many processors simulate; the result is the same."""
     cluster: str = ""
     """Address of a Dask scheduler, tcp://host:port, whose workers simulate; the result is the same."""
     output: Path | None = None
@@ -64,8 +65,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.reality.identification import Identification
     from nutmeg.runs import new_folder, open_run
 
-    if arguments.threads < 1:
-        raise UsageError(f"--threads is {arguments.threads}; allowed is 1 or more.")
+    checked_threads(arguments.threads)
     settings = _settings(arguments)
     seed = settings.search.seed
     train, held_out = _files(arguments, settings)
@@ -160,7 +160,9 @@ def _identify(
     fit: Identification, settings: IdentifySettings, opened: Run, arguments: Arguments, terminal: Terminal
 ) -> dict[str, Any]:
     began = time.monotonic()
-    evaluator, workers = _evaluator(settings, arguments, terminal)
+    evaluator, workers = chosen_evaluator(
+        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, locked=fit.twin.looked_after
+    )
     try:
         found = _searched(fit, evaluator, opened, settings, terminal)
     finally:
@@ -172,21 +174,6 @@ def _identify(
     _show(found, settings, terminal)
     terminal.say(f"wrote params.toml, results.json and report.html to {opened.folder}.")
     return result
-
-
-def _evaluator(settings: IdentifySettings, arguments: Arguments, terminal: Terminal) -> tuple[Evaluator, str]:
-    """Where candidates are simulated, and that in words."""
-    from nutmeg.search.evaluation import InThisThread, Threads
-
-    size = settings.search.population or 4 + int(3 * math.log(len(settings.parameters)))
-    if arguments.cluster:
-        from nutmeg.search.cluster import OnCluster
-
-        return OnCluster(arguments.cluster, notice=terminal.warn), f"Dask at {arguments.cluster}"
-    if arguments.threads > 1:
-        piece = math.ceil(size / arguments.threads)
-        return Threads(arguments.threads, piece=piece), f"{arguments.threads} threads"
-    return InThisThread(), "1 thread"
 
 
 def _searched(
@@ -246,7 +233,7 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     details |= {"problems": list(found.problems), "reason": found.result.reason, "failures": found.failures}
     if known:
         details["identifiability"] = known.as_json()
-    opened.write("results.json", json.dumps(_plain(details), indent=1) + "\n")
+    opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")
     report = identify_report(found, settings, command=command, seconds=float(result["seconds"]), workers=workers)
     write_report(opened.folder / "report.html", report)
 
@@ -254,15 +241,6 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
 def _absolute(name: str) -> str:
     """A path as it can be found from anywhere; a name stays."""
     return str(Path(name).resolve()) if Path(name).exists() else name
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Numbers that are not finite become null, as JSON has none."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> None:

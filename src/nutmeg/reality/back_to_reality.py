@@ -45,7 +45,7 @@ from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recor
 from nutmeg.reality.trial import Trial
 from nutmeg.reality.twin import Twin
 from nutmeg.reality.watching import Watch
-from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, minimise
+from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, Threads, minimise
 
 if TYPE_CHECKING:
     from nutmeg.reality.btr_settings import BtrSettings
@@ -90,8 +90,8 @@ class BackToReality:
     Args:
         settings: everything.
         folder: where it is kept.
-        evaluator: where candidates are simulated; in this thread without one.
-        threads: how many threads step the worlds of a batch.
+        evaluator: where candidates are simulated; on `threads` without one.
+        threads: how many threads simulate candidates where there is no evaluator.
         reality: instead of the one of the settings.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
@@ -118,11 +118,11 @@ class BackToReality:
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
-        self.twin = Twin(settings.robot, settings.simulation, threads=threads)
+        self.twin = Twin(settings.robot, settings.simulation)
         self.controllers = ControllerSpace.of(settings.controller, self.twin)
         self.watch = Watch(fitness=settings.fitness, series=settings.series)
         self._distance = make_distance(settings.distance)
-        self._evaluator = evaluator or InThisThread()
+        self._evaluator = evaluator or (InThisThread() if threads == 1 else Threads(threads))
         self._recorded = tuple(recorded) or self._in_recordings()
         self._folder = RunFolder(folder, settings, command=command, copy=copy)
         seen = self.watch.columns(self.twin.table)

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
 DELAY, TIMESTEP = "delay", "physics.timestep"
+SCENES_KEPT = 32
+"""How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
+candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +112,9 @@ class Twin:
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
         self.table: RobotTable = scene.robot(ROBOT)
         """The robot's joints, motors and sensors."""
+        self.looked_after = changes_with_load(actuation_in(scene, ROBOT))
+        """Whether Python looks after the motors in every control cycle (see `engine.supply`), so that simulations on
+        threads wait for each other; in processes they do not."""
 
     @property
     def base(self) -> Scene:
@@ -162,9 +168,8 @@ class Twin:
         late = any(a.relative for a in (*self.settings.adjustments, *conditions))
         if late and not all(one.relative for one in self.searched.values()):
             return False
-        vary = Worlds(_scene(self.settings, _ordered((*self.settings.adjustments, *conditions)))).vary
-        targets = [t for name, one in self.searched.items() for t in one.targets(name) if t != DELAY]
-        return all(vary.can_set(target) for target in targets)
+        targets = tuple(t for name, one in self.searched.items() for t in one.targets(name) if t != DELAY)
+        return _can_set(self.settings, _ordered((*self.settings.adjustments, *conditions)), targets)
 
     def _simulate(
         self,
@@ -178,8 +183,12 @@ class Twin:
     ) -> dict[int, Rollout]:
         """The rollouts of trials of one period, by their number."""
         jobs: dict[int, list[_Job]] = {}
+        made: dict[object, list[Scene | None]] = {}  # trials of the same conditions share the scenes
         for index in group:
-            scenes = self._scenes(rows, trials[index], fields=fields)
+            trial = trials[index]
+            if (alike := (trial.conditions, trial.period)) not in made:
+                made[alike] = self._scenes(rows, trial, fields=fields)
+            scenes = made[alike]
             for number, scene in enumerate(scenes):
                 if scene is not None:
                     steps = round(trials[index].period / scene.timestep)
@@ -280,8 +289,15 @@ class _Job:
 
 
 @lru_cache(maxsize=256)
+def _can_set(settings: TwinSettings, adjustments: tuple[Adjustment, ...], targets: tuple[str, ...]) -> bool:
+    """Whether all targets can be set in running worlds of a twin's scene."""
+    vary = Worlds(_scene(settings, adjustments)).vary
+    return all(vary.can_set(target) for target in targets)
+
+
+@lru_cache(maxsize=SCENES_KEPT)
 def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene:
-    """The scene of a twin; those made last are kept, as trials share them."""
+    """The scene of a twin; those made last are kept."""
     placement = Placement(
         robot=settings.robot,
         name=ROBOT,

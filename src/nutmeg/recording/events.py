@@ -11,9 +11,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nutmeg.errors import RecordingError
+from nutmeg.json_values import of_numpy
 from nutmeg.recording.manifest import EVENTS
 
 if TYPE_CHECKING:
@@ -30,18 +29,12 @@ def event_line(time: float, kind: str, fields: Mapping[str, object], path: Path)
         )
     try:
         event = {"time": float(time), "kind": kind, **fields}
-        return json.dumps(event, allow_nan=False, default=_plain).encode() + b"\n"
+        return json.dumps(event, allow_nan=False, default=of_numpy).encode() + b"\n"
     except (TypeError, ValueError) as error:
         raise RecordingError(
             f"{path}: the event {kind!r} at t={time:g} s cannot be written as JSON: {error}. Allowed: texts, "
             "finite numbers, true, false, None, lists and mappings of these."
         ) from None
-
-
-def _plain(item: object) -> object:
-    if isinstance(item, np.generic | np.ndarray):
-        return item.tolist()
-    raise TypeError(f"{item!r} is a {type(item).__name__}")
 
 
 class EventLog:

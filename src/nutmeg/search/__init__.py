@@ -3,7 +3,7 @@
 from nutmeg.search.chosen import SearchSettings
 from nutmeg.search.cluster import OnCluster
 from nutmeg.search.cma_es import CmaEs, CmaEsSettings
-from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Threads
+from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Share, Threads
 from nutmeg.search.evolution_strategy import EvolutionStrategy, EvolutionStrategySettings
 from nutmeg.search.genetic import Genetic, GeneticSettings
 from nutmeg.search.processes import Processes
@@ -31,6 +31,7 @@ __all__ = [
     "SearchResult",
     "SearchSettings",
     "Searcher",
+    "Share",
     "Space",
     "Threads",
     "TimeLeft",

@@ -5,11 +5,12 @@
         evaluation = evaluator.evaluate(function, candidates, seeds)
 
 The values are those of `InThisThread`, to the last bit, on any number of workers of one kind of processor. The
-function is sent once, by Dask's own serialisation (pickle between machines that trust each other);
-each worker loads it once. Workers may come and go at any time: the pieces of one that dies are done by others.
-A piece that has killed several workers (`distributed.scheduler.allowed-failures` more than one, 4 unless
-configured) is taken apart, and its candidates are tried each alone on the whole cluster; one that kills again
-has failed. Without any worker, it is waited for one.
+function is sent once to each worker, by Dask's own serialisation (pickle between machines that trust each other), and
+loaded there once. Unless told otherwise, each thread of a worker gets one piece, an equal share of the candidates.
+Workers may come and go at any time: the pieces of one that dies are done by others. A piece that has killed several
+workers (`distributed.scheduler.allowed-failures` more than one, 4 unless configured) is taken apart, and its
+candidates are tried each alone on the whole cluster; one that kills again has failed. Without any worker, it is
+waited for one.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import functools
+import hashlib
 import logging
 import queue
-import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -31,17 +31,20 @@ from numpy.random import SeedSequence
 from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.runs import versions
 from nutmeg.search.evaluation import (
+    EQUAL,
     Evaluation,
     Function,
     Piece,
     PieceResult,
     Progress,
+    Share,
     checked_seeds,
     checked_workers,
     collect,
     pieces,
 )
-from nutmeg.search.remote import Answer, answered, lost, result_of, singly
+from nutmeg.search.on_worker import SAME, Lacking, evaluate_there, keep
+from nutmeg.search.remote import Answer, lost, result_of, singly
 from nutmeg.search.space import Floats
 
 if TYPE_CHECKING:
@@ -51,12 +54,16 @@ CONNECT_WITHIN = 10.0
 """How long a scheduler may take to answer at first [s]."""
 DISTRIBUTION = "nutmeg-sim"
 """What Nutmeg is called when it is installed."""
-SAME = ("nutmeg", "python", "numpy", "mujoco")
-"""What must have the same version here and on the workers."""
-
-_LOADING = threading.Lock()
 
 Submitted = tuple[Floats, list[SeedSequence]]
+
+
+@dataclass(frozen=True)
+class _Sendable:
+    """A function as it is sent."""
+
+    digest: str
+    content: bytes
 
 
 class OnCluster:
@@ -65,19 +72,26 @@ class OnCluster:
     Args:
         address: of the scheduler, `tcp://host:port`, or the path of the `.json` file it writes with
             `--scheduler-file`.
-        piece: how many candidates a call of the function gets.
+        piece: how many candidates a call of the function gets; an equal share for each thread of the workers that
+            are there unless told otherwise.
         patience: after so many seconds without an answer it is looked whether there are any workers [s].
         notice: told, as a sentence, that there are none; logged as a warning if None.
     """
 
     def __init__(
-        self, address: str, *, piece: int = 1, patience: float = 10.0, notice: Callable[[str], None] | None = None
+        self,
+        address: str,
+        *,
+        piece: int | Share = EQUAL,
+        patience: float = 10.0,
+        notice: Callable[[str], None] | None = None,
     ) -> None:
         checked_workers(1, piece)
         self._address, self._piece, self._patience = _checked_address(address), piece, patience
         self._notice = notice or logging.getLogger(__name__).warning
         self._client: Client | None = None
-        self._sent: tuple[bytes, Future] | None = None
+        self._sent, self._knowing = "", set[str]()
+        """The function that was sent last, and the addresses of those who have it."""
 
     def evaluate(
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
@@ -86,15 +100,16 @@ class OnCluster:
         rows = checked_seeds(candidates, seeds)
         sendable = _serialised(function)
         try:
-            handle = self._handed_over(sendable)
-            return collect(len(rows), self._results(handle, rows, seeds), progress)
+            threads = self._handed_over(sendable)
+            todo = pieces(len(rows), self._piece, threads or max(1, len(rows)))
+            return collect(len(rows), self._results(sendable, todo, rows, seeds), progress)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """Leaves the cluster, which stays as it is."""
-        client, self._client, self._sent = self._client, None, None
+        client, self._client, self._sent = self._client, None, ""
         if client is not None:
             with contextlib.suppress(OSError), _quiet("distributed.client", when=client.status != "running"):
                 client.close(timeout=2.0)
@@ -105,57 +120,71 @@ class OnCluster:
             self._client = _connect(self._address)
         return self._client
 
-    def _handed_over(self, function: bytes) -> Future:
-        """The function as a task of the cluster, whose result the workers pass on to each other.
-
-        Not scattered: what is scattered is lost with the worker that has it; the result of a task is made again.
-        """
-        import dask
-
+    def _handed_over(self, function: _Sendable) -> int:
+        """Sends the function to the workers that do not have it; how many threads all workers have."""
         client = self._connected()
+        if self._sent != function.digest:
+            self._sent, self._knowing = function.digest, set()
         with self._scheduler_there():
-            _check_installed(client)
-        if self._sent is None or self._sent[0] != function:
-            with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(function) + 10_000_000}):
-                self._sent = function, client.submit(_as_sent, function, pure=False)
-        return self._sent[1]
+            threads = client.nthreads()
+            if new := [address for address in threads if address not in self._knowing]:
+                _check_installed(client)
+                self._hand_over(client, function, new)
+        return sum(threads.values())
+
+    def _hand_over(self, client: Client, function: _Sendable, workers: list[str]) -> None:
+        """Sends the function to some workers; one that has gone meanwhile is passed over."""
+        found = client.run(keep, function.digest, function.content, workers=workers, on_error="return")
+        for address, answer in found.items():
+            if isinstance(answer, OSError):
+                continue
+            if isinstance(answer, BaseException):
+                raise EnvironmentProblem(
+                    f"the Dask worker at {address} cannot take the function ({type(answer).__name__}: {answer}). It "
+                    "needs the same Python, Nutmeg and NumPy as this machine."
+                )
+            _check_versions(address, answer)
+            self._knowing.add(address)
 
     def _results(
-        self, handle: Future, rows: Floats, seeds: Sequence[SeedSequence]
+        self, function: _Sendable, todo: Sequence[Piece], rows: Floats, seeds: Sequence[SeedSequence]
     ) -> Iterator[tuple[Piece, PieceResult]]:
         def work(piece: Piece) -> Submitted:
             return rows[list(piece.rows)], [seeds[row] for row in piece.rows]
 
         suspects: list[Piece] = []
-        todo = pieces(len(rows), self._piece)
-        for piece, answer in self._answers(handle, {piece: work(piece) for piece in todo}):
+        for piece, answer in self._answers(function, {piece: work(piece) for piece in todo}):
             if answer is None:
                 suspects += singly(piece)
             else:
                 yield piece, result_of(answer, "a Dask worker")
         for piece in suspects:  # alone, so that no other's crash is taken for its own
-            for _, answer in self._answers(handle, {piece: work(piece)}):
+            for _, answer in self._answers(function, {piece: work(piece)}):
                 dead = lost(piece, "the Dask workers that tried it died, also when it was alone")
                 yield piece, dead if answer is None else result_of(answer, "a Dask worker")
 
-    def _answers(self, handle: Future, work: Mapping[Piece, Submitted]) -> Iterator[tuple[Piece, Answer | None]]:
+    def _answers(self, function: _Sendable, work: Mapping[Piece, Submitted]) -> Iterator[tuple[Piece, Answer | None]]:
         """The answers to pieces as they come; None to one whose workers died."""
         client = self._connected()
         finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        candidates, seeds = zip(*work.values(), strict=True) if work else ((), ())
-        with self._scheduler_there():
-            futures = client.map(evaluate_on_worker, candidates, seeds, sent=handle, wanted=versions(SAME), pure=False)
-            jobs = {future.key: (piece, future) for piece, future in zip(work, futures, strict=True)}
-            del futures  # a job that is taken out is forgotten by the cluster
-            for _, future in jobs.values():
-                future.add_done_callback(finished.put)
-        while jobs:
+        jobs: dict[str, tuple[Piece, Future]] = {}
+        todo = list(work)
+        while jobs or todo:
+            with self._scheduler_there():
+                jobs |= _submitted(client, function, {piece: work[piece] for piece in todo}, finished)
+            todo = []
             done = self._next(client, finished)
             with self._scheduler_there():
-                answers = _answers_of(client, done, handle)
+                answers = _answers_of(client, done)
             for future, answer in zip(done, answers, strict=True):
-                piece, _ = jobs.pop(future.key)
-                yield piece, answer
+                piece, _ = jobs.pop(future.key)  # and is forgotten by the cluster
+                if isinstance(answer, Lacking):  # a worker that has come since
+                    todo.append(piece)
+                    with self._scheduler_there():
+                        _check_installed(client)
+                        self._hand_over(client, function, [answer.worker])
+                else:
+                    yield piece, answer
 
     def _next(self, client: Client, finished: queue.SimpleQueue[Future]) -> list[Future]:
         """Waits for a future that has finished; that one, and all others that have."""
@@ -187,33 +216,17 @@ class OnCluster:
             ) from None
 
 
-def evaluate_on_worker(
-    candidates: Floats, seeds: Sequence[SeedSequence], *, sent: bytes, wanted: Mapping[str, str]
-) -> Answer:
-    """What a worker says to a piece (n, k), with the function as it was sent; runs on a worker."""
-    _check_versions(wanted)
-    with _LOADING:  # one thread of a worker loads it, the others then have it
-        function = _loaded(sent)
-    return answered(function, candidates, seeds)
-
-
-def _as_sent(function: bytes) -> bytes:
-    """A task of the cluster whose result is the function, not loaded yet."""
-    return function
-
-
-@functools.lru_cache(maxsize=4)
-def _loaded(sent: bytes) -> Function:
-    """The function; kept, because Dask drops what it copied to a worker whenever that has nothing to do."""
-    from distributed.protocol.pickle import loads
-
-    try:
-        return cast("Function", loads(sent))
-    except Exception:  # noqa: BLE001 (some exceptions cannot be sent; as text, all can)
-        raise EnvironmentProblem(
-            f"the function cannot be loaded on a Dask worker:\n{traceback.format_exc()}"
-            "Its module must be there too: install it, or start the workers with PYTHONPATH set."
-        ) from None
+def _submitted(
+    client: Client, function: _Sendable, work: Mapping[Piece, Submitted], finished: queue.SimpleQueue[Future]
+) -> dict[str, tuple[Piece, Future]]:
+    """Hands pieces out; each and its future, by key. What is done is put into `finished`."""
+    if not work:
+        return {}
+    candidates, seeds = zip(*work.values(), strict=True)
+    futures = client.map(evaluate_there, candidates, seeds, digest=function.digest, pure=False)
+    for future in futures:
+        future.add_done_callback(finished.put)
+    return {future.key: (piece, future) for piece, future in zip(work, futures, strict=True)}
 
 
 def _check_installed(client: Client) -> None:
@@ -227,35 +240,31 @@ def _check_installed(client: Client) -> None:
         )
 
 
-def _check_versions(wanted: Mapping[str, str]) -> None:
-    found = versions(wanted)
-    different = [f"{name} {found[name]} there, {wanted[name]} here" for name in wanted if found[name] != wanted[name]]
+def _check_versions(address: str, found: Mapping[str, str]) -> None:
+    here = versions(SAME)
+    different = [f"{name} {found[name]} there, {here[name]} here" for name in SAME if found[name] != here[name]]
     if different:
-        from distributed import get_worker
-
         raise EnvironmentProblem(
-            f"the Dask worker at {get_worker().address} has other software ({'; '.join(different)}), so its numbers "
+            f"the Dask worker at {address} has other software ({'; '.join(different)}), so its numbers "
             "may differ. Install the same versions there, and start it again."
         )
 
 
-def _answers_of(client: Client, futures: list[Future], handle: Future) -> list[Answer | None]:
+def _answers_of(client: Client, futures: list[Future]) -> list[Answer | Lacking | None]:
     """The answers of finished futures; fetched together if all went well, which is many times faster."""
     if all(future.status == "finished" for future in futures):
         with contextlib.suppress(Exception):  # whatever it was, it shows again, and of which
-            return cast("list[Answer | None]", client.gather(futures))
-    return [_answer_of(future, handle) for future in futures]
+            return cast("list[Answer | Lacking | None]", client.gather(futures))
+    return [_answer_of(future) for future in futures]
 
 
-def _answer_of(future: Future, handle: Future) -> Answer | None:
+def _answer_of(future: Future) -> Answer | Lacking | None:
     """The answer of a finished future; None if the workers that tried it died."""
     from distributed import KilledWorker
 
     try:
-        return cast("Answer", future.result())
-    except KilledWorker as error:
-        if error.task == handle.key:
-            raise EnvironmentProblem("the Dask workers die before they have the function; see their logs.") from None
+        return cast("Answer | Lacking", future.result())
+    except KilledWorker:
         return None
     except (EnvironmentProblem, OSError, concurrent.futures.CancelledError):
         raise
@@ -266,16 +275,17 @@ def _answer_of(future: Future, handle: Future) -> Answer | None:
         ) from error
 
 
-def _serialised(function: Function) -> bytes:
+def _serialised(function: Function) -> _Sendable:
     from distributed.protocol.pickle import dumps
 
     try:
-        return cast("bytes", dumps(function))
+        content = cast("bytes", dumps(function))
     except Exception as error:  # noqa: BLE001 (pickling runs the objects' own code, which may raise anything)
         raise UsageError(
             f"the function cannot be sent to a cluster ({error}). Let it hold plain values and arrays only, no "
             "open files, locks or simulations; or evaluate on threads."
         ) from None
+    return _Sendable(hashlib.sha256(content).hexdigest(), content)
 
 
 def _connect(address: str) -> Client:

@@ -19,6 +19,7 @@ must depend on nothing but the candidate and its generator; then it is the same 
 from __future__ import annotations
 
 import concurrent.futures
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -86,6 +87,34 @@ class Piece:
     attempt: int = 1
 
 
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Pieces that keep all workers busy to the end: an equal share of the candidates for each, or several of them."""
+
+    unit: int = 1
+    """Pieces are whole multiples of so many candidates."""
+    most: int | None = None
+    """No piece has more than so many; where a worker's share is larger, it gets several of equal size."""
+
+    def __post_init__(self) -> None:
+        if self.unit < 1 or (self.most is not None and self.most < self.unit):
+            raise UsageError(
+                f"pieces of whole multiples of {self.unit} candidates, at most {self.most}; allowed are 1 or more, "
+                "and a largest piece that is not smaller than the multiple."
+            )
+
+    def size(self, count: int, workers: int) -> int:
+        """How many of `count` candidates a piece has."""
+        units = max(1, math.ceil(count / self.unit))
+        most = self.most // self.unit if self.most else units
+        rounds = math.ceil(units / (workers * most))
+        return self.unit * math.ceil(units / (workers * rounds))
+
+
+EQUAL = Share()
+"""One piece for each worker."""
+
+
 @dataclass(frozen=True)
 class PieceResult:
     """The values of a piece, and why those that have none failed (empty for the others)."""
@@ -102,9 +131,9 @@ def candidate_seeds(seed: int, generation: int, count: int) -> list[SeedSequence
     return [SeedSequence(seed, spawn_key=(generation, index)) for index in range(count)]
 
 
-def pieces(count: int, size: int | None) -> list[Piece]:
-    """`count` candidates in pieces of `size`, the last one smaller; all in one without a size."""
-    size = size or max(count, 1)
+def pieces(count: int, piece: int | Share, workers: int) -> list[Piece]:
+    """`count` candidates in pieces of a size, the last one smaller, or of a share for each worker."""
+    size = piece.size(count, workers) if isinstance(piece, Share) else piece
     return [Piece(tuple(range(first, min(first + size, count)))) for first in range(0, count, size)]
 
 
@@ -150,16 +179,16 @@ def checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Float
     return rows
 
 
-def checked_workers(workers: int, piece: int | None) -> None:
+def checked_workers(workers: int, piece: int | Share) -> None:
     """An error unless there are workers, with pieces to work on."""
-    if workers < 1 or (piece is not None and piece < 1):
+    if workers < 1 or (isinstance(piece, int) and piece < 1):
         raise UsageError(f"{workers} workers with pieces of {piece} candidates; allowed are 1 or more of both.")
 
 
 class InThisThread:
-    """Evaluates in the calling thread, `piece` candidates a call (all in one if None)."""
+    """Evaluates in the calling thread, `piece` candidates a call (all in one unless told otherwise)."""
 
-    def __init__(self, *, piece: int | None = None) -> None:
+    def __init__(self, *, piece: int | Share = EQUAL) -> None:
         checked_workers(1, piece)
         self._piece = piece
 
@@ -168,7 +197,7 @@ class InThisThread:
     ) -> Evaluation:
         """The values of candidates (N, k)."""
         rows = checked_seeds(candidates, seeds)
-        todo = pieces(len(rows), self._piece)
+        todo = pieces(len(rows), self._piece, 1)
         results = ((piece, _evaluate_rows(function, rows, seeds, piece)) for piece in todo)
         return collect(len(rows), results, progress)
 
@@ -181,10 +210,10 @@ class Threads:
 
     Args:
         workers: how many threads.
-        piece: how many candidates a call of the function gets.
+        piece: how many candidates a call of the function gets; an equal share for each thread unless told otherwise.
     """
 
-    def __init__(self, workers: int, *, piece: int = 1) -> None:
+    def __init__(self, workers: int, *, piece: int | Share = EQUAL) -> None:
         checked_workers(workers, piece)
         self._workers, self._piece = workers, piece
 
@@ -197,7 +226,7 @@ class Threads:
         try:
             jobs = {
                 pool.submit(_evaluate_rows, function, rows, seeds, piece): piece
-                for piece in pieces(len(rows), self._piece)
+                for piece in pieces(len(rows), self._piece, self._workers)
             }
             results = ((jobs[job], job.result()) for job in concurrent.futures.as_completed(jobs))
             return collect(len(rows), results, progress)

@@ -24,11 +24,13 @@ from numpy.random import SeedSequence
 
 from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.search.evaluation import (
+    EQUAL,
     Evaluation,
     Function,
     Piece,
     PieceResult,
     Progress,
+    Share,
     checked_seeds,
     checked_workers,
     collect,
@@ -49,10 +51,10 @@ class Processes:
 
     Args:
         workers: how many processes.
-        piece: how many candidates a call of the function gets.
+        piece: how many candidates a call of the function gets; an equal share for each process unless told otherwise.
     """
 
-    def __init__(self, workers: int, *, piece: int = 1) -> None:
+    def __init__(self, workers: int, *, piece: int | Share = EQUAL) -> None:
         checked_workers(workers, piece)
         self._count, self._piece = workers, piece
         self._workers: list[_Worker] = []
@@ -84,7 +86,7 @@ class Processes:
     def _results(
         self, function: bytes, rows: Floats, seeds: Sequence[SeedSequence]
     ) -> Iterator[tuple[Piece, PieceResult]]:
-        todo = deque(pieces(len(rows), self._piece))
+        todo = deque(pieces(len(rows), self._piece, self._count))
         while todo or any(worker.piece for worker in self._workers):
             self._hand_out(todo, function, rows, seeds)
             for worker in self._answering():
