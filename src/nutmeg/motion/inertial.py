@@ -7,7 +7,8 @@
 
 Nothing here looks at the true tilt after the start, where a robot stands still and measures it. From then on the gyro
 is integrated, and gravity, as the accelerometer feels it over a cycle, slowly draws the estimate (a complementary
-filter). Noise and steps are those of the robot's `imu`; a robot without one senses exactly.
+filter). Noise and steps are those of the robot's `imu`; a robot without one senses exactly. The arithmetic is
+compiled (`walker_kernels.feel`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 GRAVITY = 9.80665
 TRUST = 1.0
 """Time constant with which the accelerometer draws the estimate [s]."""
-_SIGNS = np.array([1.0, -1.0])
 PLAUSIBLE = 0.3
 """Accelerations that differ from gravity by more than this share say nothing of the tilt."""
 
@@ -44,14 +44,15 @@ class InertialSense:
     def __init__(
         self, worlds: Worlds, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
-        self._robot, self._period, self._rng = worlds.robot(robot), period, rng
+        self._robot, self._rng = worlds.robot(robot), rng
+        self._filter = np.array([period, GRAVITY, PLAUSIBLE * GRAVITY, period / TRUST])
         sensors = [s for s in self._robot.table.sensors if s.type == "imu"]
         noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
-        self._noise, self._steps = (noise[0], noise[-1]), (steps[0], steps[-1])
+        self._scales = np.array([[noise[0], steps[0]], [noise[-1], steps[-1]]])
         self.gyro: Array = np.zeros((worlds.count, 3))
-        """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
+        """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
         self.tilt: Array = np.zeros((worlds.count, 2))
-        """Estimated roll and pitch of the torso, (N, 2) [rad]."""
+        """Estimated roll and pitch of the torso, (N, 2) [rad], live."""
         self._last: Array = np.zeros((worlds.count, 3))
         self.reset()
 
@@ -66,39 +67,20 @@ class InertialSense:
 
     def sample(self) -> None:
         """Measures, and brings the estimate up to date."""
-        velocity, dt = self._robot.velocity, self._period
-        self.gyro = gyro = self._measured(velocity[:, 3:6], 0)
-        felt = (velocity[:, :3] - self._last) / dt
-        felt[:, 2] += GRAVITY
-        self._last[:] = velocity[:, :3]
-        felt = self._measured(_seen_from(self._robot.pose[:, 3:7], felt), 1)
-        tilt = self.tilt
-        turned = dt * (gyro[:, :2] + tilt[:, ::-1] * gyro[:, 2:] * _SIGNS)
-        strength = np.sqrt((felt * felt).sum(axis=1, keepdims=True))
-        told = np.arctan2(felt[:, 1::-1] * _SIGNS, np.maximum(felt[:, 2:], 1e-3))
-        share = (dt / TRUST) * (np.abs(strength - GRAVITY) < PLAUSIBLE * GRAVITY)
-        tilt += turned
-        tilt += share * (told - tilt)
+        from nutmeg.motion.walker_kernels import feel  # here: the compiler takes its time to load
 
-    def _measured(self, value: Array, which: int) -> Array:
-        """A value with the noise and in the steps of the gyro (0) or the accelerometer (1)."""
-        noise, step = self._noise[which], self._steps[which]
-        if self._rng is not None and noise:
-            value = value + noise * self._rng.standard_normal(value.shape)
-        return np.rint(value / step) * step if step else np.array(value)
+        robot = self._robot
+        feel(
+            robot.velocity.copy(),
+            robot.pose.copy(),
+            self._noise(),
+            self._scales,
+            self._filter,
+            self._last,
+            self.gyro,
+            self.tilt,
+        )
 
-
-def _seen_from(quaternion: Array, vector: Array) -> Array:
-    """World vectors (N, 3) in frames turned by quaternions (N, 4)."""
-    w, axis = quaternion[:, :1], -quaternion[:, 1:]
-    across = 2 * _cross(axis, vector)
-    return np.asarray(vector + w * across + _cross(axis, across))
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Cross products (N, 3), without the overhead of NumPy's own."""
-    out = np.empty_like(b)
-    out[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
-    out[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
-    out[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-    return out
+    def _noise(self) -> Array:
+        """Standard normal numbers for gyro and accelerometer, (N, 6); none, (0, 6), without a generator."""
+        return np.zeros((0, 6)) if self._rng is None else self._rng.standard_normal((len(self.gyro), 6))

@@ -48,6 +48,7 @@ class NaoBody:
         legs: its legs.
         ready: angles of all joints in `ready`, changed by `held`, (joints,) [rad].
         home: commands of the pose `ready` itself, (motors,) [rad].
+        motor_legs: of each motor its joint of the legs, 6 for a leg and left before right, or -1, (motors,).
         mass: of the whole robot [kg].
     """
 
@@ -63,6 +64,8 @@ class NaoBody:
                 raise UnknownNameError(f"joint of {table.name} that can be held", name, upper)
             self.ready[table.joints.index(name)] = angle
         self._columns = np.array([[table.joints.index(name) for name in leg] for leg in self.legs.names])
+        flat = self._columns.ravel().tolist()
+        self.motor_legs = np.array([flat.index(j) if j in flat else -1 for j in table.motor_joints.tolist()])
         masses, self._steps, self._coms, self._upper = _distribution(self)
         self.mass = float(masses.sum())
         self._shares = masses / self.mass

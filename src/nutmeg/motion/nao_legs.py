@@ -108,6 +108,7 @@ class NaoLegs:
         toe: how far the sole reaches ahead of the ankle [m].
         limits: lowest and highest angle of each joint, (2, 6, 2) [rad].
         shared: whether both HipYawPitch hang on one motor.
+        numbers: lengths and reaches as the compiled closed form takes them, (9,).
     """
 
     def __init__(self, robot: RobotTable | RobotSettings, *, kind: str = "") -> None:
@@ -135,7 +136,7 @@ class NaoLegs:
             self.limits[:, 0] = [self.limits[:, 0, 0].max(), self.limits[:, 0, 1].min()]
         self._reach = self._reaches()
         lengths = (self.thigh, self.tibia, self.bow, self.gap, self.sole)
-        self._numbers = np.array([*lengths, *self._reach[0], *self._reach[1]])
+        self.numbers = np.array([*lengths, *self._reach[0], *self._reach[1]])
 
     def forward(self, angles: ArrayLike) -> Pose:
         """The soles as the torso sees them: angles (N, 2, 6) to position (N, 2, 3) and rotation (N, 2, 3, 3)."""
@@ -153,7 +154,7 @@ class NaoLegs:
 
         joints = np.asarray(angles, float)
         out = np.empty((*joints.shape[:-1], 3))
-        soles_of(joints.reshape(-1, 2, 6), self._numbers, self.hips, out.reshape(-1, 2, 3))
+        soles_of(joints.reshape(-1, 2, 6), self.numbers, self.hips, out.reshape(-1, 2, 3))
         return out
 
     def inverse(self, torso: Pose, feet: Pose, *, left_share: ArrayLike = 0.5) -> LegAngles:
@@ -214,7 +215,7 @@ class NaoLegs:
 
         out = np.empty((*soles.shape[:-1], 6))
         flat = yaw_pitch.reshape(-1, 2), soles.reshape(-1, 2, 3), up.reshape(-1, 2, 3)
-        angles_of(*flat, self._numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
+        angles_of(*flat, self.numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
         return out
 
     def _solved(self, yaw_pitch: Array, soles: Array, up: Array) -> tuple[Array, Array]:

@@ -156,6 +156,8 @@ class Stacked(SimpleNamespace):
 
     table: np.ndarray
     """The same numbers in one array, a row for each field, (fields, N)."""
+    records: np.ndarray
+    """The same numbers as records with these fields, (N,): what compiled code reads."""
 
     def __getattr__(self, name: str) -> np.ndarray:
         raise AttributeError(name)  # only for the type checker: all attributes are set by `stacked`
@@ -168,5 +170,6 @@ def stacked(walks: Sequence[PendulumWalkSettings]) -> Stacked:
     names = [one.name for one in dataclasses.fields(PendulumWalkSettings)]
     different = {id(walk): walk for walk in walks}
     columns = {key: [getattr(walk, name) for name in names] for key, walk in different.items()}
-    table = np.array([columns[id(walk)] for walk in walks], float).T.copy()
-    return Stacked(table=table, **dict(zip(names, table, strict=True)))
+    numbers = np.array([columns[id(walk)] for walk in walks], float)
+    records = numbers.view(np.dtype([(name, float) for name in names]))[:, 0]
+    return Stacked(table=numbers.T, records=records, **dict(zip(names, numbers.T, strict=True)))
