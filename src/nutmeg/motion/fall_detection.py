@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.motion.inertial import GRAVITY, PLAUSIBLE, InertialSense
-
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -31,6 +29,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+GRAVITY = 9.80665
+PLAUSIBLE = 0.3
+"""Accelerations that differ from gravity by more than this share say nothing of what is up."""
 DRAWN = 0.5
 """Time constant with which the accelerometer draws the direction that is up [s]."""
 
@@ -71,53 +72,63 @@ class FallSettings:
             )
 
 
-class UpSense(InertialSense):
-    """Gyro, accelerometer and tilt of one robot in N worlds, and the direction that is up, however it lies.
+class UpSense:
+    """The gyro and the accelerometer of one robot in N worlds, and the direction that is up, however it lies.
 
     Args:
         worlds: where it is.
         robot: its name.
         period: of a control cycle [s].
-        rng: source of the sensor's noise; None for none.
+        rng: source of the sensors' noise; None for none.
     """
 
     def __init__(
         self, worlds: Worlds, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
-        self.up: Array = np.zeros((worlds.count, 3))
-        """The estimated upward direction in the torso's frame, (N, 3)."""
+        self.period, self._robot, self._rng = period, worlds.robot(robot), rng
+        sensors = [s for s in self._robot.table.sensors if s.type == "imu"]
+        noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
+        self._noise = np.repeat([noise[0], noise[-1]], 3)
+        self._steps = np.repeat([steps[0], steps[-1]], 3)
+        self.gyro: Array = np.zeros((worlds.count, 3))
+        """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
         self.felt: Array = np.zeros((worlds.count, 3))
         """What the accelerometer measures, (N, 3) [m/s²]."""
-        super().__init__(worlds, robot, period=period, rng=rng)
-        self.period = period
+        self.up: Array = np.zeros((worlds.count, 3))
+        """The estimated upward direction in the torso's frame, (N, 3)."""
+        self._last: Array = np.zeros((worlds.count, 3))
+        self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Begins anew from how the robots are, which they measure while they are at rest."""
-        super().reset(ids)
         rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
-        w, x, y, z = self._robot.pose[rows, 3:7].T
-        self.up[rows] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
-        self.felt[rows] = GRAVITY * self.up[rows]
+        self.up[rows] = _axes(self._robot.pose[rows, 3:7])[:, 2]
+        self.gyro[rows], self.felt[rows] = 0.0, GRAVITY * self.up[rows]
+        self._last[rows] = self._robot.velocity[rows, :3]
 
     def sample(self) -> None:
-        """Measures, and brings the estimates up to date."""
-        super().sample()
-        up, rate, dt = self.up, self.gyro, self._period
-        turned = np.empty_like(up)  # up x rate: the torso turns, and up stays
-        turned[:, 0] = up[:, 1] * rate[:, 2] - up[:, 2] * rate[:, 1]
-        turned[:, 1] = up[:, 2] * rate[:, 0] - up[:, 0] * rate[:, 2]
-        turned[:, 2] = up[:, 0] * rate[:, 1] - up[:, 1] * rate[:, 0]
-        up += dt * turned
+        """Measures, and brings the estimate up to date."""
+        self._measure()
+        up, dt = self.up, self.period
+        up += dt * _cross(up, self.gyro)  # the torso turns, and up stays
         strength = np.sqrt((self.felt * self.felt).sum(axis=1, keepdims=True))
         plausible = np.abs(strength - GRAVITY) < PLAUSIBLE * GRAVITY
         up += (dt / DRAWN) * plausible * (self.felt / np.maximum(strength, 1e-9) - up)
         up /= np.sqrt((up * up).sum(axis=1, keepdims=True))
 
-    def _measured(self, value: Array, which: int) -> Array:
-        measured = super()._measured(value, which)
-        if which == 1:
-            self.felt = measured
-        return measured
+    def _measure(self) -> None:
+        """Both sensors with their noise and in their steps; the accelerometer feels the mean over a cycle."""
+        velocity = self._robot.velocity
+        pull = (velocity[:, :3] - self._last) / self.period
+        pull[:, 2] += GRAVITY
+        self._last[:] = velocity[:, :3]
+        seen = (_axes(self._robot.pose[:, 3:7]) * pull[:, :, None]).sum(axis=1)
+        both = np.concatenate([velocity[:, 3:6], seen], axis=1)
+        if self._rng is not None:
+            both += self._noise * self._rng.standard_normal(both.shape)
+        stepped = self._steps > 0
+        both[:, stepped] = np.rint(both[:, stepped] / self._steps[stepped]) * self._steps[stepped]
+        self.gyro[:], self.felt[:] = both[:, :3], both[:, 3:]
 
 
 class FallDetector:
@@ -165,3 +176,22 @@ def side_below(up: Array) -> NDArray[np.intp]:
     along = np.where(x > 0, Lying.BACK, Lying.FRONT)
     aside = np.where(y > 0, Lying.RIGHT, Lying.LEFT)
     return np.asarray(np.where(np.abs(x) >= np.abs(y), along, aside), dtype=np.intp)
+
+
+def _axes(quaternion: Array) -> Array:
+    """The world's axes as frames turned by quaternions (N, 4) see them, (N, 3, 3): an axis a row."""
+    w, x, y, z = quaternion.T
+    out = np.empty((len(quaternion), 3, 3))
+    out[:, 0] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=1)
+    out[:, 1] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=1)
+    out[:, 2] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
+    return out
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products (N, 3), without the overhead of NumPy's own."""
+    out = np.empty_like(b)
+    out[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
+    out[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
+    out[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return out

@@ -20,7 +20,7 @@ import numpy as np
 
 from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.motion.fall_detection import FallDetector, Lying
-from nutmeg.motion.get_up_motion import SIDES, GetUpMotion, Mirror, Side, poses_of, shipped_get_up
+from nutmeg.motion.get_up_motion import SIDES, GetUpMotion, Mirror, Side, poses_of, shipped_get_up, shipped_sides
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,8 +36,11 @@ SETTLE = 0.2
 
 
 def shipped_motions(robot: str) -> dict[Side, tuple[GetUpMotion]]:
-    """All get-ups of a robot that come with Nutmeg."""
-    return {side: (shipped_get_up(robot, side),) for side in SIDES}
+    """All get-ups of a robot that come with Nutmeg; not every robot has one for every side."""
+    known = shipped_sides(robot)
+    if not known:
+        shipped_get_up(robot, "front")  # says what there is
+    return {side: (shipped_get_up(robot, side),) for side in known}
 
 
 class GetUp:

@@ -34,6 +34,8 @@ from nutmeg.errors import FileError, UnknownNameError, UsageError
 from nutmeg.recording.toml_text import toml_text
 
 if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
     from numpy.typing import NDArray
 
     from nutmeg.body.scene import Scene
@@ -107,7 +109,7 @@ class GetUpMotion:
             one = frames[number]
             change = {"seconds": value} if key == "seconds" else {"angles": {**one.angles, key: value}}
             try:
-                frames[number] = dataclasses.replace(one, **change)  # type: ignore[arg-type]
+                frames[number] = dataclasses.replace(one, **change)
             except ValueError as error:
                 raise UsageError(f"{name}: {error}") from None
         return dataclasses.replace(self, frame=tuple(frames))
@@ -120,12 +122,24 @@ def read_get_up(path: Path) -> GetUpMotion:
 
 def shipped_get_up(robot: str, lying: Side) -> GetUpMotion:
     """The get-up of a robot that comes with Nutmeg."""
-    folder = resources.files("nutmeg.motion") / "data" / "get_up"
-    known = sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
-    if f"{robot}-{lying}" not in known:
-        raise UnknownNameError("get-up", f"{robot}-{lying}", known)
-    with resources.as_file(folder / f"{robot}-{lying}.toml") as path:
+    name = f"{robot}-{lying}"
+    if name not in _shipped():
+        raise UnknownNameError("get-up", name, _shipped())
+    with resources.as_file(_folder() / f"{name}.toml") as path:
         return settings.read_cached(path, GetUpMotion)
+
+
+def shipped_sides(robot: str) -> tuple[Side, ...]:
+    """The sides from which a robot has a get-up that comes with Nutmeg."""
+    return tuple(side for side in SIDES if f"{robot}-{side}" in _shipped())
+
+
+def _shipped() -> list[str]:
+    return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
+
+
+def _folder() -> Traversable:
+    return resources.files("nutmeg.motion") / "data" / "get_up"
 
 
 def get_up_text(motion: GetUpMotion) -> str:

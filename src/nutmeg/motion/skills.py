@@ -1,0 +1,219 @@
+"""A robot that is told a velocity and always gets back on its feet: stand, walk, stop, fall, get up, go on.
+
+    walker = Walker(worlds, "nao", [PendulumWalkSettings()])
+    skills = Skills(worlds, "nao", walker, shipped_motions("nao-spark"))
+    schedule.every(0.02, skills.sample)
+    skills.wanted[:] = [0.2, 0.0, 0.0]          # (N, 3): m/s ahead, m/s to the left, rad/s to the left
+    skills.state                                # (N,) a `Skill`
+
+    STAND --velocity wanted--> WALK --none wanted--> STOP --steps died down--> STAND
+    any of them --leans too far--> FALL --lies still--> GET_UP --upright--> STEADY --a moment--> STAND
+
+Every world is in its own skill and at its own time. Whether a robot has fallen, and which way, is told by its gyro and
+accelerometer (`fall_detection`). Times are chosen by trial on `nao-spark` and `nao-v6`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import UsageError
+from nutmeg.motion.fall_detection import FallDetector, FallSettings, UpSense
+from nutmeg.motion.get_up import GetUp
+from nutmeg.motion.get_up_motion import SIDES
+from nutmeg.motion.joint_goals import JointGoals
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.get_up import Motions
+    from nutmeg.motion.walker import Walker
+
+    Array = NDArray[np.float64]
+    Rows = NDArray[np.bool_]
+
+
+SMOOTHED = 60
+"""Cycles after which even the slowest smoothing of joints has come to its target."""
+
+
+class Skill(IntEnum):
+    """What a robot is doing."""
+
+    STAND = 0
+    """Holding the posture that its walk begins with."""
+    WALK = 1
+    """Walking as wanted."""
+    STOP = 2
+    """Walking on the spot until its steps have died down."""
+    FALL = 3
+    """Falling or lying, holding its joints, until it lies still."""
+    GET_UP = 4
+    """Getting up, in as many tries as it takes."""
+    STEADY = 5
+    """Up again: going into the standing posture and coming to rest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillSettings:
+    """Times and thresholds between skills."""
+
+    still: tuple[float, float, float] = (0.01, 0.01, 0.03)
+    """Wanted velocities up to these are a wish to stand [m/s, m/s, rad/s]."""
+    step_left: tuple[float, float, float] = (0.006, 0.006, 0.03)
+    """Steps that have become as small as these may end [m, m, rad]."""
+    into_stand: float = 0.15
+    """Time to go from the end of a step into standing [s]."""
+    longest_fall: float = 1.0
+    """A robot that does not lie still after this time gets up all the same [s]."""
+    steady: float = 0.3
+    """Time to go into the standing posture after getting up [s]."""
+    rest: float = 0.2
+    """How long a robot then stands before it does anything else [s]."""
+
+    def __post_init__(self) -> None:
+        for name in ("into_stand", "longest_fall", "steady", "rest"):
+            if not 0 <= getattr(self, name) <= 10:
+                raise ValueError(f"skills: {name} is {getattr(self, name):g}; allowed is 0..10 s.")
+
+
+class Skills:
+    """One robot of every world, on its feet whenever it can be.
+
+    Args:
+        worlds: N worlds with the robot in them.
+        robot: its name.
+        walker: how it walks; nobody else may sample it, or set its `wanted`.
+        motions: how it gets up, from `shipped_motions` or of your own.
+        settings: times between skills.
+        falls: when it counts as fallen.
+        period: of a control cycle [s].
+        rng: source of the noise of gyro and accelerometer; None for none.
+    """
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        robot: str,
+        walker: Walker,
+        motions: Motions,
+        *,
+        settings: SkillSettings | None = None,
+        falls: FallSettings | None = None,
+        period: float = 0.02,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        missing = [side for side in SIDES if side not in motions]
+        if missing:
+            raise UsageError(
+                f"there is no get-up for {robot} lying on its {missing[0]}; skills need one for each of "
+                f"{', '.join(SIDES)}. Give a motion of your own for it."
+            )
+        self.walker, self.settings = walker, settings or SkillSettings()
+        self.senses = UpSense(worlds, robot, period=period, rng=rng)
+        self.falls = FallDetector(self.senses, falls)
+        self.get_up = GetUp(worlds, robot, motions, falls=self.falls, period=period)
+        self._goals = JointGoals(worlds, robot, period=period)
+        self._period, count = period, worlds.count
+        self.wanted: Array = np.zeros((count, 3))
+        """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
+        self.state: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        """What each robot is doing, a `Skill`, (N,)."""
+        self.since: Array = np.zeros(count)
+        """How long it has been at it, (N,) [s]."""
+        self.fallen_times: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        """How often each robot has fallen, (N,)."""
+        self._from: Array = np.zeros((count, len(worlds.robot(robot).table.motors)))
+        self._rows = np.arange(count)
+        self._standing = self._posture()
+        self.reset()
+
+    def _posture(self) -> Array:
+        """The posture that the walk begins with, with the set of parameters chosen now, (N, motors) [rad]."""
+        self.walker.reset()
+        for _ in range(SMOOTHED):
+            found = self.walker.targets()
+        self.walker.reset()
+        return found
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Starts again from how the robots are now: standing, or lying."""
+        rows = self._rows if ids is None else np.atleast_1d(np.asarray(ids, dtype=np.intp))
+        self.senses.reset(rows)
+        self.falls.reset(rows)
+        self.get_up.stop(rows)
+        self.walker.reset(rows)
+        self.fallen_times[rows] = 0
+        mask = np.zeros(len(self._rows), dtype=bool)
+        mask[rows] = True
+        self._enter(mask, Skill.STAND)
+
+    def sample(self, time: float) -> None:
+        """One cycle: senses, decides, commands."""
+        if not np.isfinite(self.wanted).all():
+            raise UsageError("a wanted velocity is not a number; each must be finite.")
+        self.senses.sample()
+        self.falls.sample(time)
+        self.since += self._period
+        self._decide()
+        state = self.state
+        self.walker.wanted[:] = np.where((state == Skill.WALK)[:, None], self.wanted, 0.0)
+        self.walker.sample(time)
+        self.get_up.sample(time)
+        walks = (state == Skill.WALK) | (state == Skill.STOP)
+        if not walks.all():
+            self._goals.follow(self._held(), ~walks)
+
+    def _held(self) -> Array:
+        """Joint angles of those who do not walk, (N, motors)."""
+        s, state = self.settings, self.state
+        over = np.where(state == Skill.STEADY, s.steady, s.into_stand)
+        share = np.minimum(self.since / np.maximum(over, self._period), 1.0)[:, None]
+        share = np.where((state == Skill.FALL)[:, None], 0.0, share * share * (3 - 2 * share))
+        held = self._from + share * (self._standing - self._from)
+        return np.where((state == Skill.GET_UP)[:, None], self.get_up.targets, held)
+
+    def _decide(self) -> None:
+        """Lets each robot pass into its next skill."""
+        s, state, since = self.settings, self.state, self.since
+        down = self.falls.fallen & (state != Skill.FALL) & (state != Skill.GET_UP)
+        self.fallen_times += down
+        wants = (np.abs(self.wanted) > s.still).any(axis=1)
+        small = (np.abs(self.walker.walk.step) <= s.step_left).all(axis=1)
+        between = self.walker.walk.fraction * self.walker.walk.step_time < 1.5 * self._period  # both feet are down
+        lies = (state == Skill.FALL) & (self.falls.still | (since >= s.longest_fall))
+        up = (state == Skill.GET_UP) & self.get_up.done
+        steady = (state == Skill.STEADY) & (since >= s.steady + s.rest)
+        walk = ((state == Skill.STAND) | (state == Skill.STOP)) & wants & ~down
+        stop = (state == Skill.WALK) & ~wants & ~down
+        stand = (state == Skill.STOP) & ~wants & small & between & ~down
+        self._walk(walk)
+        self._enter(stop, Skill.STOP)
+        self._enter(stand | steady, Skill.STAND)
+        self._enter(up, Skill.STEADY)
+        self._enter(down, Skill.FALL)
+        self._rise(lies)
+
+    def _walk(self, rows: Rows) -> None:
+        fresh = np.flatnonzero(rows & (self.state == Skill.STAND))
+        if len(fresh):
+            self.walker.reset(fresh)
+        self._enter(rows, Skill.WALK)
+
+    def _rise(self, rows: Rows) -> None:
+        """Begins to get up; a robot that has come upright by itself only steadies."""
+        ids = np.flatnonzero(rows & self.falls.fallen)
+        if len(ids):
+            self.get_up.begin(ids, self.falls.lying[ids])
+        self._enter(rows & self.falls.fallen, Skill.GET_UP)
+        self._enter(rows & ~self.falls.fallen, Skill.STEADY)
+
+    def _enter(self, rows: Rows, skill: Skill) -> None:
+        if rows.any():
+            self._from[rows] = self._goals.angles[rows]
+            self.state[rows], self.since[rows] = skill, 0.0

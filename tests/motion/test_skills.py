@@ -1,0 +1,109 @@
+"""A robot that is told a velocity and always gets back on its feet."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.engine.worlds import Worlds
+from nutmeg.errors import UsageError
+from nutmeg.motion.get_up import shipped_motions
+from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.motion.skills import Skill, Skills, SkillSettings
+from nutmeg.motion.walker import Walker
+
+SLOW = PendulumWalkSettings()
+
+
+def skilled(count: int, kind: str = "") -> tuple[Worlds, Skills]:
+    placement = Placement(robot="nao-spark", name="nao", type=kind)
+    made = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
+    return made, Skills(made, "nao", Walker(made, "nao", [SLOW]), shipped_motions("nao-spark"))
+
+
+def run(made: Worlds, skills: Skills, seconds: float) -> set[tuple[int, ...]]:
+    """The states that each world passed through."""
+    seen: list[set[int]] = [set() for _ in range(made.count)]
+    for cycle in range(round(seconds / 0.02)):
+        skills.sample(cycle * 0.02)
+        made.step(1)
+        for row, state in enumerate(skills.state.tolist()):
+            seen[row].add(state)
+    return {tuple(sorted(one)) for one in seen}
+
+
+def knock(made: Worlds, skills: Skills, forces: np.ndarray) -> None:
+    made.robot("nao").push(forces)
+    run(made, skills, 0.16)
+    made.robot("nao").push(0.0)
+
+
+def test_it_stands_walks_when_told_stops_and_stands_again() -> None:
+    made, skills = skilled(1)
+    assert run(made, skills, 0.5) == {(Skill.STAND,)}
+    still = made.robot("nao").pose[0, :2].copy()
+    skills.wanted[:] = [0.12, 0.0, 0.0]
+    run(made, skills, 3.0)
+    assert skills.state[0] == Skill.WALK
+    assert made.robot("nao").pose[0, 0] - still[0] > 0.2
+    skills.wanted[:] = 0.0
+    assert run(made, skills, 1.5) == {(Skill.STAND, Skill.STOP)}
+    assert skills.state[0] == Skill.STAND
+    rest = made.robot("nao").pose[0].copy()
+    run(made, skills, 1.0)
+    np.testing.assert_allclose(made.robot("nao").pose[0], rest, atol=2e-3)
+
+
+@pytest.mark.slow
+def test_it_walks_on_after_being_knocked_over_to_any_side() -> None:
+    made, skills = skilled(4)
+    skills.wanted[:] = [0.12, 0.0, 0.0]
+    run(made, skills, 1.5)
+    knock(made, skills, np.array([[60.0, 0, 0], [-60.0, 0, 0], [0, 60.0, 0], [0, -60.0, 0]]))
+    run(made, skills, 1.0)
+    assert (skills.fallen_times == 1).all()
+    run(made, skills, 10.0)
+    assert (skills.state == Skill.WALK).all()
+    assert (made.robot("nao").uprightness() > 0.95).all()
+    before = made.robot("nao").pose[:, :2].copy()
+    run(made, skills, 3.0)
+    assert (np.hypot(*(made.robot("nao").pose[:, :2] - before).T) > 0.2).all()
+
+
+@pytest.mark.slow
+def test_a_world_does_the_same_alone_and_among_others() -> None:
+    forces = np.array([[0.0, 0, 0], [-60.0, 0, 0], [60.0, 10.0, 0]])
+    made, skills = skilled(3)
+    skills.wanted[:] = [0.1, 0.0, 0.0]
+    run(made, skills, 1.0)
+    knock(made, skills, forces)
+    run(made, skills, 5.0)
+    for row in (1, 2):
+        alone, single = skilled(1)
+        single.wanted[:] = [0.1, 0.0, 0.0]
+        run(alone, single, 1.0)
+        knock(alone, single, forces[row : row + 1])
+        run(alone, single, 5.0)
+        assert single.state[0] == skills.state[row]
+        np.testing.assert_array_equal(alone.qpos[0], made.qpos[row])
+
+
+def test_wanted_velocities_and_times_that_make_no_sense_are_refused() -> None:
+    made, skills = skilled(1)
+    skills.wanted[0, 1] = np.nan
+    with pytest.raises(UsageError, match="finite"):
+        skills.sample(0.0)
+    assert made.count == 1
+    with pytest.raises(ValueError, match=r"steady is -1; allowed is 0\.\.10"):
+        dataclasses.replace(SkillSettings(), steady=-1.0)
+
+
+def test_a_robot_that_cannot_get_up_from_some_side_is_refused_before_it_falls() -> None:
+    made, skills = skilled(1)
+    motions = shipped_motions("nao-spark")
+    del motions["back"]
+    with pytest.raises(UsageError, match="lying on its back"):
+        Skills(made, "nao", skills.walker, motions)
