@@ -1,0 +1,106 @@
+"""Pictures of the robots of an environment, drawn off screen.
+
+    pictures = Pictures(options)
+    pictures.draw(worlds.qpos[0])               # (height, width, 3), the camera follows the robot
+
+Environments step without what is only seen, so pictures have a scene of their own with the same joints. The renderer
+is MuJoCo's, on EGL, or on what the environment variable `MUJOCO_GL` says (egl or osmesa). Videos with shadows and a sky
+are made from recordings (`nutmeg video`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.learning.course_run import ROBOT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.learning.environments.options import RobotOptions
+
+RENDERERS = ("egl", "osmesa")
+AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
+"""Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
+SHAPES = 3
+"""Geoms of this group and above are for collisions only."""
+MOST_GEOMS = 5000
+
+
+def checked_mode(mode: str | None) -> str | None:
+    """A render mode, if there is such a one."""
+    if mode not in (None, "rgb_array"):
+        raise UnknownNameError("render mode", str(mode), ["rgb_array"])
+    return mode
+
+
+class Pictures:
+    """Draws the robot of an environment; holds a renderer until closed."""
+
+    def __init__(self, options: RobotOptions) -> None:
+        placement = Placement(robot=options.robot, name=ROBOT, actuation=options.actuation)
+        scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,)))
+        self._model, self._root = scene.model, scene.robot(ROBOT).root
+        self._model.vis.global_.offwidth, self._model.vis.global_.offheight = options.width, options.height
+        self._model.vis.quality.shadowsize = 0
+        self._data = mujoco.MjData(self._model)
+        self._frame = mujoco.MjrRect(0, 0, options.width, options.height)
+        self._scene = mujoco.MjvScene(self._model, MOST_GEOMS)
+        self._camera = mujoco.MjvCamera()
+        self._camera.azimuth, self._camera.elevation, self._camera.distance = AZIMUTH, ELEVATION, DISTANCE
+        self._options = mujoco.MjvOption()
+        self._options.geomgroup[:] = [group < SHAPES for group in range(len(self._options.geomgroup))]
+        self._options.sitegroup[:] = 0
+        self._window: Any = _window(options.width, options.height)
+        self._context: Any = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+
+    def draw(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """A picture (height, width, 3) of a configuration (nq,)."""
+        self._data.qpos[:] = qpos
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_camlight(self._model, self._data)
+        self._camera.lookat[:] = [*qpos[self._root : self._root + 2], HEIGHT]
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(
+            self._model, self._data, self._options, None, self._camera, everything.value, self._scene
+        )
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
+        self._window.make_current()
+        mujoco.mjr_render(self._frame, self._scene, self._context)
+        image = np.empty((self._frame.height, self._frame.width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(image, None, self._frame, self._context)
+        return np.ascontiguousarray(image[::-1])
+
+    def close(self) -> None:
+        """Gives the renderer back."""
+        if self._context is not None:
+            self._window.make_current()
+            self._context.free()
+            self._window.free()
+            self._context = None
+
+
+def _window(width: int, height: int) -> Any:  # noqa: ANN401 (MuJoCo's contexts have no types)
+    """A current OpenGL context. A process can load only one renderer, so that no second one is tried here."""
+    name = os.environ.get("MUJOCO_GL", "").strip().lower() or RENDERERS[0]
+    if name not in RENDERERS:
+        raise EnvironmentProblem(f"the environment variable MUJOCO_GL is {name!r}; allowed are {', '.join(RENDERERS)}.")
+    os.environ["MUJOCO_GL"] = name  # MuJoCo looks it up when it loads OpenGL
+    try:
+        window = importlib.import_module(f"mujoco.{name}").GLContext(width, height)
+        window.make_current()
+    except Exception as error:  # noqa: BLE001 (drivers fail in many ways)
+        other = next(one for one in RENDERERS if one != name)
+        raise EnvironmentProblem(
+            f"pictures cannot be drawn with {name} on this machine ({error}). Set MUJOCO_GL={other} before Python "
+            "starts, or see `nutmeg doctor` for what to install."
+        ) from None
+    return window

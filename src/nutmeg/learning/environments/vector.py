@@ -1,0 +1,229 @@
+"""The environments with N robots: N worlds of one batch, without a loop over them in a step.
+
+    envs = gymnasium.make_vec("nutmeg/WalkVelocity-v0", num_envs=64, threads=2)
+    observations, infos = envs.reset(seed=1)                # robot i begins with the seed 1 + i
+    observations, rewards, terminations, truncations, infos = envs.step(envs.action_space.sample())
+
+What happens to an episode that is over is one of Gymnasium's three ways, `autoreset_mode`: `NextStep` (the step after
+the last one begins the next episode and ignores the action; the default), `SameStep` (the last step does, and gives
+the last observation as `final_obs`), or `Disabled` (reset with `options={"reset_mask": mask}`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.learning.environments.go_to_target import GoToTargetTask
+from nutmeg.learning.environments.layout import Floats
+from nutmeg.learning.environments.options import GoToTargetOptions, WalkVelocityOptions, chosen
+from nutmeg.learning.environments.pictures import Pictures, checked_mode
+from nutmeg.learning.environments.registration import GO_TO_TARGET, WALK_VELOCITY
+from nutmeg.learning.environments.task import Array, Bools, action_space, checked
+from nutmeg.learning.environments.walk_velocity import WalkVelocityTask
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.learning.environments.task import Task
+
+MOST = 100_000
+"""The most robots of one batch."""
+Stepped = tuple[Floats, Array, Bools, Bools, dict[str, Any]]
+
+
+class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
+    """A task for N robots.
+
+    Args:
+        task: a batch of N.
+        max_episode_steps: after how many cycles episodes are cut off; None for never.
+        autoreset_mode: what happens to episodes that are over.
+        render_mode: `rgb_array`, or None for no pictures.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (Gymnasium's)
+
+    def __init__(
+        self,
+        task: Task,
+        max_episode_steps: int | None,
+        autoreset_mode: str | AutoresetMode,
+        render_mode: str | None,
+    ) -> None:
+        self.task, self.num_envs, self.layout = task, task.bodies.count, task.layout
+        self.render_mode = checked_mode(render_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        if max_episode_steps is not None and (not isinstance(max_episode_steps, int) or max_episode_steps < 1):
+            raise UsageError(f"max_episode_steps is {max_episode_steps!r}; allowed is a whole number from 1, or None.")
+        self._longest = max_episode_steps
+        self.single_observation_space, self.single_action_space = task.layout.space, action_space(task)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._generators: list[np.random.Generator] = []
+        self._cycles = np.zeros(self.num_envs, dtype=np.intp)
+        self._done = np.zeros(self.num_envs, dtype=bool)
+        self._pictures: Pictures | None = None
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begins all episodes, or those of `options["reset_mask"]`.
+
+        Args:
+            seed: the first robot's, the others get the following numbers; or one for each; or None to go on drawing.
+            options: those of the task, and `reset_mask` (N,).
+        """
+        given = dict(options or {})
+        rows = np.flatnonzero(self._mask(given.pop("reset_mask", None)))
+        self._seed(seed, rows)
+        self._begin(rows, given)
+        return self.task.observe(), self._infos()
+
+    def _mask(self, mask: object) -> Bools:
+        """Which episodes a reset is for, (N,)."""
+        if mask is None:
+            return np.ones(self.num_envs, dtype=bool)
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise UsageError(f"reset_mask is {mask!r}; needed is a NumPy array of {self.num_envs} booleans.")
+        if not mask.any():
+            raise UsageError("reset_mask is False everywhere; at least one must be True.")
+        return mask
+
+    def _seed(self, seed: int | Sequence[int | None] | None, rows: NDArray[np.intp]) -> None:
+        """Gives robots `rows` their generators."""
+        if not self._generators:
+            self._generators = [seeding.np_random()[0] for _ in range(self.num_envs)]
+        if seed is None:
+            return
+        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int | np.integer) else list(seed)
+        if len(seeds) != self.num_envs:
+            raise UsageError(f"{len(seeds)} seeds for {self.num_envs} robots; give one number, or one for each.")
+        for row in rows:
+            one = seeds[row]
+            if one is not None:
+                self._generators[row] = seeding.np_random(int(one))[0]
+        self._np_random = self._generators[0]
+        self._np_random_seed = None if seeds[0] is None else int(seeds[0])
+
+    def _begin(self, rows: NDArray[np.intp], given: dict[str, Any]) -> None:
+        self.task.begin(rows, [self._generators[row] for row in rows], given)
+        self._cycles[rows], self._done[rows] = 0, False
+
+    def step(self, actions: Floats) -> Stepped:
+        """One cycle of 20 ms of every robot."""
+        if not self._generators:
+            raise UsageError("no episode was begun; call reset() before step().")
+        values = checked(actions, self.action_space.shape or ())
+        due = self._done.copy()
+        if due.any() and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise UsageError(
+                f"the episodes {np.flatnonzero(due).tolist()} are over; begin them again with "
+                'reset(options={"reset_mask": mask}), or choose another autoreset_mode.'
+            )
+        outcome = self.task.advance(values, ~due)
+        self._cycles += 1
+        late = np.zeros(self.num_envs, bool) if self._longest is None else self._cycles >= self._longest
+        fell, over = outcome.fell & ~due, (outcome.over | late) & ~due
+        reward = np.where(due, 0.0, outcome.reward)
+        if due.any():
+            self._begin(np.flatnonzero(due), {})
+        self._done = fell | over
+        if self._done.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            observations, infos = self._renewed()
+        else:
+            observations, infos = self.task.observe(), self._infos()
+        return observations, reward, fell, over, infos
+
+    def _renewed(self) -> tuple[Floats, dict[str, Any]]:
+        """Begins the episodes that are over; what they ended with goes into the infos."""
+        done, last = self._done.copy(), self.task.observe()
+        final = self._infos(done)
+        rows = np.flatnonzero(done)
+        kept = np.full(self.num_envs, None, dtype=object)
+        for row in rows:
+            kept[row] = last[row]
+        self._begin(rows, {})
+        infos = {
+            **self._infos(),
+            "final_obs": kept,
+            "_final_obs": done,
+            "final_info": final,
+            "_final_info": done.copy(),
+        }
+        return self.task.observe(), infos
+
+    def _infos(self, which: Bools | None = None) -> dict[str, Any]:
+        """The task's further numbers, and for which robots they are (all, or `which`), as Gymnasium wants them."""
+        mask = np.ones(self.num_envs, dtype=bool) if which is None else which
+        return {key: one for name, value in self.task.info().items() for key, one in _masked(name, value, mask)}
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture (height, width, 3) of every robot, or None without a render mode."""
+        if self.render_mode is None:
+            return None
+        if self._pictures is None:
+            self._pictures = Pictures(self.task.options)
+        return tuple(self._pictures.draw(row) for row in self.task.bodies.worlds.qpos)
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002, ANN401
+        """Gives the renderer back."""
+        if self._pictures is not None:
+            self._pictures.close()
+            self._pictures = None
+
+
+class WalkVelocityVectorEnv(TaskVectorEnv):
+    """`nutmeg/WalkVelocity-v0` for N robots; options are those of `WalkVelocityOptions`."""
+
+    def __init__(
+        self,
+        *,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        task = WalkVelocityTask(chosen(WalkVelocityOptions, WALK_VELOCITY, options), _count(num_envs))
+        super().__init__(task, max_episode_steps, autoreset_mode, render_mode)
+
+
+class GoToTargetVectorEnv(TaskVectorEnv):
+    """`nutmeg/GoToTarget-v0` for N robots; options are those of `GoToTargetOptions`."""
+
+    def __init__(
+        self,
+        *,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        task = GoToTargetTask(chosen(GoToTargetOptions, GO_TO_TARGET, options), _count(num_envs))
+        super().__init__(task, max_episode_steps, autoreset_mode, render_mode)
+
+
+def _masked(name: str, value: NDArray[Any], mask: Bools) -> tuple[tuple[str, NDArray[Any]], tuple[str, Bools]]:
+    return (name, value), (f"_{name}", mask.copy())
+
+
+def _count(num_envs: int) -> int:
+    if not isinstance(num_envs, int) or not 1 <= num_envs <= MOST:
+        raise UsageError(f"num_envs is {num_envs!r}; allowed is a whole number, 1..{MOST}.")
+    return num_envs
+
+
+def _mode(mode: str | AutoresetMode) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        raise UnknownNameError("autoreset mode", str(mode), [one.value for one in AutoresetMode]) from None
