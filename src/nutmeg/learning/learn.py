@@ -93,6 +93,7 @@ class WalkLearning:
             start=self.before,
             names=self.space.names,
             actuation=settings.actuation,
+            device=settings.device,
         )
 
     def run(
@@ -140,9 +141,10 @@ class WalkLearning:
         """The mean of the distribution and the start, both judged from many starts."""
         chosen, weights = self.settings, self.task.weights()
         times = -(-chosen.judged_starts // chosen.starts)
-        seeds = [SeedSequence(chosen.seed, spawn_key=(JUDGING, index)) for index in range(times)]
+        # one object for each row: a seed sequence counts what it spawned, and both walks are to get the same starts
+        seeds = [SeedSequence(chosen.seed, spawn_key=(JUDGING, row % times)) for row in range(2 * times)]
         rows = np.repeat([result.mean, self.space.start], times, axis=0)
-        parts = weighed.parts(rows, [*seeds, *seeds], None)[0].reshape(2, times, -1)
+        parts = weighed.parts(rows, seeds, None)[0].reshape(2, times, -1)
         after, before = np.nanmean(parts, axis=1)
         fitness, fitness_before = float(weights @ after), float(weights @ before)
         origin = Origin(

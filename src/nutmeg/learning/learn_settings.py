@@ -66,6 +66,8 @@ class LearnSettings:
     step: float = 0.12
     """The first standard deviation of the search, as a share of each range."""
     seed: int = 1
+    device: Literal["cpu", "gpu"] = "cpu"
+    """Where candidates walk: a GPU walks thousands at once, but rounds otherwise, so that results differ."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest value of parameters whose range is to differ from `learning/data/ranges.toml`."""
     name: str = ""

@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nutmeg.errors import UnknownNameError
+from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.learning.course import DIRECTIONS, Course, read_course
 from nutmeg.learning.course_run import Bout, BoutResults, run_bouts
 from nutmeg.learning.dribbling import STARTS, DribbleBout, drive_ball
@@ -37,7 +37,7 @@ from nutmeg.learning.starts import StartNoise
 from nutmeg.learning.walks import Facing, Walk
 
 Array = NDArray[np.float64]
-AT_ONCE = 1024
+AT_ONCE = {"cpu": 1024, "gpu": 16384}
 """The most worlds that are simulated together."""
 
 
@@ -119,6 +119,13 @@ class WalkTrials:
     names: tuple[str, ...]
     """The searched parameters, k of them."""
     actuation: str = "ideal"
+    device: Literal["cpu", "gpu"] = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.device == "gpu" and not self.task.course:
+            raise UsageError(
+                f"the task {self.task.name} has no course, and a GPU only walks courses; use --device cpu."
+            )
 
     def walk_of(self, candidate: Array) -> Walk:
         """The walk with a candidate's parameters, (k,)."""
@@ -140,7 +147,7 @@ class WalkTrials:
         """What walks are worth part by part, as means over the starts, (n, parts)."""
         tries = starts or self.task.starts
         per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(STARTS))
-        size = max(AT_ONCE // per_walk, 1)
+        size = max(AT_ONCE[self.device] // per_walk, 1)
         blocks = [slice(at, at + size) for at in range(0, len(walks), size)]
         return np.concatenate([self._parts(walks[one], generators[one], tries) for one in blocks])
 
@@ -156,10 +163,15 @@ class WalkTrials:
             sums = np.stack([driven.gained.sum(axis=1), driven.lost.sum(axis=1)], axis=1)
             return np.asarray(sums.reshape(len(walks), -1, 2).mean(axis=1))
         course = read_course(task.course)
-        results = run_bouts(
-            self.robot, course_bouts(course, walks, generators, tries), noise=task.noise, actuation=self.actuation
-        )
+        results = self._walked(course_bouts(course, walks, generators, tries))
         return np.array([self._judged(course, one) for one in _by_walk(results, len(walks))]) / tries
+
+    def _walked(self, bouts: Sequence[Bout]) -> BoutResults:
+        if self.device == "gpu":
+            from nutmeg.learning.gpu.bouts import run_bouts_on_gpu
+
+            return run_bouts_on_gpu(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
+        return run_bouts(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
 
     def _judged(self, course: Course, results: BoutResults) -> list[float]:
         """The parts of one walk, summed over its starts."""
