@@ -49,3 +49,26 @@ def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
     parent.wait()
     parent.stdout.close()
     assert gone(viewer)
+
+
+def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Path) -> None:
+    from nutmeg.view.orders import Drive, Inbox
+
+    inbox = Inbox()
+    with start_viewer_process(recorded, port=0, drive=Drive(robot="a", top=(0.5, 0.3, 1.0)), inbox=inbox) as viewer:
+        with urllib.request.urlopen(viewer.url, timeout=10) as answer:
+            assert answer.status == 200
+        assert inbox.take() == []
+    assert inbox.refused() == [], "it says nothing that is not an order"
+
+
+def test_lines_from_a_pipe_become_orders_and_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
+    from nutmeg.view.orders import Inbox
+    from nutmeg.view.process import _listen
+
+    inbox, path = Inbox(), tmp_path / "said"
+    path.write_text('{"order": "stop"}\n' + 5000 * "x" + '\n{"order": "restart"}\n')
+    with path.open() as pipe:
+        _listen(pipe, inbox)
+    assert [order.order for order in inbox.take()] == ["stop", "restart"]
+    assert inbox.refused()

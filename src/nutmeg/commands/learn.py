@@ -1,8 +1,9 @@
 """Learn a walk: CMA-ES on a task, from a walk that exists, on all processors or a cluster.
 
 Tasks: go-to-target, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards, dynamic-avg-rewards,
-face-forward. Writes a folder with params.toml (for `nutmeg walk --params`), results.json and report.html. Ctrl-C saves;
-the same command with the same --output goes on and ends with the same numbers, and more --generations go further.
+face-forward. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html and best.mp4, a
+video of the learned walk. Ctrl-C saves; the same command with the same --output goes on and ends with the same
+numbers, and more --generations go further.
 
 example: nutmeg learn --task go-to-target --robot nao-spark
          nutmeg learn --task dynamic-rewards --parameters extended --population 40 --generations 100 --threads 2
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from nutmeg.errors import UsageError
+from nutmeg.commands.evaluators import checked_threads
+from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +47,8 @@ CHANGED = (
     "step",
     "seed",
     "name",
+    "device",
+    "actuation",
 )
 """Options that stand for the settings of the same name."""
 AT_ONCE = 8
@@ -62,6 +65,8 @@ class Arguments:
     """What to learn for."""
     robot: str | None = None
     """Which robot."""
+    actuation: str | None = None
+    """What drives its joints: ideal, servo, motoflex, or another of the robot's."""
     start: str | None = None
     """The walk to begin with: a name, a file, or the folder of a run."""
     course: str | None = None
@@ -80,6 +85,8 @@ class Arguments:
     """Of everything random."""
     name: str | None = None
     """What the learned walk is called."""
+    device: Literal["cpu", "gpu"] | None = None
+    """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`."""
     threads: int = 1
     """How many processors simulate; the result is the same."""
     cluster: str = ""
@@ -88,6 +95,8 @@ class Arguments:
     """From how many starts the learned walk is measured in the end."""
     output: Path | None = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
+    video: bool = True
+    """Whether to film the learned walk in the end, which takes about a minute without a graphics card."""
     json: bool = False
     """Print one JSON object as the last line."""
 
@@ -97,8 +106,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.learning.learn import WalkLearning
     from nutmeg.runs import open_run
 
-    if arguments.threads < 1:
-        raise UsageError(f"--threads is {arguments.threads}; allowed is 1 or more.")
+    checked_threads(arguments.threads)
     settings = _settings(arguments)
     learning = WalkLearning(settings)
     folder = arguments.output or Path("runs") / f"learn-{settings.task}-{settings.seed}"
@@ -148,7 +156,8 @@ def _command(arguments: Arguments, folder: Path) -> list[str]:
         value = getattr(arguments, name)
         if value not in (None, "") and (name, value) not in (("threads", 1), ("trials", 20)):
             words += [f"--{name}", str(value)]
-    return [*words, "--output", str(folder), *(["--json"] if arguments.json else [])]
+    words += ["--output", str(folder)]
+    return [*words, *([] if arguments.video else ["--no-video"]), *(["--json"] if arguments.json else [])]
 
 
 def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -169,27 +178,29 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
         }
     seconds = round(opened.seconds_before + time.monotonic() - began, 3)
     result = _result(learned, measured, seconds)
-    _write(learned, learning, measured, opened, result, workers)
+    _write(learned, measured, opened, result)
+    if arguments.video:
+        result["video"] = _film(learned, learning, opened.folder / "best.mp4", terminal)
+    _report(learned, learning, measured, opened, result, workers)
     _show(learned, measured, terminal)
-    terminal.say(f"wrote params.toml, results.json and report.html to {opened.folder}.")
+    films = " and best.mp4" if result.get("video") else ""
+    terminal.say(f"wrote params.toml, results.json, report.html{films} to {opened.folder}.")
     terminal.say(f"watch it:  nutmeg walk {learned.walk.robot} --params {opened.folder} --command 0.3,0,0")
     return result
 
 
 def _evaluator(learning: WalkLearning, arguments: Arguments, terminal: Terminal) -> tuple[Evaluator, str]:
     """Where candidates are simulated, and that in words."""
-    from nutmeg.search.evaluation import InThisThread
-    from nutmeg.search.processes import Processes
+    from nutmeg.commands.evaluators import chosen_evaluator
+    from nutmeg.search.evaluation import Share
 
-    parts, size = len(learning.task.parts), learning.settings.population
-    if arguments.cluster:
-        from nutmeg.search.cluster import OnCluster
-
-        return OnCluster(arguments.cluster, piece=2 * parts, notice=terminal.warn), f"Dask at {arguments.cluster}"
-    if arguments.threads > 1:
-        each = min(AT_ONCE, math.ceil(size / arguments.threads))
-        return Processes(arguments.threads, piece=parts * each), f"{arguments.threads} processes"
-    return InThisThread(piece=parts * AT_ONCE), "1 process"
+    parts, gpu = len(learning.task.parts), learning.settings.device == "gpu"
+    if gpu and (arguments.threads > 1 or arguments.cluster):
+        raise UsageError("a GPU walks all candidates itself: leave --threads and --cluster out, or take --device cpu.")
+    piece = Share(unit=parts, most=None if gpu else parts * AT_ONCE)
+    return chosen_evaluator(
+        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, piece=piece, locked=True
+    )
 
 
 def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, terminal: Terminal) -> LearnedWalk:
@@ -231,17 +242,9 @@ def _result(learned: LearnedWalk, measured: dict[str, WalkMeasurement], seconds:
     }
 
 
-def _write(
-    learned: LearnedWalk,
-    learning: WalkLearning,
-    measured: dict[str, WalkMeasurement],
-    opened: Run,
-    result: dict[str, Any],
-    workers: str,
-) -> None:
+def _write(learned: LearnedWalk, measured: dict[str, WalkMeasurement], opened: Run, result: dict[str, Any]) -> None:
+    """The walk and all numbers."""
     from nutmeg.learning.walks import walk_text
-    from nutmeg.view.fit_report import write_report
-    from nutmeg.view.learn_report import learn_report
 
     opened.write("params.toml", walk_text(learned.walk))
     details = {
@@ -251,6 +254,19 @@ def _write(
         "history": [dataclasses.asdict(one) for one in learned.generations],
     }
     opened.write("results.json", json.dumps(details, indent=1) + "\n")
+
+
+def _report(
+    learned: LearnedWalk,
+    learning: WalkLearning,
+    measured: dict[str, WalkMeasurement],
+    opened: Run,
+    result: dict[str, Any],
+    workers: str,
+) -> None:
+    from nutmeg.view.fit_report import write_report
+    from nutmeg.view.learn_report import learn_report
+
     report = learn_report(
         learned,
         learning,
@@ -259,8 +275,28 @@ def _write(
         command=opened.resume_command,
         seconds=float(result["seconds"]),
         workers=workers,
+        video="best.mp4" if result.get("video") else "",
     )
     write_report(opened.folder / "report.html", report)
+
+
+def _film(learned: LearnedWalk, learning: WalkLearning, path: Path, terminal: Terminal) -> str | None:
+    """Films the learned walk; a computer without a renderer learns all the same, and is told what it lacks."""
+    from nutmeg.view.walk_video import film_walk
+
+    with terminal.progress() as bar:
+        task = bar.add_task("filming", total=None)
+        try:
+            film_walk(
+                learned.walk,
+                path,
+                actuation=learning.settings.actuation,
+                on_progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        except EnvironmentProblem as error:
+            terminal.warn(f"there is no video of the walk, everything else is there: {error}")
+            return None
+    return str(path)
 
 
 def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, NDArray[np.float64]]:

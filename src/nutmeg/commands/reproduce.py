@@ -5,6 +5,7 @@ Experiments of several seeds keep each one's result: an interrupted experiment g
 example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
+         nutmeg reproduce walk-table2 --quick --threads 2
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from nutmeg.errors import UsageError
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
 
-Experiment = Literal["motoflex-walk", "btr-ant", "btr-nao", "motoflex-fit", "servo-xl330", "simspark"]
+Experiment = Literal[
+    "motoflex-walk",
+    "btr-ant",
+    "btr-nao",
+    "motoflex-fit",
+    "servo-xl330",
+    "simspark",
+    "walk-table2",
+    "walk-robustness",
+]
 FUNCTIONS: dict[str, str] = {
     "motoflex-walk": "motoflex_walk.motoflex_walk",
     "btr-ant": "btr_ant.btr_ant",
@@ -30,6 +40,8 @@ FUNCTIONS: dict[str, str] = {
     "motoflex-fit": "motoflex_fit.motoflex_fit",
     "servo-xl330": "servo_xl330.servo_xl330",
     "simspark": "simspark_reality.simspark_reality",
+    "walk-table2": "walk_table2.walk_table2",
+    "walk-robustness": "walk_robustness.walk_robustness",
 }
 """Module and function of each experiment."""
 
@@ -52,6 +64,9 @@ class Arguments:
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
     """motoflex-fit: quick, middle or paper (days of computing)."""
+    walks: Path | None = None
+    """walk-table2, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of those that come
+    with Nutmeg."""
     threads: int = 1
     """How many threads simulate; the result is the same."""
     json: bool = False
@@ -85,7 +100,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _options(arguments: Arguments, function: Any) -> dict[str, Any]:  # noqa: ANN401
     """Those of the options that the experiment has; others that were given are an error."""
     known = inspect.signature(function).parameters
-    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale")}
+    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks")}
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:
         given.setdefault("seeds", 1)

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nutmeg.commands.walk import Arguments
     from nutmeg.learning.measure import WalkMeasurement
     from nutmeg.learning.walks import Walk
-    from nutmeg.motion.walker import Walker
     from nutmeg.terminal import Terminal
 
 
@@ -26,6 +23,10 @@ def show_learned(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if "," in arguments.actuation:
         raise UsageError(f"--actuation is {arguments.actuation!r}; a learned walk is tried under one at a time.")
     wanted = velocities(arguments.command)
+    if arguments.seed < 0:
+        raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
+    if arguments.seconds is not None and not 0 < arguments.seconds < math.inf:
+        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a time above 0, or leave it out.")
     walk = read_walk(arguments.params).for_robot(arguments.robot)
     if arguments.measure:
         return _measure(walk, arguments, terminal)
@@ -68,7 +69,8 @@ def show_measurement(found: WalkMeasurement, terminal: Terminal) -> None:
     rows = []
     for name, speed in found.speeds.items():
         stop = found.stopping.get(name)
-        way = f"{stop.mean:.2f} ± {stop.se:.2f} m" if stop and math.isfinite(stop.mean) else ""
+        way = f"{stop.mean:.3f} ± {stop.se:.3f} m" if stop and math.isfinite(stop.mean) else "–"
+        way += f", {stop.falls} of {stop.trials} fell" if stop and stop.falls else ""
         unit = "rad/s" if name == "turn" else "m/s"
         rows.append((name, f"{speed.mean:.3f} ± {speed.se:.3f} {unit}", f"{speed.falls} of {speed.trials}", way))
     terminal.table(f"{found.walk} on {found.robot}", ("direction", "speed over 10 s", "falls", "to stop"), rows)
@@ -80,27 +82,19 @@ def show_measurement(found: WalkMeasurement, terminal: Terminal) -> None:
     )
 
 
-class _Driver:
-    """Lets a robot walk with constant wanted velocities."""
-
-    def __init__(self, walker: Walker) -> None:
-        self._walker = walker
-
-    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
-        self._walker.sample(time)
-        return iter(())
-
-
 def _watch(walk: Walk, wanted: tuple[float, float, float], arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.commands.walk_drive import Driver
     from nutmeg.engine import Worlds
     from nutmeg.learning.course_run import ROBOT, walker_of
     from nutmeg.live import Watching, watch
+    from nutmeg.view.orders import Inbox
 
     placement = Placement(robot=walk.robot, name=ROBOT, team="blue", actuation=arguments.actuation or "ideal")
     worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,))))
     walker = walker_of(worlds, [walk])
-    walker.wanted[:] = wanted
+    inbox = Inbox()
+    driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.sets))
     top = walker.walk.top_speed()[0]
     if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
         terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")
@@ -111,5 +105,8 @@ def _watch(walk: Walk, wanted: tuple[float, float, float], arguments: Arguments,
         open_browser=arguments.open,
         record=arguments.record,
         title=walk.name or "walk",
+        drive=driver.offer(),
+        inbox=inbox,
     )
-    return watch(worlds, _Driver(walker), how, terminal)
+    terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
+    return watch(worlds, driver, how, terminal)

@@ -33,6 +33,8 @@ MEASURED_OVER = 1.0
 """Seconds over which speeds are measured."""
 HAND_PAUSE = 0.8
 """After somebody moved a slider it is left alone for so long, seconds."""
+PUT = ("restart", "wrap")
+"""Events at which the robot is put somewhere else, so that its way does not count."""
 KEY_SHARE = 70
 """Share of the top speed at which keys drive at first, percent."""
 
@@ -40,9 +42,9 @@ _TABLE = (
     '<table style="width: calc(100% - 2em); margin: 2px 1em 6px; font-size: 12px; border-collapse: collapse; '
     'font-variant-numeric: tabular-nums">'
     '<tr style="opacity: 0.65; text-align: right"><td></td><td>ahead</td><td>left</td><td>turn</td></tr>{rows}</table>'
-    '<div style="padding: 0 1.2em 6px; font-size: 12px; color: {colour}">{note}</div>'
+    '<div style="padding: 0 1em 8px; font-size: 11px; color: {colour}">{note}</div>'
 )
-_ROW = '<tr style="text-align: right"><td style="text-align: left">{name}</td>{cells}</tr>'
+_ROW = '<tr style="text-align: right"><td style="text-align: left; padding: 0">{name}</td>{cells}</tr>'
 
 
 class Pilot:
@@ -112,7 +114,8 @@ def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
 def measured(film: Film, robot: str, now: float) -> Triple:
     """Speeds of a robot over the last second, as it sees them itself: ahead, to the left, turning left."""
     stop = film.row_at(now)
-    begun = max((e["time"] for e in film.recording.events if e["kind"] == "restart" and e["time"] <= now), default=-1.0)
+    put = [e["time"] for e in film.recording.events if e["kind"] in PUT and e["time"] <= now]
+    begun = max(put, default=-1.0)
     start = film.row_at(max(now - MEASURED_OVER, begun + 1e-9))
     while start < stop and film.times[start] <= begun:
         start += 1
@@ -147,7 +150,9 @@ def _readout(wanted: Triple, speed: Triple, note: str) -> str:
         for name, values in (("wanted", wanted), ("measured", speed))
     )
     colour = "#c0392b" if note else "inherit"
-    return _TABLE.format(rows=rows, colour=colour, note=note or '<span style="opacity: 0.65">m/s, turning in rad/s</span>')
+    return _TABLE.format(
+        rows=rows, colour=colour, note=note or '<span style="opacity: 0.7">m/s, turning in rad/s</span>'
+    )
 
 
 def _plain(value: float) -> str:

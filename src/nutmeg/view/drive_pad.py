@@ -122,9 +122,7 @@ class PadState:
         counts = [_count(table, key) for key in ("stops", "restarts", "picks", "set", "page")]
         return list(self._new(held, counts, page, share))
 
-    def _new(
-        self, held: tuple[float, float, float], counts: list[int], page: int, share: float
-    ) -> Iterator[Order]:
+    def _new(self, held: tuple[float, float, float], counts: list[int], page: int, share: float) -> Iterator[Order]:
         stops, restarts, picks, index, of = counts
         if of != self.of:
             self.stops = self.restarts = self.picks = 0

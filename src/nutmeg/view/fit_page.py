@@ -30,10 +30,11 @@ KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learn
 def page(report: FitReport) -> str:
     """The whole page."""
     parts = [
+        ("video", "The walk", _video(report)),
         ("estimates", "Estimates", _estimates(report)),
         ("trade-offs", "What trades off", _trade_offs(report)),
         ("convergence", "Convergence", _convergence(report)),
-        ("errors", "Errors", _errors(report)),
+        ("errors", "Learning and course" if report.kind == "learn" else "Errors", _errors(report)),
         ("series", "Measured and simulated", _series(report)),
         ("recordings", "Error in each recording", _recordings(report)),
         ("numbers", "Further numbers", "".join(_table(table) for table in report.tables)),
@@ -398,6 +399,13 @@ def _recording(row: RecordingError, most: float) -> str:
     note = f"<span class=about>{escape(row.note)}</span>" if row.note else ""
     numbers = f"<td class=n>{number(row.before)}</td><td class=n><b>{number(row.after)}</b></td>"
     return f"<tr><td>{escape(row.name)}{note}</td>{numbers}<td class=bar>{bars}</td></tr>"
+
+
+def _video(report: FitReport) -> str:
+    if not report.video:
+        return ""
+    name = escape(report.video, quote=True)
+    return f'<video controls loop muted playsinline src="{name}"></video><p class=about>The file {name}.</p>'
 
 
 def _table(table: Table) -> str:

@@ -247,6 +247,8 @@ class FitReport:
     tables: tuple[Table, ...] = ()
     cost: Cost = field(default_factory=Cost)
     seeds: tuple[int, ...] = ()
+    video: str = ""
+    """The file name of a video beside the report, if there is one."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else was set: robot, actuation, distance, searcher."""
     versions: Mapping[str, str] = field(default_factory=versions)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.learning.course import DIRECTIONS
+from nutmeg.learning.course import DIRECTIONS, read_course
+from nutmeg.learning.course_run import CYCLE
 from nutmeg.view.fit_report import Chart, Cost, Curve, FitReport, Table, parameter_rows
 
 if TYPE_CHECKING:
+    from nutmeg.learning.course import Trajectory
     from nutmeg.learning.learn import LearnedWalk, WalkLearning
     from nutmeg.learning.measure import WalkMeasurement
     from nutmeg.search.space import Floats
@@ -40,6 +42,7 @@ def learn_report(
     command: str,
     seconds: float,
     workers: str,
+    video: str = "",
 ) -> FitReport:
     """The report.
 
@@ -51,6 +54,7 @@ def learn_report(
         command: what makes it again.
         seconds: how long it took.
         workers: where it ran.
+        video: the file name of a video beside the report.
     """
     settings, result = learning.settings, learned.search
     better = (
@@ -64,10 +68,11 @@ def learn_report(
         summary=f"{len(learning.space.names)} parameters of the walk {learned.before.name!r} of {settings.robot}: "
         f"{better}\n\nThe learned walk is the mean of the last distribution, not its luckiest member.",
         parameters=parameter_rows(learning.space, result.mean, old=learning.space.start),
-        charts=(_fitness(learned), *_weights(learned), *_course(paths)),
+        charts=(_fitness(learned), *_weights(learned), *_course(learning.task.course, paths)),
         tables=(_parts(learned), _speeds(settings.task, measured)),
         cost=Cost(evaluations=result.evaluations, failures=result.failures, seconds=seconds, workers=workers),
         seeds=(settings.seed,),
+        video=video,
         facts={
             "robot": f"{settings.robot}, actuation {settings.actuation}",
             "task": f"{settings.task}, learning the set {learning.task.learns!r}",
@@ -100,19 +105,51 @@ def _weights(learned: LearnedWalk) -> list[Chart]:
     return [Chart(title="Weights of directions", curves=curves, x_label="generation", y_label="weight", about=about)]
 
 
-def _course(paths: Mapping[str, Floats]) -> list[Chart]:
+def _course(course: str, paths: Mapping[str, Floats]) -> list[Chart]:
     """Each trajectory as a map of its own, for they all begin at the same place."""
-    charts = []
-    for name, path in paths.items():
+    if not course:
+        return []
+    charts: list[Chart] = []
+    for one in read_course(course).trajectory:
+        path = paths.get(one.name, np.empty((0, 2)))
         there = path[np.isfinite(path).all(axis=1)]
-        if len(there) > 1:
-            way = Curve(name="way", x=there[:, 0], y=there[:, 1])
-            ends = (("start", there[:1]), ("end", there[-1:]))
-            curves = (way, *(Curve(name=end, x=at[:, 0], y=at[:, 1], points=True) for end, at in ends))
-            charts.append(
-                Chart(title=f"Course: {name}", curves=curves, x_label="ahead [m]", y_label="left [m]", equal=True)
-            )
+        if len(there) < 2:
+            continue
+        asked, stops = _asked(one, path)
+        curves = [_points("way", there), Curve(name="asked", x=asked[:, 0], y=asked[:, 1], dashed=True)]
+        curves += [_points("told to stop", stops)] if len(stops) else []
+        curves.append(Curve(name="end", x=there[-1:, 0], y=there[-1:, 1], points=True))
+        about = "" if charts else "Dashed lines lead from where a target was given towards it; most lie out of reach."
+        title = f"Course: {one.name}"
+        charts.append(
+            Chart(title=title, curves=tuple(curves), x_label="ahead [m]", y_label="left [m]", equal=True, about=about)
+        )
     return charts
+
+
+def _points(name: str, places: Floats) -> Curve:
+    return Curve(name=name, x=places[:, 0], y=places[:, 1], points=name != "way")
+
+
+def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
+    """Lines from where each target was given towards it, (n, 2), and where a stop was asked for, (m, 2).
+
+    Most targets are out of reach, so that a line is at most a quarter as long as the way is wide; nan separates them.
+    """
+    there = path[np.isfinite(path).all(axis=1)]
+    longest = max(0.25 * float(np.ptp(there, axis=0).max()), 0.1)
+    gap = np.full(2, np.nan)
+    lines, stops, begin = [gap], [], 0
+    for target in trajectory.target:
+        place = path[begin] if begin < len(path) else gap
+        if np.isfinite(place).all():
+            if target.to is None:
+                stops += [place, gap]
+            else:
+                way = np.array(target.to)
+                lines += [place, place + way * min(1.0, longest / float(np.hypot(*way))), gap]
+        begin += round(target.seconds / CYCLE)
+    return np.array(lines), np.array(stops).reshape(-1, 2)
 
 
 def _parts(learned: LearnedWalk) -> Table:

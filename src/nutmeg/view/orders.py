@@ -108,7 +108,9 @@ def numbers_of(values: Any, most: float) -> tuple[float, float, float]:  # noqa:
 
 
 def _number(value: object, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and abs(value) <= most
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and abs(value) <= most
+    )
 
 
 def _whole(value: object, name: str) -> int:

@@ -64,6 +64,8 @@ class Page:
         self._add_playback_controls()
         self._add_display_controls()
         self._events = EventList(server, self._jump)
+        if drive is not None:
+            stage.aim_at(drive.robot)
         stage.on_pick(self._pick)
         server.on_client_connect(self._welcome)
         server.on_client_disconnect(self._farewell)
@@ -116,7 +118,13 @@ class Page:
         if self._drive is not None:
             spectator.pick(self._drive.robot)
             spectator.choose(first)
-            self._pilots[client.client_id] = Pilot(client, self._drive, self._film, self._send)
+            self._pilots[client.client_id] = Pilot(client, self._drive, self._film, self._order)
+
+    def _order(self, order: Order) -> None:
+        """Who drives wants to see it: the page shows what happens now."""
+        if not self._playback.live and not self._film.recording.finished:
+            self._playback.go_live()
+        self._send(order)
 
     def _farewell(self, client: Any) -> None:  # noqa: ANN401
         """A browser has gone; a robot that it drove is let go."""

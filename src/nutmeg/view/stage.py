@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.view.bodies import Piece, body_tree, local_poses
-from nutmeg.view.viewpoints import broadcast_view, pitch_bounds, thing_position
+from nutmeg.view.bodies import Piece, body_tree, geom_bounds, is_paint, local_poses, visible_geoms
+from nutmeg.view.viewpoints import broadcast_view, follow_view, pitch_bounds, thing_position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,12 @@ LABEL_HEIGHT = 0.18
 
 PANEL_SHARE, STEP_BACK = 0.08, 1.12
 """How far aside and back a page's first camera stands, so that its panel does not hide the pitch."""
+
+GRID = 0.5
+"""A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
+
+WIDE = 4.0
+"""A floor this wide is one to walk on, metres."""
 
 SKY = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
@@ -58,6 +64,8 @@ class Stage:
         mujoco.mj_kinematics(model, self.data)
         with server.atomic():
             _light(server)
+            if _plain_floor(model):
+                _add_grid(server)
             self._nodes = [self._add(piece) for piece in self.tree]
             self._labels = {robot: self._add_label(robot) for robot in self.robots}
         poses = len(self.tree)
@@ -123,6 +131,13 @@ class Stage:
         bodies = [piece.body for piece in self.tree if piece.thing == robot]
         return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
 
+    def aim_at(self, robot: str) -> None:
+        """Let new pages start with the camera that follows a robot."""
+        place = thing_position(self.model, self.data, robot)
+        if place is not None:
+            view, camera = follow_view(place), self._server.initial_camera
+            camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
+
     def _aim(self) -> None:
         """The camera that a new page starts with: the broadcast view, moved aside for the panel on the right."""
         view, camera = broadcast_view(self.pitch), self._server.initial_camera
@@ -144,6 +159,30 @@ def _light(server: viser.ViserServer) -> None:
     top, bottom = np.array(SKY[0]), np.array(SKY[1])
     rows = top + share * (bottom - top)
     scene.set_background_image(np.tile(rows, (1, 8, 1)).astype(np.uint8), format="png")
+
+
+def _plain_floor(model: Any) -> bool:  # noqa: ANN401
+    """Whether there is a wide floor and nothing is painted on it."""
+    geoms = visible_geoms(model)
+    still = [geom for geom in geoms if model.body_weldid[model.geom_bodyid[geom]] == 0]
+    wide = any(np.all(np.subtract(*reversed(geom_bounds(model, geom)))[:2] >= WIDE) for geom in still)
+    return bool(wide) and not any(is_paint(model, geom) for geom in geoms)
+
+
+def _add_grid(server: viser.ViserServer) -> None:
+    server.scene.add_grid(
+        "/grid",
+        width=20.0,
+        height=20.0,
+        cell_size=GRID,
+        cell_color=(138, 143, 150),
+        section_size=4 * GRID,
+        section_color=(112, 117, 124),
+        section_thickness=1.4,
+        fade_distance=14.0,
+        fade_from="camera",
+        position=(0.0, 0.0, 0.002),
+    )
 
 
 def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,157 @@
+"""A walking robot that somebody drives from the page of `nutmeg walk --params`.
+
+    driver = Driver(worlds, walker, (0.5, 0.0, 0.0), inbox, sets=("walk", "sprint"))
+    watch(worlds, driver, Watching(drive=driver.offer(), inbox=inbox), terminal)
+
+What is wanted at first, and what sliders ask for, stays wanted, also when nobody looks. What a key or a button asks for
+is wanted only while it is held: the page repeats it, and a robot that hears nothing for `PATIENCE` stops. If several
+pages drive, the one that pressed last is obeyed. Every change is an event of the recording (`drive`, with the wanted
+speeds), and so are falls, restarts, and why something was ignored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nutmeg.learning.course_run import ROBOT, Falls
+from nutmeg.view.orders import Drive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.walker import Walker
+    from nutmeg.view.orders import Inbox, Order
+
+    Event = tuple[str, dict[str, object]]
+    Triple = tuple[float, float, float]
+
+PATIENCE = 0.6
+"""A held key that is not heard of for so long was let go, or its page has vanished [s]."""
+REASON_EVERY = 1.0
+"""Reasons why something was ignored are told at most this often [s]."""
+EDGE = 9.5
+"""How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
+STILL: Triple = (0.0, 0.0, 0.0)
+
+
+class Driver:
+    """Director of one world with a walker that obeys a page.
+
+    Args:
+        worlds: one world with the robot.
+        walker: of the robot.
+        wanted: ahead, to the left [m/s], turning left [rad/s], at first.
+        inbox: where orders come in.
+        sets: names of the walker's sets of parameters.
+    """
+
+    def __init__(
+        self, worlds: Worlds, walker: Walker, wanted: Triple, inbox: Inbox, sets: tuple[str, ...] = ("walk",)
+    ) -> None:
+        self._worlds, self._walker, self._inbox, self._sets = worlds, walker, inbox, sets
+        self._falls = Falls(worlds)
+        self._now: Triple = STILL
+        self._next: Triple | None = wanted
+        self._holder: int | None = None
+        self._shares: Triple = STILL
+        self._heard = 0.0
+        self._down = False
+        self._told = -REASON_EVERY
+
+    def offer(self) -> Drive:
+        """What the page may drive."""
+        return Drive(robot=ROBOT, top=self._top(), sets=self._sets)
+
+    def cycle(self, time: float) -> Iterator[Event]:
+        """One control cycle."""
+        for order in self._inbox.take():
+            yield from self._obey(order, time)
+        yield from self._excuse(time)
+        if self._holder is not None and time - self._heard > PATIENCE:
+            self._want(STILL)
+        if self._next is not None and self._next != self._now:
+            yield self._change(self._next)
+        self._next = None
+        yield from self._watch_falls()
+        yield from self._wrap()
+        self._walker.sample(time)
+
+    def _obey(self, order: Order, time: float) -> Iterator[Event]:
+        if order.order == "hold":
+            self._hold(order, time)
+        elif order.order == "go":
+            self._want(order.numbers)
+        elif order.order == "stop":
+            self._want(STILL)
+        elif order.order == "restart":
+            self._want(STILL)
+            yield self._restart()
+        elif order.index < len(self._sets):
+            if self._walker.chosen[0] != order.index:
+                self._walker.chosen[:] = order.index
+                yield "set", {"text": f"walks with the set {self._sets[order.index]}"}
+        else:
+            yield "ignored", {"text": f"there is no set {order.index + 1}; it has {len(self._sets)}"}
+
+    def _hold(self, order: Order, time: float) -> None:
+        """A key is down, or was let go; only the page that pressed last is obeyed."""
+        moving = any(order.numbers)
+        if not (order.fresh and moving) and order.page != self._holder:
+            return
+        if not moving:
+            self._want(STILL)
+            return
+        self._heard = time
+        if not order.fresh and order.numbers == self._shares:
+            return
+        ahead, left, turn = (share * most for share, most in zip(order.numbers, self._top(), strict=True))
+        if order.numbers[0] < 0:
+            ahead = order.numbers[0] * float(self._walker.walk.top_speed_back()[0])
+        self._next, self._holder, self._shares = (ahead, left, turn), order.page, order.numbers
+
+    def _want(self, wanted: Triple) -> None:
+        """From now on, without anybody holding a key."""
+        self._next, self._holder = wanted, None
+
+    def _change(self, wanted: Triple) -> Event:
+        self._now = wanted
+        self._walker.wanted[:] = wanted
+        ahead, left, turn = (round(value, 4) + 0.0 for value in wanted)
+        text = f"wanted {ahead:.2f}, {left:.2f}, turn {turn:.2f}" if any(wanted) else "wanted: stand"
+        return "drive", {"ahead": ahead, "left": left, "turn": turn, "text": text}
+
+    def _restart(self) -> Event:
+        self._worlds.reset()
+        self._walker.reset()
+        self._down = False
+        return "restart", {"robot": ROBOT, "text": "back on its feet at the start"}
+
+    def _watch_falls(self) -> Iterator[Event]:
+        down = bool(self._falls.now()[0])
+        if down and not self._down:
+            self._down = True
+            yield "fall", {"robot": ROBOT, "text": "falls"}
+
+    def _wrap(self) -> Iterator[Event]:
+        """Before the robot walks off the floor it is put in at the other side."""
+        place = self._worlds.robot(ROBOT).pose[0, :2]
+        for axis in (0, 1):
+            if abs(place[axis]) > EDGE and not self._down:
+                place[axis] -= 2 * EDGE * (1 if place[axis] > 0 else -1)
+                yield "wrap", {"robot": ROBOT, "text": "comes in again at the other side"}
+
+    def _excuse(self, time: float) -> Iterator[Event]:
+        """Why something was ignored; a flood of nonsense makes one event a second."""
+        if time - self._told < REASON_EVERY:
+            return
+        reasons = self._inbox.refused()
+        if reasons:
+            self._told = time
+            more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+            yield "ignored", {"text": reasons[-1] + more}
+
+    def _top(self) -> Triple:
+        """Top speeds ahead, to the side [m/s] and turning [rad/s]."""
+        ahead, left, turn = self._walker.walk.top_speed()[0].tolist()
+        return ahead, left, turn

@@ -1,0 +1,144 @@
+"""A walk that somebody drives, without a page: orders in, wanted speeds and events out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from nutmeg.body import Placement, SceneSettings, assemble
+from nutmeg.commands.walk_drive import EDGE, PATIENCE, Driver
+from nutmeg.engine import Worlds
+from nutmeg.learning.course_run import CYCLE, ROBOT, walker_of
+from nutmeg.learning.walks import read_walk
+from nutmeg.view.orders import Inbox, Order
+
+if TYPE_CHECKING:
+    from nutmeg.motion.walker import Walker
+
+
+class Driven:
+    """One world with a driver, and what happened in it."""
+
+    def __init__(self, wanted: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+        walk = read_walk("initial").with_set("sprint", {"z_step": 0.03})
+        placement = Placement(robot="nao-spark", name=ROBOT)
+        scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+        self.worlds = Worlds(scene)
+        self.walker: Walker = walker_of(self.worlds, [walk])
+        self.inbox = Inbox()
+        self.driver = Driver(self.worlds, self.walker, wanted, self.inbox, sets=tuple(walk.sets))
+        self.time, self.events = 0.0, list[dict[str, Any]]()
+        self._steps = round(CYCLE / scene.timestep)
+
+    def go(self, seconds: float = CYCLE) -> list[str]:
+        """Lets time pass; returns the kinds of events that came."""
+        before = len(self.events)
+        for _ in range(round(seconds / CYCLE)):
+            for kind, fields in self.driver.cycle(self.time):
+                self.events.append({"kind": kind, **fields})
+            self.worlds.step(self._steps)
+            self.time += CYCLE
+        return [event["kind"] for event in self.events[before:]]
+
+    def say(self, **order: Any) -> None:
+        self.inbox.post(Order(**order).line())
+
+    @property
+    def wanted(self) -> list[float]:
+        return list(self.walker.wanted[0])
+
+
+def test_what_is_wanted_at_first_stays_wanted_when_nobody_looks() -> None:
+    driven = Driven((0.1, 0.0, 0.2))
+    assert driven.go(2 * PATIENCE) == ["drive"]
+    assert driven.wanted == pytest.approx([0.1, 0.0, 0.2])
+    assert driven.worlds.robot(ROBOT).pose[0, 0] > 0.02
+
+
+def test_a_held_key_drives_at_its_share_and_a_released_one_stops() -> None:
+    driven = Driven()
+    top = driven.driver.offer().top
+    driven.say(order="hold", page=1, numbers=(0.5, 0.0, -1.0))
+    assert driven.go() == ["drive"]
+    assert driven.wanted == pytest.approx([0.5 * top[0], 0.0, -top[2]])
+    driven.say(order="hold", page=1)
+    assert driven.go() == ["drive"]
+    assert driven.wanted == [0.0, 0.0, 0.0]
+
+
+def test_a_page_that_vanishes_stops_the_robot_and_one_that_repeats_does_not() -> None:
+    driven = Driven()
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0))
+    driven.go(0.8 * PATIENCE)
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0), fresh=False)
+    assert driven.go(0.8 * PATIENCE) == [], "a repetition changes nothing"
+    assert driven.wanted[0] > 0
+    driven.go(0.4 * PATIENCE)
+    assert driven.wanted == [0.0, 0.0, 0.0]
+
+
+def test_of_two_pages_the_one_that_pressed_last_drives() -> None:
+    driven = Driven()
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0))
+    driven.go()
+    driven.say(order="hold", page=2, numbers=(0.0, 1.0, 0.0))
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0), fresh=False)
+    driven.say(order="hold", page=1)
+    driven.go()
+    assert driven.wanted[0] == 0.0
+    assert driven.wanted[1] > 0.0
+
+
+def test_a_slider_asks_for_a_speed_that_stays_and_space_ends_it() -> None:
+    driven = Driven()
+    driven.say(order="go", page=1, numbers=(0.05, 0.0, 0.1))
+    driven.go(2 * PATIENCE)
+    assert driven.wanted == pytest.approx([0.05, 0.0, 0.1])
+    driven.say(order="stop", page=2)
+    driven.go()
+    assert driven.wanted == [0.0, 0.0, 0.0]
+
+
+def test_a_fallen_robot_is_told_once_and_put_back_on_its_feet() -> None:
+    driven = Driven((0.1, 0.0, 0.0))
+    robot = driven.worlds.robot(ROBOT)
+    driven.go()
+    start = robot.pose[0].copy()
+    robot.pose[0, 2:7] = [0.1, np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0]
+    assert driven.go(0.2).count("fall") == 1
+    driven.say(order="restart")
+    assert driven.go() == ["restart", "drive"]
+    assert robot.pose[0] == pytest.approx(start, abs=0.02)
+    assert driven.go(0.4) == []
+    assert robot.uprightness()[0] > 0.95
+
+
+def test_sets_of_parameters_are_chosen_by_number_and_a_missing_one_is_told() -> None:
+    driven = Driven()
+    driven.say(order="set", index=1)
+    assert driven.go() == ["set"]
+    assert driven.walker.chosen[0] == 1
+    driven.say(order="set", index=2)
+    assert driven.go() == ["ignored"]
+    assert "it has 2" in driven.events[-1]["text"]
+
+
+def test_a_flood_of_nonsense_is_told_once_a_second_and_drives_nothing() -> None:
+    driven = Driven()
+    for _ in range(25):
+        for _ in range(200):
+            driven.inbox.post('{"order": "go", "numbers": [NaN, 0, 0]}')
+        driven.go()
+    assert [event["kind"] for event in driven.events] == ["ignored"]
+    assert driven.wanted == [0.0, 0.0, 0.0]
+
+
+def test_a_robot_that_comes_to_the_edge_of_the_floor_comes_in_again_on_the_other_side() -> None:
+    driven = Driven()
+    driven.go()
+    driven.worlds.robot(ROBOT).pose[0, 0] = EDGE + 0.05
+    assert driven.go() == ["wrap"]
+    assert driven.worlds.robot(ROBOT).pose[0, 0] == pytest.approx(0.05 - EDGE, abs=0.01)
+    assert driven.go(0.2) == []
