@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import pytest
 
 from nutmeg.errors import UsageError
 from nutmeg.learning import dribbling, measure
+from nutmeg.learning.course import read_course
+from nutmeg.learning.course_run import run_bouts
 from nutmeg.learning.dribbling import DribbleBout, DribbleStart, drive_ball
 from nutmeg.learning.measure import Measured, measure_walk
-from nutmeg.learning.tasks import WalkTrials, task_settings
+from nutmeg.learning.tasks import WalkTrials, course_bouts, task_settings
 from nutmeg.learning.walks import Walk, read_walk
 
 Array = Any
@@ -43,6 +46,43 @@ def test_a_mean_has_its_standard_error() -> None:
     assert Measured.of(np.zeros(0), np.ones(3, dtype=bool)).as_json()["mean"] is None
 
 
+def test_parts_of_a_measurement_pool_to_the_whole() -> None:
+    values, fell = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([True, False, False, True, False])
+    whole = Measured.of(values, fell)
+    parts = [Measured.of(values[:2], fell[:2]), Measured.of(values[2:], fell[2:])]
+    pooled = Measured.pooled(parts)
+    assert (pooled.falls, pooled.trials) == (2, 5)
+    assert (pooled.mean, pooled.se) == pytest.approx((whole.mean, whole.se))
+    assert Measured.pooled([whole]).se == pytest.approx(whole.se)
+
+
+def test_speeds_alone_are_those_of_the_whole_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SECONDS", "RUN_UP", "STOPPING", "CHANGE_EVERY"):
+        monkeypatch.setattr(measure, name, 0.4)
+    walk = read_walk("initial")
+    found = measure_walk(walk, trials=2, seed=4, changes=2)
+    assert found.changes.mean == pytest.approx(0.8)
+    assert measure.walk_speeds(walk, trials=2, seed=4) == found.speeds
+
+
+def test_fitness_is_the_reward_of_whole_courses(tmp_path: Path) -> None:
+    course = tmp_path / "short.toml"
+    course.write_text(
+        'name = "short"\n'
+        '[[trajectory]]\nname = "ahead"\ntarget = [{ to = [20, 0], seconds = 0.6 }]\n'
+        '[[trajectory]]\nname = "aside"\ntarget = [{ to = [0, 20], seconds = 0.4 }, { stop = true, seconds = 0.2 }]\n',
+        encoding="utf-8",
+    )
+    walk = read_walk("initial")
+    found = measure.course_fitness(walk, course=str(course), starts=3, seed=2)
+    rng = measure._generator(3, 2)
+    expected = run_bouts("nao-spark", course_bouts(read_course(str(course)), [walk], [rng], 3)).total
+    assert found.trials == 3
+    assert found.falls == 0
+    assert found.mean == pytest.approx(expected.sum() / 3)
+    assert found.se == pytest.approx(np.std(expected.reshape(3, 2).sum(axis=1), ddof=1) / np.sqrt(3))
+
+
 def test_a_number_of_trials_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(UsageError, match=r"1\.\.1000"):
         measure_walk(read_walk("initial"), trials=0)
@@ -52,6 +92,10 @@ def test_directions_change_every_time() -> None:
     targets = measure._changing(np.random.default_rng(3))
     assert len(targets) == measure.CHANGES
     assert all(a.to != b.to for a, b in itertools.pairwise(targets))
+    long = [target.to for target in measure._changing(np.random.default_rng(5), 20)]
+    assert len(long) == 20
+    assert all(a != b for a, b in itertools.pairwise(long))
+    assert all(set(long[at : at + 4]) == set(measure.WAYS.values()) for at in range(0, 20, 4))
 
 
 def test_a_ball_straight_ahead_is_driven_towards_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,6 +126,14 @@ def agent_walks(folder: Path | None = None) -> tuple[dict[str, Walk], tuple[str,
     return walks, tuple(name for name, file in found.items() if not file)
 
 
+def other_walks(folder: Path | None = None) -> dict[str, Walk]:
+    """The walks that are of no agent, by name: those that come with Nutmeg, and the TOML files of a folder."""
+    agents = {agent.walk for agent in AGENTS.values()}
+    files = {name: name for name in walk_names()}
+    files |= {path.stem: str(path) for path in sorted(folder.glob("*.toml"))} if folder is not None else {}
+    return {name: read_walk(file) for name, file in files.items() if name not in agents}
+
+
 def _walk_file(name: str, folder: Path | None) -> str:
     """What to call `read_walk` with; empty if there is no such walk."""
     own = () if folder is None else (folder / f"{name}.toml", folder / name / "params.toml")

@@ -243,12 +243,12 @@ def _plan(walk: Walk, trials: int, rng: np.random.Generator, changes: int) -> tu
 
 
 def _changing(rng: np.random.Generator, changes: int = CHANGES) -> tuple[Target, ...]:
-    """Targets into ever other directions."""
-    names, now, targets = list(WAYS), "", []
-    for _ in range(changes):
-        now = str(rng.choice([name for name in names if name != now]))
-        targets.append(Target(to=WAYS[now], seconds=CHANGE_EVERY))
-    return tuple(targets)
+    """Targets into ever other directions; all four come in turn, so that nobody walks off the floor in a minute."""
+    names: list[str] = []
+    while len(names) < changes:
+        four = [str(name) for name in rng.permutation(list(WAYS))]
+        names += four if not names or four[0] != names[-1] else [*four[1:], four[0]]
+    return tuple(Target(to=WAYS[name], seconds=CHANGE_EVERY) for name in names[:changes])
 
 
 def _turning(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.errors import FileError
+from nutmeg.json_values import finite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class PartsLog:
                 file.seek(0)
                 lines = file.read().splitlines(keepends=True)
                 file.truncate(sum(len(line) for line in lines[:number]))
-                file.write(json.dumps(_plain(parts)).encode() + b"\n")
+                file.write(json.dumps(finite(parts.tolist())).encode() + b"\n")
                 os.fsync(file.fileno())
         except OSError as error:
             raise FileError(
@@ -74,7 +75,3 @@ class PartsLog:
             except (ValueError, TypeError):
                 raise FileError(self._path, "is not a list of lists of numbers in JSON.", line=number) from None
         return found
-
-
-def _plain(parts: Array) -> list[list[float | None]]:
-    return [[value if np.isfinite(value) else None for value in row] for row in parts.tolist()]

@@ -72,7 +72,7 @@ def servo_xl330(answer: Mapping[str, Any]) -> Shown:
         )
         for row in answer["splits"]
     ]
-    notes = [f"mean absolute error of position [deg], seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."]
+    notes = [f"mean absolute error of position in degrees, seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."]
     return Shown(columns, rows, (*notes, *([answer["sysid_note"]] if answer.get("sysid_note") else [])))
 
 
@@ -129,6 +129,86 @@ def simspark(answer: Mapping[str, Any]) -> Shown:
     )
 
 
+def walk_table2(answer: Mapping[str, Any]) -> Shown:
+    """Speeds of the agents, the paper's in brackets; then every goal."""
+    ways = ("forward", "backward", "sideways")
+    rows = [
+        (
+            name,
+            *(_speed(row["speeds"][way], row["paper"][way]) for way in ways),
+            number(row["speeds"]["turn"]["mean"], 2),
+            "+".join(str(row["speeds"][way]["falls"]) for way in (*ways, "turn")),
+            f"{row['changes']['falls']} of {row['changes']['trials']}",
+            f"{row['fitness']['mean']:.1f} ±{row['fitness']['se']:.1f}",
+            number(row["fitness_ratio"], 2),
+        )
+        for name, row in answer["agents"].items()
+    ]
+    columns = ("agent", *ways, "turn", "falls", "in changes", "course", "/ Initial")
+    settings = answer["settings"]
+    notes = [
+        (
+            "m/s over 10 s from standing ± standard error (the paper's), turning in rad/s; falls forward, backward, "
+            f"sideways and turning; falls with a new direction every 3 s for {3 * settings['changes']} s; fitness on "
+            "the course of goToTarget. "
+            f"{settings['trials']} starts a seed, seeds {settings['seeds'][0]} to {settings['seeds'][-1]}."
+        ),
+        *(f"{name}: not measured, there is no {file}" for name, file in answer["missing"].items()),
+        *(_made(name, row["made"]) for name, row in answer["agents"].items()),
+        *(goal["sentence"] for goal in answer["goals"]),
+    ]
+    return Shown(columns, rows, tuple(notes))
+
+
+def _speed(ours: Mapping[str, Any], paper: float | None) -> str:
+    told = "" if paper is None else f" ({paper:.2f})"
+    return f"{ours['mean']:.3f} ±{ours['se']:.3f}{told}"
+
+
+def _made(name: str, made: Mapping[str, Any]) -> str:
+    """What made a walk: the effort and the command."""
+    if not made["command"]:
+        return f"{name}: made by hand."
+    return f"{name}: seed {made['seed']}, {made['evaluations']:,} evaluations, {made['command']}"
+
+
+def walk_robustness(answer: Mapping[str, Any]) -> Shown:
+    """The share of each walk that survives each impulse; then what other motors cost."""
+    impulses = [row["impulse"] for row in answer["pushes"][0]["impulses"]] if answer["pushes"] else []
+    rows = [
+        (
+            f"{curve['walk']}, {curve['actuation']}",
+            "walking" if curve["walking"] else "on the spot",
+            *(percent(row["share"], 0) for row in curve["impulses"]),
+            number(curve["half"], 2),
+        )
+        for curve in answer["pushes"]
+    ]
+    pushed = answer["settings"]["pushes"]
+    notes = [
+        (
+            f"share on their feet {pushed['watched']:g} s after a push of {pushed['duration']:g} s, "
+            f"{pushed['trials']} starts in each of four directions; half survive the impulse of the last column."
+        ),
+        *(f"{name}: not pushed, there is no {file}" for name, file in answer["missing"].items()),
+        *(_transferred(row) for row in answer["transfer"]),
+    ]
+    for why in dict.fromkeys(answer["not_transferred"].values()):
+        names = ", ".join(name for name, reason in answer["not_transferred"].items() if reason == why)
+        notes.append(f"not tried on other motors, for {why}: {names}.")
+    return Shown(("walk", "pushed", *(f"{one:g} N s" for one in impulses), "half [N s]"), rows, tuple(notes))
+
+
+def _transferred(row: Mapping[str, Any]) -> str:
+    """A sentence about a walk on an actuation."""
+    parts = [
+        f"{way} {speed['mean']:.3f} ± {speed['se']:.3f}"
+        + ("" if row["actuation"] == "ideal" or row["loss"][way] is None else f" (loss {percent(row['loss'][way])})")
+        for way, speed in row["speeds"].items()
+    ]
+    return f"{row['walk']} on {row['actuation']}: {', '.join(parts)}; {row['falls']} of {row['trials']} fell."
+
+
 TABLES: dict[str, Callable[[Mapping[str, Any]], Shown]] = {
     "motoflex-walk": motoflex_walk,
     "servo-xl330": servo_xl330,
@@ -136,4 +216,6 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], Shown]] = {
     "btr-nao": btr_nao,
     "motoflex-fit": motoflex_fit,
     "simspark": simspark,
+    "walk-table2": walk_table2,
+    "walk-robustness": walk_robustness,
 }
