@@ -1,0 +1,115 @@
+"""The referee: (state, facts, rules) -> (state, decisions), pure and without physics.
+
+    rules = load_rules("sim3d")
+    state = new_match(kick_off=Side.LEFT)
+    while state.mode is not PlayMode.GAME_OVER:
+        facts = ...                                   # what the world looks like after a cycle
+        state, decisions = judge(state, facts, rules)
+        ...                                           # the world carries the decisions out
+
+The same state and facts always give the same decisions, and a pitch turned by half a turn gives them turned. All rules
+are in `rules`; which file does what: `clock` (halves), `restarts`, `scoring`, `pass_mode`, `offside`, `shootout`,
+`fouls`, `collisions`, `penalties`; `trainer` has what people and programs may order from outside.
+
+A judgement of 22 players takes some 0.05 ms: nothing loops over players unless something is wrong with one. Players
+who lie or collide double that; each player who is moved adds 0.08 ms, in that cycle only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.match.case import Case
+from nutmeg.match.clock import advance, judge_time
+from nutmeg.match.collisions import judge_charging, judge_touching, remember_contacts
+from nutmeg.match.fouls import judge_areas, judge_crowding, judge_incapable, judge_self_collisions
+from nutmeg.match.offside import judge_offside
+from nutmeg.match.pass_mode import judge_pass_requests, update_pass_mode, update_pass_watch
+from nutmeg.match.penalties import serve_penalties
+from nutmeg.match.play_modes import GOALS, KICK_OFFS, PASSES, PAUSED, RESTARTS, PlayMode
+from nutmeg.match.restarts import update_before_kick_off, update_goal, update_kick_off, update_restart
+from nutmeg.match.scoring import note_touches, play_goes_on, remember_ball, update_kick_off_scoring
+from nutmeg.match.shootout import judge_shoot_out
+
+if TYPE_CHECKING:
+    from nutmeg.match.decisions import Decision
+    from nutmeg.match.facts import Facts
+    from nutmeg.match.rules import Rules
+    from nutmeg.match.state import MatchState
+
+
+def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tuple[Decision, ...]]:
+    """One cycle: what the referee remembers afterwards, and what it decides."""
+    case = Case(state, facts, rules)
+    advance(case)
+    note_touches(case)
+    judge_time(case)
+    if case.state.shoot_out is not None:
+        judge_shoot_out(case)
+    else:
+        judge_play(case)
+        judge_fouls(case)
+    remember(case)
+    return case.state, tuple(case.decisions)
+
+
+def judge_play(case: Case) -> None:
+    """What the present mode asks for."""
+    mode = case.state.mode
+    if mode is PlayMode.PLAY_ON or mode in PASSES:
+        judge_ball_in_play(case)
+    elif mode in RESTARTS or mode in KICK_OFFS:
+        (update_kick_off if mode in KICK_OFFS else update_restart)(case)
+        if case.state.mode is PlayMode.PLAY_ON:
+            judge_offside(case)  # team-mates may be offside from the kick
+    elif mode in GOALS:
+        update_goal(case)
+    elif mode is PlayMode.BEFORE_KICK_OFF:
+        update_before_kick_off(case)
+
+
+def judge_ball_in_play(case: Case) -> None:
+    """Goals, balls over a line, and everything that only counts while the ball is live."""
+    update_kick_off_scoring(case)
+    if case.state.mode in PASSES:
+        update_pass_mode(case)
+    else:
+        update_pass_watch(case)
+    if play_goes_on(case) and not judge_offside(case):
+        judge_pass_requests(case)
+
+
+def judge_fouls(case: Case) -> None:
+    """Fouls; while the game is paused, all of them are forgotten."""
+    if case.state.mode in PAUSED or case.state.mode is PlayMode.GAME_OVER:
+        if case.state.down is not None or case.state.held:
+            case.change(down=None, held=())
+        return
+    if case.state.held:
+        serve_penalties(case)
+    judge_incapable(case)
+    judge_areas(case)
+    judge_crowding(case)
+    judge_touching(case)
+    judge_charging(case)
+    judge_self_collisions(case)
+
+
+def remember(case: Case) -> None:
+    """Keep what the next cycle needs of this one."""
+    kept = remember_ball(case)
+    samples = case.rules.fouls.charging.velocity_samples - 1
+    kept["velocities"] = (case.facts.velocity, *case.state.velocities)[:samples]
+    if len(case.facts.contacts) or case.state.in_contact:
+        kept["in_contact"] = remember_contacts(case)
+    if case.moved or case.toucher is not None:
+        stamps = case.state.stamps
+        moved = stamps.moved.copy()
+        for player in case.moved:
+            moved[player] = case.elapsed
+        touched = np.where(case.facts.touches_ball, case.elapsed, stamps.touched_ball)
+        kept["stamps"] = dataclasses.replace(stamps, moved=moved, touched_ball=touched)
+    case.change(**kept)

@@ -1,0 +1,207 @@
+"""How play is started again: kick-offs, kick-ins, corners, goal kicks, free kicks, drop balls.
+
+A restart is awarded with a place; after a pause the ball is put there, opponents are kept away, own players under it
+are pushed aside, and it stays until the side to kick touches it. A goal kick is taken when the ball leaves the penalty
+area. Nobody kicks for too long: the ball is dropped, for everybody. This is how rcssserver3d does it (numbers in the
+rule book); a touch by the side that is kept away does not count here, there it does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nutmeg.match.case import TINY, Case, sign_of
+from nutmeg.match.clearing import clear_area, clear_circle, clear_half, repel
+from nutmeg.match.play_modes import (
+    CORNER_KICKS,
+    DIRECT_FREE_KICKS,
+    FREE_KICKS,
+    GOAL_KICKS,
+    KICK_INS,
+    KICK_OFFS,
+    OFFSIDES,
+    PlayMode,
+    Side,
+    side_of,
+)
+from nutmeg.match.state import Kick
+
+if TYPE_CHECKING:
+    from nutmeg.match.decisions import Place
+    from nutmeg.match.rules import Pitch
+
+CENTRE = (0.0, 0.0)
+
+
+def award(case: Case, mode: PlayMode, place: Place) -> None:
+    """Give a restart; what was watched before no longer matters."""
+    case.set_mode(
+        mode,
+        place=place,
+        ball_put=False,
+        goal_kick_touched=False,
+        kick=None,
+        no_score=None,
+        pass_watch=None,
+        in_offside=None,
+    )
+
+
+def award_kick_in(case: Case, side: Side, out: Place) -> None:
+    """A kick-in where the ball crossed a touch line, on the line."""
+    pitch = case.rules.pitch
+    line, end = pitch.width / 2 - pitch.ball_radius, pitch.length / 2 - pitch.ball_radius
+    x = min(max(out[0], -end), end)
+    award(case, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
+
+
+def award_corner_kick(case: Case, side: Side, y: float) -> None:
+    """A corner kick on that half of the opponents' goal line where the ball went out."""
+    pitch = case.rules.pitch
+    far = pitch.width / 2 if case.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
+    x = side.sign * (pitch.length / 2 - pitch.ball_radius)
+    award(case, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
+
+
+def award_goal_kick(case: Case, side: Side) -> None:
+    """A goal kick in front of the own goal."""
+    x = case.rules.pitch.length / 2 - case.rules.restarts.goal_kick_distance
+    award(case, GOAL_KICKS[side], (-side.sign * x, 0.0))
+
+
+def award_free_kick(case: Case, side: Side, place: Place, *, direct: bool = False) -> None:
+    """A free kick; not inside a penalty area, but at its corner."""
+    award(case, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, case.rules.pitch))
+
+
+def award_offside(case: Case, side: Side, place: Place) -> None:
+    """The kick after the opponents were offside."""
+    award(case, OFFSIDES[side], playable(place, case.rules.pitch))
+
+
+def playable(place: Place, pitch: Pitch) -> Place:
+    """The nearest place where a ball may be put: inside the lines, and at the corner of a penalty area, not in it."""
+    end, line = pitch.length / 2 - pitch.ball_radius, pitch.width / 2 - pitch.ball_radius
+    x, y = min(max(place[0], -end), end), min(max(place[1], -line), line)
+    edge, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.penalty_width / 2
+    if abs(x) > edge and abs(y) < half_width:
+        return sign_of(x, 1.0) * edge, sign_of(y, x) * half_width
+    return x, y
+
+
+def update_before_kick_off(case: Case) -> None:
+    """Keep the ball on the centre mark and the teams in their halves; start by itself, if the rules say so."""
+    if not case.facts.present.any():
+        return
+    rules = case.rules.match
+    case.put_ball(CENTRE)
+    if not rules.start_anywhere:
+        for side in Side:
+            clear_half(case, side, circle_allowed=False, circle_forbidden=False, reason="kick-off from the own half")
+    if rules.automatic_kick_off and case.state.mode_time >= rules.wait_before_kick_off - TINY:
+        start_kick_off(case, case.state.starter)
+
+
+def update_goal(case: Case) -> None:
+    """Let the pause after a goal pass, then have the other side kick off."""
+    scorer = side_of(case.state.mode)
+    assert scorer is not None
+    line_up(case, scorer.other)
+    if case.state.mode_time >= case.rules.match.goal_pause - TINY:
+        start_kick_off(case, scorer.other)
+
+
+def start_kick_off(case: Case, side: Side) -> None:
+    """Put the ball on the centre mark and let a side kick off."""
+    award(case, KICK_OFFS[side], CENTRE)
+    case.put_ball(CENTRE)
+
+
+def line_up(case: Case, side: Side) -> None:
+    """Keep both teams where they belong when `side` kicks off."""
+    if case.rules.match.start_anywhere:
+        return
+    clear_half(case, side, circle_allowed=True, circle_forbidden=False, reason="kick-off from the own half")
+    clear_half(case, side.other, circle_allowed=False, circle_forbidden=True, reason="kick-off of the opponents")
+
+
+def update_kick_off(case: Case) -> None:
+    """Wait for the kick-off to be taken."""
+    side = side_of(case.state.mode)
+    assert side is not None
+    line_up(case, side)
+    if case.state.mode_time > case.rules.restarts.drop_ball_time + TINY:
+        drop_ball(case, CENTRE)
+    elif case.toucher is not None and case.toucher[0] is side:
+        taken(case)
+        if not case.is_drill:
+            case.change(no_score=side)
+    else:
+        case.put_ball(CENTRE)
+
+
+def update_restart(case: Case) -> None:
+    """Wait for any other restart to be taken."""
+    state, restarts = case.state, case.rules.restarts
+    side = side_of(state.mode)
+    assert side is not None
+    if state.mode_time < restarts.pause - TINY:
+        return
+    keep_away(case, side.other)
+    if not state.ball_put:
+        repel(case, side, state.place, restarts.repel_distance, restarts.repel_distance, "under the ball")
+        case.put_ball(state.place)
+        case.change(ball_put=True)
+    elif state.mode_time > restarts.drop_ball_time + TINY:
+        drop_ball(case, state.place)
+    elif state.mode in GOAL_KICKS:
+        _update_goal_kick(case, side)
+    elif case.toucher is not None and case.toucher[0] is side:
+        taken(case)
+    else:
+        case.put_ball(state.place)
+
+
+def keep_away(case: Case, side: Side) -> None:
+    """Keep a side away from the restart of its opponents."""
+    if case.state.mode in GOAL_KICKS:
+        clear_area(case, side, "goal kick of the opponents")
+    else:
+        clear_circle(case, side, case.state.place, "too near to the opponents' kick")
+
+
+def _update_goal_kick(case: Case, side: Side) -> None:
+    """A goal kick is taken when the ball has left the area."""
+    if case.toucher is not None and case.toucher[0] is side and not case.state.goal_kick_touched:
+        case.change(goal_kick_touched=True)
+    if not case.state.goal_kick_touched:
+        case.put_ball(case.state.place)
+    elif not in_own_area(case.ball, side, case.rules.pitch):
+        taken(case)
+
+
+def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> bool:
+    """Whether a ball is in the penalty area of a side and not out of play."""
+    x, y = -ball[0] * side.sign, abs(ball[1])
+    return pitch.length / 2 - pitch.penalty_depth <= x <= pitch.length / 2 + pitch.ball_radius and (
+        y <= pitch.penalty_width / 2
+    )
+
+
+def taken(case: Case) -> None:
+    """Play on after a restart by the player who touched last, and watch that player."""
+    mode, touch = case.state.mode, case.state.touch
+    kick = None
+    if touch is not None and not case.is_drill:
+        kick = Kick(side=touch.side, index=touch.index, stamp=touch.stamp, mode=mode)
+    case.set_mode(PlayMode.PLAY_ON, kick=kick)
+
+
+def drop_ball(case: Case, place: Place) -> None:
+    """Put the ball down for everybody, move all players away from it, and play on."""
+    place = playable(place, case.rules.pitch)
+    for side in Side:
+        clear_circle(case, side, place, "drop ball")
+    award(case, PlayMode.PLAY_ON, place)
+    case.put_ball(place)
+    case.tell("drop_ball", "drop ball", place=place)

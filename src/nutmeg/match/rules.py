@@ -1,0 +1,266 @@
+"""The rule book: every number a referee needs, read from a TOML file, each with its source beside it.
+
+    rules = load_rules("sim3d")                     # or the path of your own
+    rules.match.half_length                         # 300.0 s
+    rules = rules.with_match(automatic_kick_off=True, wait_before_kick_off=2.0)
+    rules = rules.on(pitch_of(load_field("sim3d-21x14"), load_ball("sim3d")))
+
+The league's book is `data/rules/sim3d.toml`; what it leaves to people at tournaments (extra time, penalty shoot-out)
+and what its server has but does not use (offside, crowding) are options there. Coordinates as everywhere: the origin
+is the centre mark, x points to the right goal, y to the left of someone who looks that way.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.match.foul_rules import FoulRules, refuse_negative
+from nutmeg.settings import read_cached
+
+if TYPE_CHECKING:
+    from nutmeg.body.ball import BallSettings
+    from nutmeg.body.field import FieldSettings
+
+FOLDER = Path(__file__).parent / "data" / "rules"
+MOST_PLAYERS = 11
+"""Players of a team in all arrays; the rules may allow fewer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pitch:
+    """The measures that rules refer to, m."""
+
+    length: float
+    """Between the goal lines."""
+    width: float
+    """Between the touch lines."""
+    goal_width: float
+    """Between the posts."""
+    goal_height: float
+    """Under the crossbar."""
+    goal_depth: float
+    """From the goal line to the net."""
+    penalty_depth: float
+    """Of the penalty area, from the goal line."""
+    penalty_width: float
+    """Of the penalty area, along the goal line."""
+    circle_radius: float
+    """Of the centre circle."""
+    ball_radius: float
+    """Of the ball."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no pitch can have."""
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) <= 0:
+                raise ValueError(f"{field.name} is {getattr(self, field.name)}; it must be above 0.")
+        for part in ("goal_width", "penalty_width"):
+            if getattr(self, part) >= self.width:
+                raise ValueError(f"{part} is {getattr(self, part)} m, but the pitch is only {self.width} m wide.")
+        if self.penalty_depth >= self.length / 2:
+            raise ValueError(f"penalty_depth is {self.penalty_depth} m, more than half of the pitch.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchRules:
+    """How long, how many, who starts."""
+
+    players: int
+    """Players of a team, at most 11."""
+    half_length: float
+    """s."""
+    halves: Literal[1, 2]
+    """One or two."""
+    swap_ends: bool
+    """Teams change ends for the second half, and for each half of extra time."""
+    extra_time: bool
+    """A draw is followed by two more halves."""
+    extra_half_length: float
+    """s."""
+    goal_pause: float
+    """From a goal to the kick-off, s."""
+    automatic_kick_off: bool
+    """Each half starts by itself, instead of by a trainer."""
+    wait_before_kick_off: float
+    """Before an automatic kick-off, counted once somebody is on the pitch, s."""
+    start_anywhere: bool
+    """Nobody is sent to the own half for a kick-off."""
+    drill_players: int
+    """With at most so many players on the pitch, restrictions on kick-offs and free kicks are lifted."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no match can have."""
+        refuse_negative(self)
+        if not 1 <= self.players <= MOST_PLAYERS:
+            raise ValueError(f"players is {self.players}; allowed are 1 to {MOST_PLAYERS}.")
+        for name in ("half_length", "extra_half_length"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is 0; a half takes time.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartRules:
+    """Kick-ins, corners, goal kicks and free kicks."""
+
+    pause: float
+    """From the whistle until the ball is put down, s."""
+    drop_ball_time: float
+    """A restart nobody takes ends after this time, s from the whistle."""
+    distance: float
+    """Opponents this near to the ball are moved, m."""
+    move_distance: float
+    """To this distance, m."""
+    repel_distance: float
+    """Players of the side to kick are pushed so far from the ball when it is put down, m."""
+    goal_kick_distance: float
+    """Of the ball from the goal line, m."""
+    corner_kick: Literal["midway", "corner"]
+    """Where corners are taken."""
+    kick_duration: float
+    """Touches of the taker within this time are one kick, s."""
+    player_radius: float
+    """Room that a moved player needs, m."""
+    move_attempts: int
+    """How many places are tried for a moved player."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that contradict each other."""
+        refuse_negative(self)
+        if self.move_distance < self.distance:
+            raise ValueError(
+                f"move_distance is {self.move_distance} m, but opponents nearer than distance {self.distance} m are "
+                "moved; they would be moved for ever."
+            )
+        if self.drop_ball_time <= self.pause:
+            raise ValueError(
+                f"drop_ball_time is {self.drop_ball_time} s; it must be longer than the pause of {self.pause} s."
+            )
+        if self.move_attempts < 1 or self.player_radius == 0:
+            raise ValueError("move_attempts and player_radius must be above 0.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsideRules:
+    """Offside as in human soccer."""
+
+    on: bool
+    """Whether it is called."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassRules:
+    """Pass mode: a few seconds at the ball without opponents, and for that no goal for a while."""
+
+    on: bool
+    """Whether players may ask for it."""
+    ball_speed: float
+    """The ball must not be faster, m/s."""
+    ball_distance: float
+    """The asking player must not be farther from it, m."""
+    opponent_distance: float
+    """Opponents must not be nearer, m."""
+    opponent_margin: float
+    """Opponents who come nearer are put this much farther, m."""
+    duration: float
+    """s."""
+    score_wait: float
+    """No goals so long afterwards, unless two players of the team have touched the ball, s."""
+    retry_wait: float
+    """Before the same team may ask again, s."""
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers."""
+        refuse_negative(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShootOutRules:
+    """Penalty kicks after a draw."""
+
+    on: bool
+    """Whether a draw is followed by penalty kicks."""
+    ball_distance: float
+    """Of the ball from the goal line, m."""
+    kicker_distance: float
+    """Of the kicker from the goal line, m."""
+    kick_time: float
+    """Allowed for one kick, s."""
+    still_ball_speed: float
+    """A kicked ball slower than this ends the kick, m/s."""
+    rounds: int
+    """Kicks of each team before the shoot-out can end."""
+    most_rounds: int
+    """Kicks of each team after which it ends in any case."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no shoot-out can have."""
+        refuse_negative(self)
+        if not 1 <= self.rounds <= self.most_rounds:
+            raise ValueError(f"rounds is {self.rounds}; allowed are 1 to most_rounds = {self.most_rounds}.")
+        if self.kicker_distance <= self.ball_distance:
+            raise ValueError(f"kicker_distance is {self.kicker_distance} m; the kicker must stand behind the ball.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """A whole rule book."""
+
+    name: str
+    """The name it is called by, that of its file."""
+    pitch: Pitch
+    """Measures."""
+    match: MatchRules
+    """How long, how many, who starts."""
+    restarts: RestartRules
+    """Kick-ins, corners, goal kicks and free kicks."""
+    offside: OffsideRules
+    """Offside."""
+    pass_mode: PassRules
+    """Pass mode."""
+    fouls: FoulRules
+    """Fouls, and what follows."""
+    shoot_out: ShootOutRules
+    """Penalty kicks after a draw."""
+
+    def with_match(self, **changes: Any) -> Rules:  # noqa: ANN401 (fields of MatchRules)
+        """The same book with other rules for the match, e.g. `automatic_kick_off=True`."""
+        return dataclasses.replace(self, match=dataclasses.replace(self.match, **changes))
+
+    def on(self, pitch: Pitch) -> Rules:
+        """The same book on another pitch."""
+        return dataclasses.replace(self, pitch=pitch)
+
+
+def rule_books() -> list[str]:
+    """The rule books that come with Nutmeg."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load_rules(name: str | Path) -> Rules:
+    """A built-in rule book by name, or a user's by the path of its TOML file."""
+    if str(name) in rule_books():
+        return read_cached(FOLDER / f"{name}.toml", Rules)
+    if Path(name).suffix == ".toml":
+        return read_cached(Path(name), Rules)
+    raise UnknownNameError("rule book", str(name), rule_books())
+
+
+def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
+    """The measures of a field and a ball from `body`; the field needs goals and penalty areas."""
+    if field.goal is None or field.penalty_area is None:
+        raise UsageError(f"the field {field.name!r} has no goals or no penalty areas; a match needs both.")
+    return Pitch(
+        length=field.length,
+        width=field.width,
+        goal_width=field.goal.inner_width,
+        goal_height=field.goal.height,
+        goal_depth=field.goal.depth,
+        penalty_depth=field.penalty_area.depth,
+        penalty_width=field.penalty_area.width,
+        circle_radius=field.centre_circle_radius,
+        ball_radius=ball.radius,
+    )

@@ -1,0 +1,95 @@
+"""The rule book as data."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from nutmeg.body.ball import load_ball
+from nutmeg.body.field import load_field
+from nutmeg.errors import FileError, UnknownNameError, UsageError
+from nutmeg.match.foul_rules import Foul
+from nutmeg.match.rules import FOLDER, Rules, load_rules, pitch_of, rule_books
+
+
+def changed_book(folder: Path, line: str, new: str) -> Path:
+    """The league's book with one line changed."""
+    text = (FOLDER / "sim3d.toml").read_text(encoding="utf-8")
+    assert line in text
+    path = folder / "book.toml"
+    path.write_text(text.replace(line, new), encoding="utf-8")
+    return path
+
+
+def test_the_league_s_book_has_the_numbers_that_its_server_tells_monitors(rules: Rules) -> None:
+    told = {"FieldLength": 30, "FieldWidth": 20, "GoalWidth": 2.1, "GoalDepth": 0.6, "GoalHeight": 0.8}
+    pitch = rules.pitch
+    assert [pitch.length, pitch.width, pitch.goal_width, pitch.goal_depth, pitch.goal_height] == list(told.values())
+    assert rules.restarts.distance == 2
+    assert rules.match.wait_before_kick_off == 30
+    assert (rules.match.goal_pause, rules.restarts.pause, rules.match.half_length) == (3, 1, 300)
+    assert (rules.pass_mode.opponent_distance, rules.pass_mode.duration) == (1, 4)
+    assert (rules.restarts.player_radius, pitch.ball_radius) == (0.4, 0.042)
+
+
+def test_every_number_of_a_book_names_its_source() -> None:
+    for path in FOLDER.glob("*.toml"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "=" in line and not line.startswith(("#", "name")) and " = true" not in line:
+                assert "#" in line, f"{path.name}: {line}"
+
+
+def test_the_book_s_pitch_is_the_field_that_is_simulated(rules: Rules) -> None:
+    assert pitch_of(load_field("sim3d"), load_ball("sim3d")) == rules.pitch
+
+
+def test_a_field_without_goals_is_no_pitch_for_a_match() -> None:
+    with pytest.raises(UsageError, match="'floor' has no goals"):
+        pitch_of(load_field("floor"), load_ball("sim3d"))
+
+
+def test_the_book_can_be_played_on_another_pitch(rules: Rules) -> None:
+    small = rules.on(pitch_of(load_field("sim3d-21x14"), load_ball("sim3d")))
+    assert (small.pitch.length, small.match) == (21.0, rules.match)
+    assert rules.with_match(players=4).match.players == 4
+
+
+def test_fouls_have_the_names_and_indices_of_the_league() -> None:
+    titles = "Crowding Touching IllegalDefence IllegalAttack Incapable KickOff Charging SelfCollision"
+    assert [foul.title for foul in Foul] == titles.split()
+
+
+def test_an_unknown_book_is_told_with_those_that_exist() -> None:
+    assert "sim3d" in rule_books()
+    with pytest.raises(UnknownNameError, match="Did you mean 'sim3d'"):
+        load_rules("sim3D")
+
+
+@pytest.mark.parametrize(
+    ("line", "new", "said"),
+    [
+        ("goal_pause = 3.0 ", 'goal_pause = "long" ', "match.goal_pause: needs a number"),
+        ("goal_pause = 3.0 ", "goal_paus = 3.0 ", "Did you mean 'goal_pause'"),
+        ("goal_pause = 3.0 ", "goal_pause = -1 ", "goal_pause is -1.0; it must not be negative"),
+        ("players = 11 ", "players = 12 ", "allowed are 1 to 11"),
+        ("halves = 2 ", "halves = 3 ", "Allowed: 1, 2"),
+        ("move_distance = 2.2 ", "move_distance = 1.0 ", "moved for ever"),
+        ("drop_ball_time = 15.0 ", "drop_ball_time = 0.5 ", "longer than the pause"),
+        ("goal_width = 2.1 ", "goal_width = 21.0 ", "only 20.0 m wide"),
+        ("ground_height = 0.15 ", "ground_height = 0.5 ", "not standing"),
+        ("most_rounds = 10 ", "most_rounds = 3 ", "allowed are 1 to most_rounds = 3"),
+        ("[offside]", "[ofside]", "ofside: this key is not known"),
+    ],
+)
+def test_a_wrong_book_says_what_is_wrong_where(tmp_path: Path, line: str, new: str, said: str) -> None:
+    with pytest.raises(FileError) as found:
+        load_rules(changed_book(tmp_path, line, new))
+    assert said in str(found.value)
+    assert "book.toml" in str(found.value)
+
+
+def test_a_book_cannot_be_changed_by_accident(rules: Rules) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        rules.match.half_length = 1.0  # type: ignore[misc]

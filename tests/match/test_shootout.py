@@ -1,0 +1,99 @@
+"""Penalty shoot-outs, which are an option."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.rules import Rules
+
+LEFT, RIGHT = Side.LEFT, Side.RIGHT
+
+
+@pytest.fixture
+def shoot_out(rules: Rules, tools: Any) -> Any:
+    """A game of no length that goes straight to penalties, three a side."""
+    rules = rules.with_match(half_length=0.1, automatic_kick_off=True, wait_before_kick_off=0.0)
+    rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=True, rounds=2, most_rounds=3))
+    game = tools.Game(rules, players=3)
+    for side in Side:
+        game.put(side, 1, -14.0 * side.sign, 0.0)
+    game.seconds(0.3)
+    assert game.state.half == 5
+    return game
+
+
+def next_kick(game: Any) -> tuple[Side, int]:
+    """Wait for the next kick; its side, and the kicker's number."""
+    for _ in range(200):
+        game.cycle()
+        if game.state.mode in (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT):
+            break
+    return game.state.shoot_out.side, game.state.shoot_out.kicker + 1
+
+
+def kick(game: Any, *, goal: bool) -> None:
+    side, number = next_kick(game)
+    game.cycle([(side, number)])
+    assert game.state.mode is PlayMode.PLAY_ON
+    game.roll_ball((14.9 * side.sign, 0.0 if goal else 3.0), (15.2 * side.sign, 0.0 if goal else 3.0))
+
+
+def test_kicks_are_taken_in_turns_by_field_players_from_six_metres(shoot_out: Any) -> None:
+    kickers = []
+    for _ in range(4):
+        kickers.append(next_kick(shoot_out))
+        side, number = kickers[-1]
+        assert shoot_out.ball[0] == pytest.approx(9.0 * side.sign)
+        assert shoot_out.place_of(side, number) == pytest.approx((5.0 * side.sign, 0.0))
+        others = np.ones((2, 11), bool) & shoot_out.present
+        others[side, number - 1] = others[side.other, 0] = False
+        waiting = shoot_out.position[others]
+        assert np.hypot(waiting[:, 0], waiting[:, 1]).max() <= 2.0
+        kick(shoot_out, goal=False)
+    first = kickers[0][0]
+    assert kickers == [(first, 2), (first.other, 2), (first, 3), (first.other, 3)]
+
+
+def test_the_first_round_with_a_winner_after_the_least_rounds_ends_it(shoot_out: Any) -> None:
+    for goal in (True, False, False):
+        kick(shoot_out, goal=goal)
+        assert shoot_out.state.mode is not PlayMode.GAME_OVER
+    kick(shoot_out, goal=False)
+    assert shoot_out.state.mode is PlayMode.GAME_OVER
+    assert sorted(shoot_out.state.score) == [0, 1]
+
+
+def test_a_shoot_out_without_a_winner_ends_after_the_most_rounds(shoot_out: Any) -> None:
+    for _ in range(6):
+        kick(shoot_out, goal=True)
+    assert shoot_out.state.mode is PlayMode.GAME_OVER
+    assert shoot_out.state.score == (3, 3)
+
+
+def test_a_kick_takes_at_most_25_seconds_and_one_touch(shoot_out: Any, tools: Any) -> None:
+    next_kick(shoot_out)
+    texts = [e.text for e in tools.events(shoot_out.seconds(25.1), "shoot_out")]
+    assert "time for the kick is over" in texts[0]
+    side, number = next_kick(shoot_out)
+    shoot_out.ball_velocity[0] = 1.0
+    shoot_out.cycle([(side, number)])
+    shoot_out.seconds(0.2)
+    texts = [e.text for e in tools.events(shoot_out.cycle([(side, number)]), "shoot_out")]
+    assert "touched the ball twice" in texts[0]
+
+
+def test_a_ball_at_rest_ends_a_kick_and_a_goalie_who_leaves_its_area_gives_a_goal(shoot_out: Any, tools: Any) -> None:
+    side, number = next_kick(shoot_out)
+    shoot_out.cycle([(side, number)])
+    texts = [e.text for e in tools.events(shoot_out.seconds(1.1), "shoot_out")]
+    assert "lies still" in texts[0]
+    side, number = next_kick(shoot_out)
+    shoot_out.put(side.other, 1, 12.0 * side.sign, 0.0)
+    shoot_out.cycle([(side, number)])
+    shoot_out.cycle()
+    assert shoot_out.state.score[side] == 1
