@@ -95,7 +95,7 @@ def test_the_learned_walk_is_filmed_and_the_report_shows_it(
 def test_without_a_renderer_a_walk_is_learned_all_the_same_and_the_package_is_named(
     tiny: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nutmeg.view import renderers
+    from nutmeg.engine import renderers
 
     monkeypatch.setattr(renderers, "RENDERERS", ("egl-that-is-not-there",))
     monkeypatch.delenv("MUJOCO_GL", raising=False)

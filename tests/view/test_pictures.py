@@ -5,9 +5,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.engine.renderers import working_renderer
 from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.view.pictures import FINE, QUICK, Photographer, Quality, picture
-from nutmeg.view.renderers import working_renderer
 from nutmeg.view.viewpoints import Viewpoint
 
 BALL = """

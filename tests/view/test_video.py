@@ -6,9 +6,9 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from nutmeg.engine.renderers import working_renderer
 from nutmeg.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
 from nutmeg.view.pictures import QUICK
-from nutmeg.view.renderers import working_renderer
 from nutmeg.view.video import video
 
 
@@ -70,7 +70,7 @@ def test_an_encoder_that_fails_is_an_error_and_leaves_no_file(recorded: Path, tm
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
         "from nutmeg.errors import FileError; from nutmeg.view import QUICK, video\n"
-        "from nutmeg.view.renderers import working_renderer; working_renderer()\n"
+        "from nutmeg.engine.renderers import working_renderer; working_renderer()\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try: video(Path(sys.argv[1]), Path(sys.argv[2]), fps=10, size=(320, 240), quality=QUICK)\n"
         "except FileError as error: print(error)"

@@ -101,7 +101,7 @@ def _physics() -> Check:
 
 def _renderers() -> list[Check]:
     """One working renderer is enough; the others are only reported."""
-    from nutmeg.view.renderers import probe_renderers
+    from nutmeg.engine.renderers import probe_renderers
 
     probes = probe_renderers()
     any_works = any(p.ok for p in probes)

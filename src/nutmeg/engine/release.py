@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.engine.servo_friction import places
 from nutmeg.engine.supply import CONSTANT, PowerSupply, changes_with_load
 from nutmeg.errors import ModelError
 
@@ -38,14 +39,15 @@ class Feed:
     def __init__(self, worlds: Worlds, robot: str, *, releases: bool) -> None:
         table = worlds.robot(robot).table
         model = worlds.scene.model
-        self._motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        self._motors = places(motors)
         self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors change with what they do, so that they must be looked after in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
         self._field: NDArray[np.float64] | None = None
         if not releases:
             return
-        servos = model.actuator_gaintype[self._motors] == mujoco.mjtGain.mjGAIN_DCMOTOR
+        servos = model.actuator_gaintype[motors] == mujoco.mjtGain.mjGAIN_DCMOTOR
         if not servos.all() and (servos.any() or (table.setpoints < 0).any()):
             raise ModelError(f"the motors of {robot} cannot be released: only servos and position drives can.")
         self._servos = bool(servos.all())
@@ -58,14 +60,13 @@ class Feed:
             self._supply.sample(time)
         if self._field is None or powered is None:
             return
-        off = ~powered
         if not self._servos:
             self._field[:, self._motors] = np.where(powered[:, None, None], self._normal, [-NOTHING, NOTHING])
             return
         if self._supply is None:
             self._field[:, self._motors] = self._normal
-        column = self._field[:, self._motors, CONSTANT]
-        column[off] = NOTHING  # a winding that is not connected
+        column = self._normal[:, :, CONSTANT].copy()
+        column[~powered] = NOTHING  # a winding that is not connected
         self._field[:, self._motors, CONSTANT] = column
 
     def restore(self) -> None:

@@ -155,10 +155,11 @@ class _Run:
         self.kept = np.concatenate([root, table.angles])
         self.seen = np.full((count, self.length, len(self.kept)), np.nan)
         self.data = np.full((count, self.length, worlds.scene.model.nsensordata if sensors else 0), np.nan)
-        self.diverged = np.asarray(worlds.batch.warning[:, :, 1].sum(axis=1) > 0)  # a start that no robot can be in
+        self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
+        self.diverged = np.asarray(self.warnings.sum(axis=1) > 0)  # a start that no robot can be in
         self.frames = np.where(self.diverged, 0, self.rows)
         self._note(0, np.arange(count), worlds.qpos[:, None], data[:, None], fallen)
-        self.warned = worlds.batch.warning[:, :, 1].sum(axis=1)
+        self.warned = self.warnings.sum(axis=1)
         row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
         while len(alive := np.flatnonzero(self.frames > row + 1)):
             if feed.every_cycle or self.powered is not None:
@@ -191,13 +192,22 @@ class _Run:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
         if self.printed:
             check_installed()
+        ids = None if len(alive) == self.worlds.count else alive
         try:
-            batch.rollout(steps, self._control(row, steps, alive), record=tuple(out), ids=alive, out=out)
+            batch.rollout(steps, self._control(row, steps, alive), record=tuple(out), ids=ids, out=out)
         except BatchError as error:
             broken = np.isin(alive, error.ids)
             out["qpos"][broken] = np.nan
         qpos = out["qpos"]
-        warned = batch.warning[:, :, 1].sum(axis=1)
+        warned = self.warnings.sum(axis=1)
+        if not (np.array_equal(warned, self.warned) and np.isfinite(qpos[:, -1]).all()):
+            self._break_off(row, alive, qpos, warned)
+        rows = slice(self.steps - 1, None, self.steps)
+        self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
+
+    def _break_off(self, row: int, alive: NDArray[np.intp], qpos: Array, warned: NDArray[np.intp]) -> None:
+        """Ends the worlds that broke down in the rows after `row`, (n, steps, nq)."""
+        steps = qpos.shape[1]
         bad = (warned > self.warned)[alive] | ~np.isfinite(qpos[:, -1]).all(axis=1)
         self.warned = warned
         for place in np.flatnonzero(bad):  # the engine stopped there, and repeats its last record
@@ -206,8 +216,6 @@ class _Run:
             world = alive[place]
             self.diverged[world] = True
             self.frames[world] = min(self.frames[world], row + 1 + good // self.steps)
-        rows = slice(self.steps - 1, None, self.steps)
-        self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
 
     def _note(self, row: int, alive: NDArray[np.intp], qpos: Array, data: Array, fallen: float | None) -> None:
         """Keeps rows from `row` on, (n, rows, nq), and looks for falls."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.body.actuation.groups import chosen
-from nutmeg.engine.servo_friction import ServoFriction
+from nutmeg.engine.servo_friction import ServoFriction, places
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
@@ -53,17 +53,21 @@ class PowerSupply:
         table = worlds.robot(robot).table
         each = [_numbers(actuation, table) for actuation in worlds.actuations(robot)]
         model = worlds.scene.model
-        self._motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
-        self._dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in self._motors]
+        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in motors]
+        self._motors, self._dofs = places(motors), places(dofs)
         self._open, self._inside = (np.array([getattr(n, k) for n in each]) for k in ("voltage", "resistance"))
+        self._sags = bool(self._inside.any())
         self._share = np.array([[s.output_limit for s in n.servos] for n in each])
         self._gains = worlds.batch.expand("actuator_gainprm")
         rubs = any(s.rubs_under_load for n in each for s in n.servos)
-        self._friction = ServoFriction(worlds, self._dofs, [n.servos for n in each]) if rubs else None
+        self._friction = ServoFriction(worlds, dofs, [n.servos for n in each]) if rubs else None
         self._full = self._gains[:, self._motors].copy()
         self._torque, self._rates = worlds.batch.bind("actuator_force"), worlds.qvel
-        self.stiffness: Array = np.ones((worlds.count, len(self._motors)))
+        self.stiffness: Array = np.ones((worlds.count, len(motors)))
         """The Nao's stiffness of each motor, 0..1, (N, motors)."""
+        self._given = np.full_like(self.stiffness, np.nan)
+        """The stiffness that the motors have; none is known at first."""
         self.voltage: Array = np.broadcast_to(self._open, worlds.count).copy()
         """What the battery gives under the present load, (N,) [V]."""
         self.current: Array = np.zeros(worlds.count)
@@ -71,14 +75,22 @@ class PowerSupply:
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """Brings voltage, gains and friction up to date."""
-        if not (np.isfinite(self.stiffness).all() and ((self.stiffness >= 0) & (self.stiffness <= 1)).all()):
+        if not ((self.stiffness >= 0) & (self.stiffness <= 1)).all():
             raise ModelError("stiffness must be between 0 (limp) and 1 (full) for every motor.")
         torque, rates = self._torque[:, self._motors], self._rates[:, self._dofs]
         constant, resistance = self._full[..., CONSTANT], self._full[..., RESISTANCE]
         current = torque / constant
         power = current * (resistance * current + constant * rates)
         self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self._open
-        self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
+        if self._sags:
+            self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
+        if self._sags or not np.array_equal(self.stiffness, self._given):
+            self._give(constant, resistance)
+        if self._friction is not None:
+            self._friction.sample(torque, rates)
+
+    def _give(self, constant: Array, resistance: Array) -> None:
+        """Sets the firmware's gains and the limit of the voltage."""
         braking = constant**2 / resistance
         new = self._full.copy()
         new[..., P_GAIN] *= self.stiffness
@@ -86,8 +98,7 @@ class PowerSupply:
         new[..., D_GAIN] = self.stiffness * (new[..., D_GAIN] - braking) + braking
         new[..., LIMIT] = self.stiffness * self._share * self.voltage[:, None]
         self._gains[:, self._motors] = new
-        if self._friction is not None:
-            self._friction.sample(torque, rates)
+        self._given = self.stiffness.copy()
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ Everything here reads recordings; a match is watched live by replaying the recor
 The parts, from the bottom: `shapes`, `colours` and `glb` make meshes of geoms; `bodies` cuts a model into
 moving pieces; `posture` and `film` turn recordings into positions; `viewpoints` and `camera_names` place
 cameras; `stage`, `playback`, `page`, `spectator`, `event_list`, `server` and `process` are the web viewer;
-`replay`, `renderers`, `backdrop`, `pictures` and `video` make files.
+`replay`, `backdrop`, `pictures` and `video` make files.
 """
 
+from nutmeg.engine.renderers import RendererProbe, probe_renderers, working_renderer
 from nutmeg.view.film import Film
 from nutmeg.view.pictures import FINE, QUICK, Photographer, Quality, picture
 from nutmeg.view.process import ViewerProcess, start_viewer_process
-from nutmeg.view.renderers import RendererProbe, probe_renderers, working_renderer
 from nutmeg.view.replay import replay_html
 from nutmeg.view.server import serve_recording
 from nutmeg.view.video import video

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Self
 import mujoco
 import numpy as np
 
+from nutmeg.engine.renderers import make_context, working_renderer
 from nutmeg.errors import UsageError
 from nutmeg.view import backdrop
 from nutmeg.view.bodies import HIDDEN_GROUP
 from nutmeg.view.camera_names import CameraOperator
-from nutmeg.view.renderers import make_context, working_renderer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,21 +4,20 @@
     pictures.draw(worlds.qpos[0])               # (height, width, 3), the camera follows the robot
 
 Environments step without what is only seen, so pictures have a scene of their own with the same joints. The renderer
-is MuJoCo's, on EGL, or on what the environment variable `MUJOCO_GL` says (egl or osmesa). Videos with shadows and a sky
+is MuJoCo's, on what works here (`engine.renderers`). Videos with shadows and a sky
 are made from recordings (`nutmeg video`).
 """
 
 from __future__ import annotations
 
-import importlib
-import os
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.engine.renderers import make_context, working_renderer
+from nutmeg.errors import UnknownNameError
 from nutmeg.learning.course_run import ROBOT
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from nutmeg.learning.environments.options import RobotOptions
 
-RENDERERS = ("egl", "osmesa")
 AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
 """Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
 SHAPES = 3
@@ -58,7 +56,7 @@ class Pictures:
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < SHAPES for group in range(len(self._options.geomgroup))]
         self._options.sitegroup[:] = 0
-        self._window: Any = _window(options.width, options.height)
+        self._window: Any = make_context(working_renderer(), options.width, options.height)
         self._context: Any = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
@@ -86,21 +84,3 @@ class Pictures:
             self._context.free()
             self._window.free()
             self._context = None
-
-
-def _window(width: int, height: int) -> Any:  # noqa: ANN401 (MuJoCo's contexts have no types)
-    """A current OpenGL context. A process can load only one renderer, so that no second one is tried here."""
-    name = os.environ.get("MUJOCO_GL", "").strip().lower() or RENDERERS[0]
-    if name not in RENDERERS:
-        raise EnvironmentProblem(f"the environment variable MUJOCO_GL is {name!r}; allowed are {', '.join(RENDERERS)}.")
-    os.environ["MUJOCO_GL"] = name  # MuJoCo looks it up when it loads OpenGL
-    try:
-        window = importlib.import_module(f"mujoco.{name}").GLContext(width, height)
-        window.make_current()
-    except Exception as error:  # noqa: BLE001 (drivers fail in many ways)
-        other = next(one for one in RENDERERS if one != name)
-        raise EnvironmentProblem(
-            f"pictures cannot be drawn with {name} on this machine ({error}). Set MUJOCO_GL={other} before Python "
-            "starts, or see `nutmeg doctor` for what to install."
-        ) from None
-    return window

@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from nutmeg.view.renderers import RENDERERS, probe_renderers
+from nutmeg.engine.renderers import RENDERERS, probe_renderers
 
 PICTURE = """
 import mujoco, numpy

@@ -32,7 +32,7 @@ _TIMEOUT = 60.0
 
 _PROBE = """
 import sys
-from nutmeg.view.renderers import make_context
+from nutmeg.engine.renderers import make_context
 import mujoco, numpy
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1' rgba='1 1 1 1'/></worldbody></mujoco>")
 data = mujoco.MjData(model)

@@ -1,0 +1,120 @@
+"""Robots that change their type while a world runs: types that differ in numbers alone, without a new model.
+
+    kinds = kinds_of("nao-spark", ("type0", "type1", "type2", "type3"), "league")
+    rows = rows_of(model, "seat3")                  # where a robot's parts are in a model
+    kinds.set(model, rows, "type1")                 # some microseconds
+
+For each type a scene with that robot alone is compiled once. What differs between these models (places of bodies and
+joints, limits of drives, and what the engine derives from them) is copied into the rows of one robot of a larger
+model. A robot is a tree of its own, so that everything derived (inverse weights, inertias at rest) is its own as well.
+The pose at the start is not copied: whoever changes a type puts the robot somewhere anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from mujoco.batch import MODEL_FIELDS
+
+from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.engine.own_fields import SEEN
+from nutmeg.errors import ModelError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+FAMILIES = {"body": "body", "jnt": "joint", "dof": "dof", "geom": "geom", "site": "site"} | {
+    "tendon": "tendon",
+    "actuator": "actuator",
+}
+"""Starts of the names of a model's fields, and whose rows they have."""
+PLACED = ("eq_data", "qpos0", "qpos_spring")
+"""Fields that say where a robot stands at the start."""
+
+Rows = dict[str, slice]
+"""Where the parts of a robot are in a model, by family."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The numbers in which the types of a robot differ."""
+
+    robot: str
+    """The robot's name."""
+    numbers: Mapping[str, Mapping[str, NDArray[np.float64]]]
+    """By type and field of the model: the rows of the robot, without those of its root body."""
+
+    def set(self, model: mujoco.MjModel, rows: Rows, kind: str) -> None:
+        """Makes the robot at some rows of a model one of a type."""
+        if kind not in self.numbers:
+            raise UnknownNameError(f"type of {self.robot} that can be changed to", kind, self.numbers)
+        for field, values in self.numbers[kind].items():
+            getattr(model, field)[_moving(rows, field)] = values
+
+
+@lru_cache(maxsize=8)
+def kinds_of(robot: str, kinds: tuple[str, ...], physics: str) -> Kinds:
+    """The numbers of some types of a robot; types with other parts are an error."""
+    models = {kind: _alone(robot, kind, physics) for kind in kinds}
+    first = models[kinds[0]]
+    for kind, model in models.items():
+        for size in ("nq", "nv", "nu", "nbody", "ngeom", "nsite", "ntendon"):
+            if getattr(model, size) != getattr(first, size):
+                raise ModelError(f"{kind} of {robot} has other parts than {kinds[0]}; it needs a scene of its own.")
+    changing = [name for name in sorted(MODEL_FIELDS) if _differs(name, list(models.values()))]
+    rows = rows_of(first, "robot")
+    numbers = {
+        kind: {name: getattr(model, name)[_moving(rows, name)].copy() for name in changing}
+        for kind, model in models.items()
+    }
+    return Kinds(robot, numbers)
+
+
+def rows_of(model: mujoco.MjModel, name: str) -> Rows:
+    """Where the parts of a robot are in a model: each family has them one after the other."""
+    prefix = f"{name}/"
+    found = {
+        "body": [b for b in range(model.nbody) if model.body(b).name.startswith(prefix)],
+        "joint": [j for j in range(model.njnt) if model.joint(j).name.startswith(prefix)],
+        "tendon": [t for t in range(model.ntendon) if model.tendon(t).name.startswith(prefix)],
+        "actuator": [a for a in range(model.nu) if model.actuator(a).name.startswith(prefix)],
+    }
+    bodies = found["body"]
+    found["dof"] = np.flatnonzero(np.isin(model.dof_bodyid, bodies)).tolist()
+    found["geom"] = np.flatnonzero(np.isin(model.geom_bodyid, bodies)).tolist()
+    found["site"] = np.flatnonzero(np.isin(model.site_bodyid, bodies)).tolist()
+    return {family: _range(ids, family, name) for family, ids in found.items()}
+
+
+def _moving(rows: Rows, field: str) -> slice:
+    """The rows of a field without those of the root, which say where the robot was placed."""
+    family = FAMILIES[field.split("_")[0]]
+    rest = rows[family]
+    return slice(rest.start + 1, rest.stop) if family in ("body", "joint") else rest
+
+
+def _alone(robot: str, kind: str, physics: str) -> mujoco.MjModel:
+    placement = Placement(robot=robot, name="robot", type=kind, pose="zero")
+    scene = SceneSettings(field="none", ball="none", robots=(placement,), physics=physics, visuals=False)
+    return assemble(scene).model
+
+
+def _differs(name: str, models: list[mujoco.MjModel]) -> bool:
+    if name.startswith(("opt.", *SEEN)) or name in PLACED:
+        return False
+    different = any(not np.array_equal(getattr(models[0], name), getattr(m, name)) for m in models[1:])
+    if different and name.split("_")[0] not in FAMILIES:
+        raise ModelError(f"types differ in {name}, which cannot be changed while a world runs.")
+    return different
+
+
+def _range(ids: list[int], family: str, name: str) -> slice:
+    if ids and ids[-1] - ids[0] != len(ids) - 1:
+        raise ModelError(f"the parts of {name} ({family}) do not lie one after the other in this model.")
+    return slice(ids[0], ids[-1] + 1) if ids else slice(0, 0)
