@@ -12,7 +12,8 @@ from nutmeg.errors import EnvironmentProblem
 from nutmeg.reality.chosen_files import found_files
 from nutmeg.reality.identification import Identification
 from nutmeg.reality.identify_settings import read_identify
-from nutmeg.reproduce.servo_xl330 import SPLITS, Split
+from nutmeg.reality.told_numbers import told_by
+from nutmeg.reproduce.servo_xl330 import SPLITS, Split, servo_xl330
 from nutmeg.reproduce.sysid_peer import least_squares_fit
 
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "servo_xl330" / "identify.toml"
@@ -31,14 +32,59 @@ def fit(pattern: str) -> Identification:
     return Identification(settings, train=train, held_out={}, seed=0)
 
 
-def test_every_recording_has_the_gain_in_its_name() -> None:
-    recordings = read_identify(CONFIGURATION).recordings
+def test_every_recording_tells_its_gain() -> None:
+    told = read_identify(CONFIGURATION).recordings.told
     assert len(RECORDINGS) == 12
     for path in RECORDINGS:
-        (condition,) = recordings.conditions_of(path.name)
+        (condition,) = told_by(told, path)
         gain = int(path.stem.partition("_")[0].removeprefix("kp"))
         assert condition.target == "servo.xl330.p"
-        assert condition.value == pytest.approx(gain / 256 * 4096 / (2 * np.pi) / 885 * 7.35, rel=1e-4)
+        assert condition.value == pytest.approx(gain / 256 * 4096 / (2 * np.pi) / 885 * 7.35, rel=1e-6)
+
+
+def test_recordings_of_other_gains_weights_and_arms_can_be_fitted(tmp_path: Path) -> None:
+    path = tmp_path / "later_kp350_m0.3_l0.15.csv"
+    path.write_text(RECORDINGS[0].read_text())
+    settings = read_identify(CONFIGURATION)
+    one = Identification(settings, train=found_files([path.name], tmp_path, "train"), held_out={}, seed=0)
+    conditions = {c.target: c.value for c in one.measured[0].trial.conditions}
+    assert conditions == pytest.approx({"servo.xl330.p": 350 * 0.021148725, "robot.weight": 0.3, "robot.length": 0.15})
+    scene = one.twin.base
+    assert scene.model.body("robot/arm").mass == pytest.approx(0.49)
+    assert np.isfinite(one.cost(one.twin.space.start[None])[0])
+
+
+def short_bench(folder: Path) -> Path:
+    """The configuration with the first quarter of a second of every recording."""
+    for path in (*CONFIGURATION.parent.glob("*.toml"), *RECORDINGS):
+        target = folder / path.relative_to(CONFIGURATION.parent)
+        target.parent.mkdir(exist_ok=True)
+        lines = path.read_text().splitlines()
+        target.write_text("\n".join(lines[:50] if path.suffix == ".csv" else lines) + "\n")
+    return folder / CONFIGURATION.name
+
+
+@pytest.mark.slow
+def test_an_interrupted_experiment_goes_on_and_ends_with_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nutmeg.reproduce.servo_xl330.SPLITS", SPLITS[1:])  # two fits are enough to see it
+    config, out = short_bench(tmp_path), tmp_path / "out"
+    said: list[str] = []
+    first = servo_xl330(out, quick=True, seed=2, seeds=2, reality=config, on_progress=said.append)
+    assert [row["left_out"] for row in first["splits"]] == ["sin_time_square", "lift_and_drop"]
+    assert all(len(row["per_seed"]) == 2 for row in first["splits"])
+    assert "candidates to go in all, about" in said[0]
+    assert (out / "servo-xl330.png").stat().st_size > 10_000
+    untouched = (out / "without-sin_time_square" / "seed-2.json").stat().st_mtime_ns
+    (out / "without-lift_and_drop" / "seed-3.json").unlink()
+    (searched,) = out.glob("searches/*/without-lift_and_drop/seed-3/search.jsonl")
+    lines = searched.read_text().splitlines(keepends=True)
+    searched.write_text("".join(lines[:3]) + lines[3][:100])  # two generations, and what a crash left of the third
+    again = servo_xl330(out, quick=True, seed=2, seeds=2, reality=config)
+    assert again["splits"] == first["splits"]
+    assert searched.read_text().splitlines(keepends=True) == lines
+    assert (out / "without-sin_time_square" / "seed-2.json").stat().st_mtime_ns == untouched
 
 
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)

@@ -7,9 +7,10 @@
     found.held_out                  # {"kp800_lift_and_drop.csv": 2.9}, in found.unit
 
 The recorded commands are repeated in simulation with each candidate (`reality.replay_cost`), and the distance is
-minimised (`search`). Recordings that are held out are not opened before the search has ended. Then the curvature of
-the distance at the estimate, and re-fits from other seeds where asked for, tell which parameters the data determine
-(`reality.identifiability`). This is what seeds 000 and 001 do by hand for one robot each.
+minimised (`search`). Of recordings that are held out nothing but what they were made with (`told_numbers`) is read
+before the search has ended. Then the curvature of the distance at the estimate, and re-fits from other seeds where
+asked for, tell which parameters the data determine (`reality.identifiability`). This is what seeds 000 and 001 do by
+hand for one robot each.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from nutmeg.reality.behaviour import chosen
 from nutmeg.reality.chosen_files import Files, check_apart, read_all
 from nutmeg.reality.distance import DistanceSettings
 from nutmeg.reality.identifiability import Identifiability, curvature, from_refits, judge
+from nutmeg.reality.measured import check_told
 from nutmeg.reality.replay_cost import ReplayCost
 from nutmeg.reality.twin import Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
@@ -137,6 +139,7 @@ class Identification:
         check_apart(train, held_out)
         self.settings, self.seed, self._held_out = settings, seed, held_out
         self.twin = Twin(settings.robot, settings.parameters)
+        check_told(held_out, settings)
         self.measured = read_all(train, settings, self.twin)
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)

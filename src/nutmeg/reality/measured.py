@@ -26,11 +26,11 @@ from nutmeg.reality.realities.dropped import open_log
 from nutmeg.reality.recorded import columns_of
 from nutmeg.reality.told_numbers import told_by
 from nutmeg.reality.trial import Trial
-from nutmeg.recording import CsvMap
+from nutmeg.recording import CsvMap, Recording
 from nutmeg.settings import read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from nutmeg.engine.rollout import Rollout
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.reality.twin import Twin
-    from nutmeg.recording import Recording
 
     Array = NDArray[np.float64]
 
@@ -92,6 +91,18 @@ def read_measured(path: Path, settings: IdentifySettings, twin: Twin, *, name: s
             for w in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
         ]
     return found
+
+
+def check_told(paths: Iterable[Path], settings: IdentifySettings) -> None:
+    """Refuses files that do not tell what they must (`told_numbers`), without a look at what was measured in them."""
+    if not settings.recordings.told:
+        return
+    mapping = read(settings.recordings.columns, CsvMap) if settings.recordings.columns else None
+    for path in paths:
+        config: Mapping[str, object] | None = {} if path.suffix == ".parquet" else None
+        if path.suffix == ".nutmeg":
+            config = Recording.open(path).manifest.config
+        _conditions(path, settings, config, mapping)
 
 
 def _conditions(

@@ -50,9 +50,9 @@ class ToldNumber:
     """What may follow the number in a file's name."""
     needed: bool = False
     """Whether a recording that does not tell it is an error; else the robot's own number holds there."""
-    low: float = -math.inf
+    low: float | None = None
     """The least that can be meant; less is an error, as the name may mean something else."""
-    high: float = math.inf
+    high: float | None = None
     """The most that can be meant."""
 
     def __post_init__(self) -> None:
@@ -81,9 +81,12 @@ def told_by(
             said = " and ".join(f"{value:g} in {where}" for where, value in found.items())
             raise RecordingError(f"{path}: tells two numbers for {name}: {said}. Correct one of them.")
         for where, value in found.items():
-            if not one.low <= value <= one.high:
-                allowed = f"{one.low:g} to {one.high:g} {one.unit}".strip()
-                raise RecordingError(f"{path}: tells {value:g} for {name} in {where}; allowed is {allowed}.")
+            if (one.low is not None and value < one.low) or (one.high is not None and value > one.high):
+                least, most = ("any" if limit is None else f"{limit:g}" for limit in (one.low, one.high))
+                raise RecordingError(
+                    f"{path}: tells {value:g} for {name} in {where}; allowed is {least} to {most} {one.unit}".rstrip()
+                    + "."
+                )
         if found:
             out.append(Adjustment(target=one.sets, value=one.factor * next(iter(found.values()))))
         elif one.needed:

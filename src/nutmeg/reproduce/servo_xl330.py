@@ -7,16 +7,23 @@ two trajectories. What counts is the mean absolute error of the angle in the rec
 Beside it: the servo of the data sheet before the fit, `mujoco.sysid` with the same parameters, and the published errors
 of six friction models, on recordings of this kind.
 
-    answer = servo_xl330(Path("runs/servo-xl330"), quick=True)
+    answer = servo_xl330(Path("runs/servo-xl330"), quick=True, seeds=1)
     answer["splits"][0]["held_out"]             # deg, mean over seeds
+
+Every fit is kept when it is done (`without-kp100/seed-0.json`), every generation of one as it goes: an interrupted
+experiment goes on when the same command is given.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +33,20 @@ from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.reality.chosen_files import found_files, read_all
 from nutmeg.reality.identification import Identification
 from nutmeg.reality.identify_settings import read_identify
+from nutmeg.reproduce.seeds import each_seed, write_results
 from nutmeg.reproduce.sysid_peer import least_squares_fit
-from nutmeg.search.evaluation import InThisThread, Threads, candidate_seeds
+from nutmeg.search.checkpoint import Told, open_checkpoint, replay
+from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
 from nutmeg.search.run import Budget
 from nutmeg.view.servo_fit_plots import Predicted, plot_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from nutmeg.reality.chosen_files import Files
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.reality.replay_cost import ReplayCost
+    from nutmeg.search.searcher import Searcher
     from nutmeg.search.space import Floats
 
 CONFIGURATION = Path("examples") / "servo_xl330" / "identify.toml"
@@ -57,8 +68,6 @@ class Split:
     """What we want to reach [deg]."""
 
 
-PIECE = 15
-"""Candidates that a thread simulates at a time."""
 SPLITS = (
     Split("a gain", ("kp100_*", "kp200_*", "kp800_*"), (2.1, 3.5), 1.9),
     Split("sin_time_square", ("*_sin_time_square",), (3.7, 5.0), 3.7),
@@ -71,16 +80,18 @@ def servo_xl330(
     *,
     quick: bool = False,
     seed: int = 0,
+    seeds: int = SEEDS,
     reality: Path | None = None,
     threads: int = 1,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Runs all fits; writes a figure and results.json.
+    """Runs all fits that are not done yet; writes a figure and results.json.
 
     Args:
         out: folder for the results.
-        quick: one seed and a tenth of the candidates.
+        quick: a tenth of the candidates.
         seed: the first of the seeds.
+        seeds: how many.
         reality: another configuration for `nutmeg identify`, whose `train` and `held_out` together are the recordings;
             without it, that of `examples/servo_xl330`.
         threads: how many threads simulate.
@@ -92,23 +103,27 @@ def servo_xl330(
     if quick:
         search = dataclasses.replace(settings.search, evaluations=QUICK_EVALUATIONS)
         settings = dataclasses.replace(settings, search=search)
-    bench = _Bench(settings, path, threads, QUICK_ITERATIONS if quick else ITERATIONS)
-    began, seeds = time.monotonic(), range(seed, seed + (1 if quick else SEEDS))
+    names = settings.recordings
+    files = found_files((*names.train, *names.held_out), path.parent, "recordings")
+    began, numbers = time.monotonic(), range(seed, seed + seeds)
+    count = sum(len(split.left_out) for split in SPLITS) * seeds
+    progress = _Progress(count * settings.search.evaluations, on_progress)
+    bench = _Bench(settings, files, out, threads, QUICK_ITERATIONS if quick else ITERATIONS, progress)
     rows, shown = [], []
     for split in SPLITS:
-        fits = [bench.fit(pattern, seeds, on_progress) for pattern in split.left_out]
-        rows.append(_row(split, fits, len(seeds)))
+        fits = [bench.fit(pattern, numbers) for pattern in split.left_out]
+        rows.append(_row(split, fits))
         shown.append(max(fits, key=lambda fit: fit.after.mean()).predicted)
     plot_predictions(shown, out / "servo-xl330.png")
     answer = {
         "splits": rows,
         "unit": "deg",
-        "seeds": list(seeds),
+        "seeds": list(numbers),
         "evaluations": settings.search.evaluations,
         "sysid_note": bench.note,
         "seconds": round(time.monotonic() - began, 1),
     }
-    (out / "results.json").write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
+    write_results(out, answer)
     return answer
 
 
@@ -119,78 +134,189 @@ class _Fit:
     pattern: str
     before: float
     """Error in what was left out, of the start of the search [deg]."""
-    after: Floats
-    """Error in what was left out, (seeds,) [deg]."""
-    train: Floats
+    runs: list[dict[str, Any]]
+    """Of each seed, as kept in its file."""
     sysid: float | None
     """Error of the peer in what was left out [deg]."""
-    parameters: list[dict[str, float]]
     predicted: Predicted
+
+    @property
+    def after(self) -> Floats:
+        """Error in what was left out, (seeds,) [deg]."""
+        return np.array([run["held_out"] for run in self.runs])
 
 
 class _Bench:
     """The recordings, and fits to some of them."""
 
-    def __init__(self, settings: IdentifySettings, path: Path, threads: int, iterations: int) -> None:
-        self._settings, self._threads, self._iterations = settings, threads, iterations
-        names = settings.recordings
-        self._files = found_files((*names.train, *names.held_out), path.parent, "recordings")
+    def __init__(
+        self, settings: IdentifySettings, files: Files, out: Path, threads: int, iterations: int, progress: _Progress
+    ) -> None:
+        self._settings, self._files, self._out = settings, files, out
+        self._threads, self._iterations, self._progress = threads, iterations, progress
+        self._decides = _decides(settings, files)
         self.note = ""
         """Why there is no peer."""
 
-    def fit(self, pattern: str, seeds: Sequence[int], on_progress: Callable[[str], None]) -> _Fit:
-        """Fits everything but the recordings of a pattern, once a seed."""
+    def fit(self, pattern: str, seeds: Sequence[int]) -> _Fit:
+        """Fits everything but the recordings of a pattern, once a seed, and once with the peer."""
         held_out = {p: parts for p, parts in self._files.items() if Path(p.stem).match(pattern)}
         train = {p: parts for p, parts in self._files.items() if p not in held_out}
         if not held_out or not train:
             have = ", ".join(p.stem for p in self._files)
             raise UsageError(f"leaving out {pattern!r} needs recordings that match it and others; there are {have}.")
-        fit = Identification(self._settings, train=train, held_out={}, seed=0)
-        unseen = fit.cost.of(read_all(held_out, self._settings, fit.twin))
-        best = self._search(fit.cost, seeds, lambda done: on_progress(f"without {pattern}, {done} candidates a seed"))
-        on_progress(f"without {pattern}, mujoco.sysid")
-        peer = self._peer(fit.cost)
-        after = _errors(unseen, best, fit)
+        name = "without-" + pattern.strip("*_")
+        apart = _Apart(self._settings, train, held_out)
+        self._progress.what = f"without {pattern}"
+        searched: dict[int, Searcher] = {}
+
+        def run(seed: int) -> dict[str, Any]:
+            searched.update(searched or self._search(apart, name, seeds))
+            one = searched[seed]
+            return {**apart.judged(one.best.candidate), "search": dict(one.state)}
+
+        runs = each_seed(self._out / name, seeds, self._decides, run)
+        if not searched:
+            self._progress.known(len(seeds) * self._settings.search.evaluations)
+        peer = self._peer(apart, name)
+        middle = runs[int(np.argsort([run["held_out"] for run in runs])[len(runs) // 2])]
         return _Fit(
             pattern,
-            float(_errors(unseen, fit.twin.space.start[None], fit)[0]),
-            after,
-            _errors(fit.cost, best, fit),
-            None if peer is None else float(_errors(unseen, peer[None], fit)[0]),
-            [fit.twin.space.named(one) for one in best],
-            _predicted(pattern, unseen, best[int(np.argsort(after)[len(after) // 2])]),
+            apart.error(apart.unseen, apart.space.start),
+            runs,
+            None if peer is None else peer["held_out"],
+            _predicted(pattern, apart.unseen, apart.space.array(middle["parameters"])),
         )
 
-    def _search(self, cost: ReplayCost, seeds: Sequence[int], on_progress: Callable[[int], None]) -> Floats:
-        """The estimates that `nutmeg identify --seed` finds too, (seeds, k); how sure they are, is not asked here.
+    def _search(self, apart: _Apart, name: str, seeds: Sequence[int]) -> dict[int, Searcher]:
+        """The searches that `nutmeg identify --seed` makes too; how sure the estimates are is not asked here.
 
-        The searches go side by side, so that their candidates share a batch: it costs less, and changes nothing.
+        They go side by side, so that their candidates share a batch: it costs less, and changes nothing.
         """
-        search, space = self._settings.search, cost.twin.space
-        searchers = [search.searcher(space, np.random.default_rng(seed)) for seed in seeds]
+        search = self._settings.search
         budget = Budget(evaluations=search.evaluations, generations=search.generations)
-        evaluator = InThisThread() if self._threads == 1 else Threads(self._threads, piece=PIECE)
-        while going := [s for s in searchers if not s.finished and not budget.spent(s, len(s.ask()))]:
-            asked = [searcher.ask() for searcher in going]
-            together = np.concatenate(asked)
-            values = evaluator.evaluate(cost, together, candidate_seeds(0, 0, len(together))).values
-            for searcher, part in zip(going, np.split(values, np.cumsum([len(a) for a in asked])[:-1]), strict=True):
-                searcher.tell(part)
-            on_progress(int(going[0].state["evaluations"]))
-        return np.stack([searcher.best.candidate for searcher in searchers])
+        # One folder for everything that decides the numbers, so that what is there can be gone on with.
+        digest = hashlib.sha256(json.dumps(self._decides, default=str).encode()).hexdigest()[:12]
+        folder = self._out / "searches" / digest / name
+        searchers = {seed: search.searcher(apart.space, np.random.default_rng(seed)) for seed in seeds}
+        with contextlib.ExitStack() as stack:
+            kept = {
+                seed: stack.enter_context(open_checkpoint(folder / f"seed-{seed}", searcher, seed=seed))
+                for seed, searcher in searchers.items()
+            }
+            for seed, checkpoint in kept.items():
+                for told in checkpoint.generations:
+                    replay(searchers[seed], told, checkpoint.path)
+                    self._progress.known(len(told.values))
+            while asked := {
+                seed: searcher.ask()
+                for seed, searcher in searchers.items()
+                if not (searcher.finished or budget.spent(searcher, len(searcher.ask())))
+            }:
+                for seed, told in self._evaluated(apart.fit.cost, searchers, asked).items():
+                    kept[seed].append(told)
+                    searchers[seed].tell(told.values)
+                self._progress.after(sum(map(len, asked.values())))
+        return searchers
 
-    def _peer(self, cost: ReplayCost) -> Floats | None:
-        try:
-            return least_squares_fit(cost, iterations=self._iterations).candidate
+    def _evaluated(
+        self, cost: ReplayCost, searchers: Mapping[int, Searcher], asked: Mapping[int, Floats]
+    ) -> dict[int, Told]:
+        """The next generation of several searches, by their seeds; nothing in the simulations is random."""
+        together = np.concatenate(list(asked.values()))
+        piece = math.ceil(len(together) / self._threads)
+        evaluator = InThisThread() if self._threads == 1 else Threads(self._threads, piece=piece)
+        found = evaluator.evaluate(cost, together, candidate_seeds(0, 0, len(together)))
+        out, first = {}, 0
+        for seed, candidates in asked.items():
+            rows = range(first, first + len(candidates))
+            failures = tuple(Failure(f.index - first, f.reason) for f in found.failures if f.index in rows)
+            number = int(searchers[seed].state["generation"])
+            out[seed] = Told(number, candidates, found.values[rows.start : rows.stop], failures)
+            first = rows.stop
+        return out
+
+    def _peer(self, apart: _Apart, name: str) -> dict[str, Any] | None:
+        def run(_: int) -> dict[str, Any]:
+            self._progress.say("mujoco.sysid")
+            found = least_squares_fit(apart.fit.cost, iterations=self._iterations)
+            return {**apart.judged(found.candidate), "evaluations": found.evaluations}
+
+        settings = {**self._decides, "iterations": self._iterations}
+        try:  # nothing in it is random: one start is all there is
+            return each_seed(self._out / name / "sysid", (0,), settings, run)[0]
         except EnvironmentProblem as problem:
             self.note = str(problem)
             return None
 
 
-def _errors(cost: ReplayCost, candidates: Floats, fit: Identification) -> Floats:
-    """Mean error of candidates (n, k) over recordings, (n,), in the unit that is reported."""
-    each = cost.per_recording(candidates, fit.error)
-    return np.asarray(fit.factor * np.mean(list(each.values()), axis=0))
+class _Apart:
+    """Some recordings to fit, and others that tell what the fit is worth."""
+
+    def __init__(self, settings: IdentifySettings, train: Files, held_out: Files) -> None:
+        self.fit = Identification(settings, train=train, held_out={}, seed=0)
+        self.space = self.fit.twin.space
+        self._settings, self._held_out = settings, held_out
+
+    @cached_property
+    def unseen(self) -> ReplayCost:
+        """The recordings that were left out, read when a fit is done."""
+        return self.fit.cost.of(read_all(self._held_out, self._settings, self.fit.twin))
+
+    def error(self, cost: ReplayCost, candidate: Floats) -> float:
+        """Mean error over recordings, in the unit that is reported."""
+        return float(np.mean(list(self._errors(cost, candidate).values())))
+
+    def judged(self, candidate: Floats) -> dict[str, Any]:
+        """An estimate, (k,), and its errors."""
+        return {
+            "held_out": self.error(self.unseen, candidate),
+            "train": self.error(self.fit.cost, candidate),
+            "per_recording": self._errors(self.unseen, candidate),
+            "parameters": self.space.named(candidate),
+        }
+
+    def _errors(self, cost: ReplayCost, candidate: Floats) -> dict[str, float]:
+        each = cost.per_recording(candidate[None], self.fit.error)
+        return {name: self.fit.factor * float(values[0]) for name, values in each.items()}
+
+
+class _Progress:
+    """Says how far the fits are, and how long they will take."""
+
+    def __init__(self, total: int, say: Callable[[str], None]) -> None:
+        self._total, self._say, self._began, self._simulated = total, say, time.monotonic(), 0
+        self.what = ""
+        """The recordings that are left out now."""
+
+    def known(self, candidates: int) -> None:
+        """Some candidates had been simulated by an earlier run."""
+        self._total -= candidates
+
+    def after(self, candidates: int) -> None:
+        """Some candidates were simulated."""
+        self._simulated += candidates
+        todo = max(self._total - self._simulated, 0)
+        left = (time.monotonic() - self._began) / self._simulated * todo
+        self.say(f"{todo} candidates to go in all, about {math.ceil(left / 60)} min")
+
+    def say(self, text: str) -> None:
+        """Something is being done."""
+        self._say(f"{self.what}: {text}")
+
+
+def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
+    """What decides the numbers but for the seed: settings, and the content of recordings and of the files they name."""
+    table = dataclasses.asdict(settings)
+    for key in ("train", "held_out", "columns"):
+        del table["recordings"][key]
+    del table["search"]["seed"]
+    named = [Path(table["robot"].pop(key)) for key in ("robot", "actuation")]
+    beside = [f for p in named for f in (sorted(p.glob("*.toml")) if p.is_dir() else [p]) if f.is_file()]
+    columns = settings.recordings.columns
+    read = [*files, *beside, *([columns] if columns else [])]
+    table["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
+    return table
 
 
 def _configuration() -> Path:
@@ -205,23 +331,23 @@ def _configuration() -> Path:
     )
 
 
-def _row(split: Split, fits: Sequence[_Fit], seeds: int) -> dict[str, Any]:
+def _row(split: Split, fits: Sequence[_Fit]) -> dict[str, Any]:
     """The numbers of an experiment: means over what was left out."""
-    after = np.stack([fit.after for fit in fits])
-    per_seed = after.mean(axis=0)
+    per_seed = np.stack([fit.after for fit in fits]).mean(axis=0)
     peers = [fit.sysid for fit in fits if fit.sysid is not None]
     return {
         "left_out": split.name,
         "before": float(np.mean([fit.before for fit in fits])),
         "held_out": float(per_seed.mean()),
-        "deviation": float(per_seed.std(ddof=1)) if seeds > 1 else 0.0,
+        "deviation": float(per_seed.std(ddof=1)) if len(per_seed) > 1 else 0.0,
         "per_seed": per_seed.tolist(),
         "per_fit": {fit.pattern: fit.after.tolist() for fit in fits},
-        "train": float(np.mean([fit.train.mean() for fit in fits])),
+        "train": float(np.mean([run["train"] for fit in fits for run in fit.runs])),
         "sysid": float(np.mean(peers)) if peers else None,
+        "sysid_per_fit": {fit.pattern: fit.sysid for fit in fits},
         "published": list(split.published),
         "wanted": split.wanted,
-        "parameters": {fit.pattern: fit.parameters for fit in fits},
+        "parameters": {fit.pattern: [run["parameters"] for run in fit.runs] for fit in fits},
     }
 
 

@@ -15,6 +15,7 @@ from nutmeg.errors import RecordingError, SimulationError, UsageError
 from nutmeg.reality.chosen_files import found_files
 from nutmeg.reality.identification import Identification, Identified
 from nutmeg.reality.identify_settings import IdentifySettings, read_identify
+from nutmeg.reality.told_numbers import ToldNumber
 from nutmeg.reality.twin import Searched
 from nutmeg.search.evaluation import InThisThread, Threads
 from nutmeg.search.run import Generation
@@ -44,6 +45,16 @@ def found(settings: IdentifySettings, folder: Path) -> Identified:
 
 def short(settings: IdentifySettings, evaluations: int = 36) -> IdentifySettings:
     return dataclasses.replace(settings, search=dataclasses.replace(settings.search, evaluations=evaluations))
+
+
+def test_a_held_out_log_that_does_not_tell_its_gain_is_refused_before_the_search(
+    settings: IdentifySettings, folder: Path
+) -> None:
+    told = {"kp": ToldNumber(sets="servo.xl330.p", needed=True)}
+    conditions = {"slow*": {"servo.xl330.p": 4.2}, "fast*": {"servo.xl330.p": 4.2}}
+    recordings = dataclasses.replace(settings.recordings, told=told, conditions=conditions)
+    with pytest.raises(RecordingError, match=r"dropped\.csv: does not tell kp"):
+        fit_of(dataclasses.replace(settings, recordings=recordings), folder)
 
 
 def test_hidden_numbers_are_found_and_known_to_be_sure(bench: Any, found: Identified) -> None:

@@ -18,7 +18,8 @@ from nutmeg.reality.identify_settings import (
     WindowSettings,
     read_identify,
 )
-from nutmeg.reality.measured import read_measured
+from nutmeg.reality.measured import check_told, read_measured
+from nutmeg.reality.told_numbers import ToldNumber
 from nutmeg.reality.twin import Twin
 
 TIMES = np.arange(100) * 0.01
@@ -117,6 +118,27 @@ def test_conditions_go_by_the_name_of_the_recording(bench: Any, config: Identify
         Adjustment(target="servo.*.p", value=3.0),
         Adjustment(target="robot.length", value=1.1, relative=True),
     )
+
+
+def test_what_a_recording_tells_of_itself_gives_way_to_what_is_said_of_its_name(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    told = {
+        "kp": ToldNumber(sets="servo.xl330.p", factor=0.5, needed=True),
+        "length": ToldNumber(sets="robot.length", names=("l",)),
+    }
+    recordings = dataclasses.replace(config.recordings, told=told, conditions={"odd*": {"servo.xl330.p": 9.0}})
+    settings = dataclasses.replace(config, recordings=recordings)
+    for name in ("kp4_l0.12.csv", "odd_l0.12.csv", "other.csv"):
+        bench.log(tmp_path / name, TIMES, np.sin(TIMES), np.zeros(100), np.ones(100, bool))
+    length = Adjustment(target="robot.length", value=0.12)
+    (one,) = read_measured(tmp_path / "kp4_l0.12.csv", settings, twin_of(config))
+    assert one.trial.conditions == (Adjustment(target="servo.xl330.p", value=2.0), length)
+    (one,) = read_measured(tmp_path / "odd_l0.12.csv", settings, twin_of(config))
+    assert one.trial.conditions == (length, Adjustment(target="servo.xl330.p", value=9.0))
+    check_told([tmp_path / "kp4_l0.12.csv", tmp_path / "odd_l0.12.csv"], settings)
+    with pytest.raises(RecordingError, match=r"other\.csv: does not tell kp"):
+        check_told([tmp_path / "other.csv"], settings)
 
 
 @pytest.mark.parametrize(
