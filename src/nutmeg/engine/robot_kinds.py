@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FAMILIES = {"body": "body", "jnt": "joint", "dof": "dof", "geom": "geom", "site": "site"} | {
+FAMILIES = {
+    "body": "body",
+    "jnt": "joint",
+    "dof": "dof",
+    "geom": "geom",
+    "site": "site",
     "tendon": "tendon",
     "actuator": "actuator",
 }
 """Starts of the names of a model's fields, and whose rows they have."""
 PLACED = ("eq_data", "qpos0", "qpos_spring")
 """Fields that say where a robot stands at the start."""
+PLACED_ROOT = ("body_pos", "body_quat")
+"""Fields whose first row says so."""
 
 Rows = dict[str, slice]
 """Where the parts of a robot are in a model, by family."""
@@ -48,7 +55,7 @@ class Kinds:
     robot: str
     """The robot's name."""
     numbers: Mapping[str, Mapping[str, NDArray[np.float64]]]
-    """By type and field of the model: the rows of the robot, without those of its root body."""
+    """By type and field of the model: the rows of the robot."""
 
     def set(self, model: mujoco.MjModel, rows: Rows, kind: str) -> None:
         """Makes the robot at some rows of a model one of a type."""
@@ -93,10 +100,9 @@ def rows_of(model: mujoco.MjModel, name: str) -> Rows:
 
 
 def _moving(rows: Rows, field: str) -> slice:
-    """The rows of a field without those of the root, which say where the robot was placed."""
-    family = FAMILIES[field.split("_")[0]]
-    rest = rows[family]
-    return slice(rest.start + 1, rest.stop) if family in ("body", "joint") else rest
+    """The rows of a field, without one that says where the robot was placed."""
+    mine = rows[FAMILIES[field.split("_", maxsplit=1)[0]]]
+    return slice(mine.start + 1, mine.stop) if field in PLACED_ROOT else mine
 
 
 def _alone(robot: str, kind: str, physics: str) -> mujoco.MjModel:
@@ -109,7 +115,7 @@ def _differs(name: str, models: list[mujoco.MjModel]) -> bool:
     if name.startswith(("opt.", *SEEN)) or name in PLACED:
         return False
     different = any(not np.array_equal(getattr(models[0], name), getattr(m, name)) for m in models[1:])
-    if different and name.split("_")[0] not in FAMILIES:
+    if different and name.split("_", maxsplit=1)[0] not in FAMILIES:
         raise ModelError(f"types differ in {name}, which cannot be changed while a world runs.")
     return different
 

@@ -120,9 +120,13 @@ def read_get_up(path: Path) -> GetUpMotion:
     return settings.read(path, GetUpMotion)
 
 
-def shipped_get_up(robot: str, lying: Side) -> GetUpMotion:
-    """The get-up of a robot that comes with Nutmeg."""
-    name = f"{robot}-{lying}"
+def shipped_get_up(robot: str, lying: Side, kind: str = "") -> GetUpMotion:
+    """The get-up of a robot that comes with Nutmeg: that of its type `kind`, where the type has one of its own.
+
+    A type's own file is called `robot-type-side.toml`; all other types share `robot-side.toml`.
+    """
+    own, shared = f"{robot}-{kind}-{lying}", f"{robot}-{lying}"
+    name = own if kind and own in _shipped() else shared
     if name not in _shipped():
         raise UnknownNameError("get-up", name, _shipped())
     with resources.as_file(_folder() / f"{name}.toml") as path:
