@@ -24,20 +24,27 @@ from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import minimise
 
 
-@pytest.mark.parametrize(("robot", "side", "least"), [("nao-spark", "front", 7), ("nao-spark", "back", 6)])
+@pytest.mark.parametrize(("robot", "side", "least"), [("nao-spark", "front", 7), ("nao-spark", "back", 7)])
 def test_the_leagues_robot_gets_up_from_nearly_every_way_to_lie(robot: str, side: Side, least: int) -> None:
     results = measure_get_up(shipped_get_up(robot, side), trials=8, seed=5)
     assert results.stood.sum() >= least, results
-    assert results.seconds[results.stood].max() < 3.5
+    assert results.seconds[results.stood].max() < 3.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "side", "least"), [("nao-spark", "front", 18), ("nao-spark", "back", 15), ("nao-v6", "front", 16)]
+    ("robot", "side", "least"), [("nao-spark", "front", 18), ("nao-spark", "back", 18), ("nao-v6", "front", 16)]
 )
 def test_most_of_twenty_noisy_ways_to_lie_are_got_up_from(robot: str, side: Side, least: int) -> None:
     results = measure_get_up(shipped_get_up(robot, side), trials=20, seed=101)
     assert results.stood.sum() >= least, results
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["type1", "type3"])
+def test_longer_limbs_get_up_from_the_back_more_often_than_not_in_a_single_try(kind: str) -> None:
+    results = measure_get_up(shipped_get_up("nao-spark", "back", kind), trials=20, seed=101, kind=kind)
+    assert results.stood.sum() >= 11, results
 
 
 def test_robots_lie_at_rest_on_the_side_they_were_laid_on() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nutmeg.errors import FileError, UnknownNameError, UsageError
+from nutmeg.learning.course import read_course
+from nutmeg.learning.course_run import Bout, run_bouts
 from nutmeg.learning.walks import read_walk, walk_names, walk_text
 from nutmeg.motion.pendulum_settings import PendulumWalkSettings
 
@@ -48,3 +51,20 @@ def test_a_walk_that_cannot_be_used_is_refused_with_what_is_allowed(tmp_path: Pa
     path.write_text('robot = "nao-spark"\n[walk]\nphi_length = 9.0\n')
     with pytest.raises(FileError, match=r"phi_length is 9; allowed is 0.03..0.6"):
         read_walk(str(path))
+
+
+@pytest.mark.parametrize("name", [name for name in walk_names() if name != "initial"])
+def test_every_shipped_walk_says_what_made_it(name: str) -> None:
+    walk = read_walk(name)
+    assert walk.name == name
+    assert walk.origin.about or walk.origin.command.startswith("nutmeg learn ")
+    assert "/tmp" not in walk.origin.command
+
+
+@pytest.mark.slow
+def test_the_holonomic_walk_goes_half_a_metre_a_second_in_every_direction() -> None:
+    walk, course = read_walk("holonomic"), read_course("table-2")
+    ways = [one for one in course.trajectory if one.name != "changes"]
+    result = run_bouts(walk.robot, [Bout(walk, way, np.random.default_rng(2)) for way in ways])
+    assert not result.fell.any()
+    assert (result.gained[:, 0] > 5.0).all()

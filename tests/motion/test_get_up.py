@@ -34,19 +34,31 @@ def motion(*frames: GetUpFrame, robot: str = "nao-spark") -> GetUpMotion:
     return GetUpMotion(robot=robot, lying="front", frame=frames)
 
 
-@pytest.mark.parametrize("robot", ["nao-spark", "nao-v6"])
-def test_shipped_get_ups_are_within_the_joints_limits_and_survive_a_round_trip(robot: str, tmp_path: Path) -> None:
-    made = worlds(1, robot)
+@pytest.mark.parametrize(
+    ("robot", "kind"), [("nao-spark", ""), ("nao-spark", "type1"), ("nao-spark", "type3"), ("nao-v6", "")]
+)
+def test_shipped_get_ups_are_within_the_joints_limits_and_survive_a_round_trip(
+    robot: str, kind: str, tmp_path: Path
+) -> None:
+    made = worlds(1, robot, kind)
     table = made.robot("nao").table
     mirror = Mirror.of(made.scene, table)
     assert shipped_sides(robot)
     for side in shipped_sides(robot):
-        shipped = shipped_get_up(robot, side)
+        shipped = shipped_get_up(robot, side, kind)
         poses = poses_of(shipped, table, mirror)
         limits = table.limits[table.motor_joints]
         assert ((poses >= limits[:, 0]) & (poses <= limits[:, 1])).all()
         write_get_up(tmp_path / "copy.toml", shipped)
         assert get_up_text(read_get_up(tmp_path / "copy.toml")) == get_up_text(shipped)
+
+
+def test_a_types_own_get_up_is_taken_where_there_is_one_and_the_shared_one_elsewhere() -> None:
+    shared, own = shipped_motions("nao-spark"), shipped_motions("nao-spark", "type3")
+    assert own["back"] != shared["back"]
+    assert own["front"] == shared["front"]
+    assert own["side"] == shared["side"]
+    assert shipped_motions("nao-spark", "type4") == shared
 
 
 def test_a_left_joint_stands_for_both_sides_unless_the_right_one_is_named() -> None:

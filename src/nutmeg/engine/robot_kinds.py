@@ -1,7 +1,7 @@
 """Robots that change their type while a world runs: types that differ in numbers alone, without a new model.
 
     kinds = kinds_of("nao-spark", ("type0", "type1", "type2", "type3"), "league")
-    rows = rows_of(model, "seat3")                  # where a robot's parts are in a model
+    rows = rows_of(model, scene.robots[3].body)     # where a robot's parts are in a model
     kinds.set(model, rows, "type1")                 # some microseconds
 
 For each type a scene with that robot alone is compiled once. What differs between these models (places of bodies and
@@ -44,6 +44,9 @@ PLACED = ("eq_data", "qpos0", "qpos_spring")
 PLACED_ROOT = ("body_pos", "body_quat")
 """Fields whose first row says so."""
 
+_ONLY_ROBOT = 1
+"""Root body of the robot in a scene with nothing else."""
+
 Rows = dict[str, slice]
 """Where the parts of a robot are in a model, by family."""
 
@@ -75,7 +78,7 @@ def kinds_of(robot: str, kinds: tuple[str, ...], physics: str) -> Kinds:
             if getattr(model, size) != getattr(first, size):
                 raise ModelError(f"{kind} of {robot} has other parts than {kinds[0]}; it needs a scene of its own.")
     changing = [name for name in sorted(MODEL_FIELDS) if _differs(name, list(models.values()))]
-    rows = rows_of(first, "robot")
+    rows = rows_of(first, _ONLY_ROBOT)
     numbers = {
         kind: {name: getattr(model, name)[_moving(rows, name)].copy() for name in changing}
         for kind, model in models.items()
@@ -83,20 +86,19 @@ def kinds_of(robot: str, kinds: tuple[str, ...], physics: str) -> Kinds:
     return Kinds(robot, numbers)
 
 
-def rows_of(model: mujoco.MjModel, name: str) -> Rows:
-    """Where the parts of a robot are in a model: each family has them one after the other."""
-    prefix = f"{name}/"
+def rows_of(model: mujoco.MjModel, root: int) -> Rows:
+    """Where the parts of the robot with a root body are in a model: each family has them one after the other."""
+    joints = model.body_rootid[model.jnt_bodyid] == root
     found = {
-        "body": [b for b in range(model.nbody) if model.body(b).name.startswith(prefix)],
-        "joint": [j for j in range(model.njnt) if model.joint(j).name.startswith(prefix)],
-        "tendon": [t for t in range(model.ntendon) if model.tendon(t).name.startswith(prefix)],
-        "actuator": [a for a in range(model.nu) if model.actuator(a).name.startswith(prefix)],
+        "body": model.body_rootid == root,
+        "joint": joints,
+        "dof": model.body_rootid[model.dof_bodyid] == root,
+        "geom": model.body_rootid[model.geom_bodyid] == root,
+        "site": model.body_rootid[model.site_bodyid] == root,
+        "tendon": joints[model.wrap_objid[model.tendon_adr]],
+        "actuator": joints[model.actuator_trnid[:, 0]],
     }
-    bodies = found["body"]
-    found["dof"] = np.flatnonzero(np.isin(model.dof_bodyid, bodies)).tolist()
-    found["geom"] = np.flatnonzero(np.isin(model.geom_bodyid, bodies)).tolist()
-    found["site"] = np.flatnonzero(np.isin(model.site_bodyid, bodies)).tolist()
-    return {family: _range(ids, family, name) for family, ids in found.items()}
+    return {family: _range(np.flatnonzero(mine), family) for family, mine in found.items()}
 
 
 def _moving(rows: Rows, field: str) -> slice:
@@ -120,7 +122,7 @@ def _differs(name: str, models: list[mujoco.MjModel]) -> bool:
     return different
 
 
-def _range(ids: list[int], family: str, name: str) -> slice:
-    if ids and ids[-1] - ids[0] != len(ids) - 1:
-        raise ModelError(f"the parts of {name} ({family}) do not lie one after the other in this model.")
-    return slice(ids[0], ids[-1] + 1) if ids else slice(0, 0)
+def _range(ids: NDArray[np.intp], family: str) -> slice:
+    if len(ids) and ids[-1] - ids[0] != len(ids) - 1:
+        raise ModelError(f"the parts of a robot ({family}) do not lie one after the other in this model.")
+    return slice(int(ids[0]), int(ids[-1]) + 1) if len(ids) else slice(0, 0)

@@ -1,0 +1,457 @@
+"""A match: the world, the referee, the senses and the messages, one cycle of 20 ms after the other.
+
+    game = Game(load_rules("sim3d"), seed=7, left="reds", right="blues", record=Path("match.nutmeg"))
+    players = {game.enter("reds", 1): Keeper(), game.enter("blues", 1): Keeper()}
+    percepts = game.cycle({})
+    while not game.over:
+        percepts = game.cycle({slot: players[slot].act(percept) for slot, percept in percepts.items()})
+    game.close()
+
+Time is as on the league's server: what a player answers to percept k shows in percept k + 2, whatever it is: a beam,
+a message, or joint speeds, which move the joints from percept k + 1 on. Images come every third cycle, to everybody
+in the same one. The same seed and the same actions give the same match, to the last bit.
+
+Trainers and monitors give orders between cycles (`set_play_mode`, `kick_off`, `place_ball`, ...). Whoever lets players
+join while the game runs gives it a `keeper`, calls `prepare_seat`, and lets newcomers wait until `has_seat`: otherwise
+`join` may have to build a larger ground, which takes seconds. A game with `players=22` always has seats for types 0 to
+3, but a cycle of few players takes a tenth of a millisecond longer there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from nutmeg.errors import UsageError
+from nutmeg.match import trainer
+from nutmeg.match.admission import check_types, fitting_seats, free_slot, side_for
+from nutmeg.match.case import Case
+from nutmeg.match.decisions import Event, SwapEnds
+from nutmeg.match.ground import BODIES, TOED_TYPE, Ground, ground_scene
+from nutmeg.match.hearing import Hearing, checked_message
+from nutmeg.match.match_recording import MatchRecording
+from nutmeg.match.penalties import outside_place
+from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, GameView, Percept
+from nutmeg.match.play_modes import PlayMode, Side, may_beam
+from nutmeg.match.referee import judge
+from nutmeg.match.seeing import EVERY, Seeing
+from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_and_number
+from nutmeg.match.state import new_match
+from nutmeg.match.world import CYCLE, GRAVITY, TYPES, MatchWorld
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+    from nutmeg.match.decisions import Decision
+    from nutmeg.match.groundskeeper import Groundskeeper
+    from nutmeg.match.percept import Floats, Heard, Sight
+    from nutmeg.match.rules import Rules
+
+
+class Game:
+    """A match.
+
+    Args:
+        rules: the rule book; its pitch must be that of the field.
+        seed: of everything random.
+        noise: whether cameras err.
+        beam_noise: whether players land near where they wish to be put rather than there.
+        ground_truth: whether players are told where they and the ball truly are.
+        left: name of the left team; empty for whoever joins first.
+        right: name of the right team; empty for whoever joins next.
+        record: recording to make, if any.
+        field: what is played on.
+        players: how many players to have seats for at the start; more may join.
+        toed: how many of these are of type 4.
+        keeper: who prepares larger grounds while the match goes on; without one, `join` builds them itself.
+        type_limits: whether a team may not have more than 7 of one type, nor 9 of two.
+        kick_off: who starts.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int,
+        noise: bool = True,
+        beam_noise: bool = True,
+        ground_truth: bool = False,
+        left: str = "",
+        right: str = "",
+        record: Path | None = None,
+        field: str = "sim3d",
+        players: int = 1,
+        toed: int = 0,
+        keeper: Groundskeeper | None = None,
+        type_limits: bool = False,
+        kick_off: Side = Side.LEFT,
+    ) -> None:
+        self.rules, self.seed, self.state = rules, seed, new_match(kick_off=kick_off)
+        seats, with_toes = fitting_seats(players - toed, toed)
+        self.world = MatchWorld(field, seats=seats, toed=with_toes)
+        cameras, beams = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+        self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
+        self.hearing = Hearing()
+        self.teams = (left, right)
+        """Names of left and right."""
+        self.cycles = 0
+        """How many have been played."""
+        self.events: tuple[Event, ...] = ()
+        """What happened in the last cycle, and by orders since."""
+        self.refused: tuple[tuple[int, str], ...] = ()
+        """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
+        self.swaps = 0
+        """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        self._beams = beams if beam_noise else None
+        self._type_limits, self._keeper = type_limits, keeper
+        self._waiting: dict[int, Action] = {}
+        self._new: set[int] = set()
+        self._past: list[Event] = []
+        self._record = record
+        self._recording: MatchRecording | None = None
+
+    # ---- players
+
+    def has_seat(self, robot_type: int = 0) -> bool:
+        """Whether a player of a type can join at once: there is a seat, or a larger ground is ready."""
+        if self.world.has_seat(robot_type):
+            return True
+        seats, toed = self._larger(robot_type)
+        return self._keeper is not None and self._keeper.has(seats=seats, toed=toed)
+
+    def prepare_seat(self, robot_type: int = 0) -> None:
+        """Has the groundskeeper prepare a larger ground, if there is no seat for a type and nobody does so yet."""
+        if self._keeper is not None and not self.world.has_seat(robot_type):
+            seats, toed = self._larger(robot_type)
+            self._keeper.prepare(seats=seats, toed=toed)
+
+    def enter(self, team: str, number: int = 0, robot_type: int = 0) -> int:
+        """Lets a player join by the name of its team and returns its slot; number 0 takes the lowest free one.
+
+        The first team to come plays from the left, the second from the right, unless the game has given the names.
+        """
+        side = side_for(self.teams, team)
+        slot = free_slot(self.present, side, number, most=self.rules.match.players)
+        self.join(side, side_and_number(slot)[1], robot_type, team)
+        return slot
+
+    def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
+        """Lets a player join; its next percept tells it its number and side."""
+        if not team or (self.teams[side] and self.teams[side] != team):
+            raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
+        if robot_type not in TYPES:
+            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
+        slot = free_slot(self.present, side, number, most=self.rules.match.players)
+        if self._type_limits:
+            check_types(self.robot_types, self.present, side, robot_type)
+        if not self.world.has_seat(robot_type):
+            self._grow(robot_type)
+        self.teams = (team, self.teams[1]) if side is Side.LEFT else (self.teams[0], team)
+        self.world.join(slot, robot_type)
+        self.seeing.greet(slot)
+        self.hearing.greet(slot)
+        self._new.add(slot)
+        self._note("join", slot, type=robot_type, team=team)
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if self.world.present[slot]:
+            self.world.leave(slot)
+            self._waiting.pop(slot, None)
+            self._new.discard(slot)
+            self._note("leave", slot)
+
+    def _larger(self, robot_type: int) -> tuple[int, int]:
+        """All seats and seats with toes of a ground with one more seat for a type."""
+        toed = self.world.ground.toed
+        plain, with_toes = int((~toed).sum()), int(toed.sum())
+        if robot_type == TOED_TYPE:
+            return fitting_seats(plain, with_toes + 1)
+        return fitting_seats(plain + 1, with_toes)
+
+    def _grow(self, robot_type: int) -> None:
+        """Moves to a larger ground; takes seconds if it is not ready."""
+        seats, toed = self._larger(robot_type)
+        keeper = self._keeper
+        if keeper is None:
+            scene = ground_scene(self.world.field.name, seats=seats, toed=toed)
+        else:
+            scene = keeper.scene(seats=seats, toed=toed)
+        self.world.move_to(Ground(scene))
+
+    # ---- a cycle
+
+    @property
+    def time(self) -> float:
+        """Of the server, which never rests, s."""
+        return round(self.cycles * CYCLE, 2)
+
+    @property
+    def over(self) -> bool:
+        """Whether the match has ended."""
+        return self.state.mode is PlayMode.GAME_OVER
+
+    def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
+        """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
+        self._begin_recording()
+        pass_wishes = self._carry_out(self._waiting)
+        self._waiting = self._command(actions)
+        self.world.step()
+        self.cycles += 1
+        self.state, decisions = judge(self.state, self.world.facts(pass_wishes), self.rules)
+        self._past.clear()
+        self._obey(decisions)
+        percepts = self._percepts()
+        if self._recording is not None:
+            self._recording.sample(self.time, self.world, self.state)
+        return percepts
+
+    def _carry_out(self, actions: Mapping[int, Action]) -> NDArray[np.bool_] | None:
+        """Beams players and lets them speak; returns who wants pass mode, (22,), or None."""
+        wishes = None
+        for slot, action in actions.items():
+            if not self.world.present[slot]:
+                continue
+            if action.beam is not None and may_beam(self.state.mode):
+                self.world.beam(slot, *action.beam, noise=self._beams)
+            if action.say is not None:
+                self.hearing.say(slot, action.say)
+            if action.wants_pass:
+                wishes = np.zeros(SLOTS, bool) if wishes is None else wishes
+                wishes[slot] = True
+        return wishes
+
+    def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
+        """Passes joint speeds on to the world, which delays them itself; returns the actions that want more."""
+        waiting: dict[int, Action] = {}
+        told: dict[int, list[int]] = {}
+        self.refused = ()
+        for slot, action in actions.items():
+            if not self.world.present[slot]:
+                continue
+            try:
+                _check(action)
+            except UsageError as error:
+                self.refused = (*self.refused, (slot, str(error)))
+                continue
+            if action.beam is not None or action.say is not None or action.wants_pass:
+                waiting[slot] = action
+            if action.speeds is not None:
+                told.setdefault(len(action.speeds), []).append(slot)
+        for slots in told.values():
+            self.world.command(slots, np.array([actions[slot].speeds for slot in slots], float))
+        return waiting
+
+    def _percepts(self) -> dict[int, Percept]:
+        """What everybody is told."""
+        world, time = self.world, self.time
+        playing = world.playing.tolist()
+        sights: dict[int, Sight] = {}
+        if self.cycles % EVERY == 0 and playing:
+            sights = self.seeing.look(world, self.teams)
+        heard = self._heard(playing)
+        view, percepts = self.view, {}
+        for slot in playing:
+            toes = world.types[slot] == TOED_TYPE
+            percepts[slot] = Percept(
+                time=time,
+                game=self._introduced(slot, view) if slot in self._new else view,
+                hears=heard.get(slot, ()),
+                gyro=world.gyro[slot],
+                acc=world.acc[slot],
+                angles=world.angles[slot] if toes else world.angles[slot, :WITHOUT_TOES],
+                forces=world.forces[slot] if toes else world.forces[slot, :2],
+                sight=sights.get(slot),
+            )
+        self._new.clear()
+        return percepts
+
+    def _heard(self, playing: Sequence[int]) -> dict[int, tuple[Heard, ...]]:
+        world = self.world
+        headings = world.headings() if self.hearing.busy else world.position[:, 0]
+        return self.hearing.deliver(self.state.time, playing, world.position, headings, self.teams)
+
+    def _introduced(self, slot: int, view: GameView) -> GameView:
+        side, number = side_and_number(slot)
+        return GameView(
+            mode=view.mode,
+            time=view.time,
+            score_left=view.score_left,
+            score_right=view.score_right,
+            number=number,
+            side=side,
+        )
+
+    def percept_before_joining(self, robot_type: int = 0) -> Percept:
+        """What an agent is told that has a robot, but no team and number yet: all at rest, nothing seen."""
+        joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
+        return Percept(
+            time=self.time,
+            game=self.view,
+            gyro=np.zeros(3),
+            acc=np.array([0.0, 0.0, GRAVITY]),
+            angles=np.zeros(joints),
+            forces=np.full((feet, 6), np.nan),
+        )
+
+    # ---- the referee and the trainer
+
+    def _obey(self, decisions: Sequence[Decision]) -> None:
+        """Does what was decided, tells it and writes it down."""
+        for decision in decisions:
+            if isinstance(decision, Event):
+                self._past.append(decision)
+                if self._recording is not None:
+                    self._recording.event(self.time, decision.kind, game_time=decision.time, **decision.fields())
+            elif isinstance(decision, SwapEnds):
+                self._swap_ends()
+            else:
+                self.world.carry_out(decision)
+        self.events = tuple(self._past)
+        self.world.settle()
+
+    def _swap_ends(self) -> None:
+        half = SLOTS // 2
+        for part in (self.world, self.seeing, self.hearing):
+            part.swap_ends()
+        self.teams = (self.teams[1], self.teams[0])
+        self._waiting = {(slot + half) % SLOTS: action for slot, action in self._waiting.items()}
+        self._new = {(slot + half) % SLOTS for slot in self._new}
+        self.swaps += 1
+
+    def set_play_mode(self, mode: PlayMode) -> None:
+        """A trainer's order: go to a play mode."""
+        self.state, decisions = trainer.set_play_mode(self.state, self.rules, self.world.facts(), mode)
+        self._obey(decisions)
+
+    def kick_off(self, side: Side | None = None) -> None:
+        """A trainer's order: start a half, or again from the centre."""
+        self.state, decisions = trainer.kick_off(self.state, self.rules, self.world.facts(), side)
+        self._obey(decisions)
+
+    def drop_ball(self) -> None:
+        """A trainer's order: put the ball down where it is, and play on."""
+        self.state, decisions = trainer.drop_ball(self.state, self.rules, self.world.facts())
+        self._obey(decisions)
+
+    def set_score(self, left: int, right: int) -> None:
+        """A trainer's order."""
+        self.state = trainer.set_score(self.state, left, right)
+
+    def set_time(self, time: float) -> None:
+        """A trainer's order: set the game's clock, s."""
+        self.state = trainer.set_time(self.state, time)
+
+    def place_ball(
+        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
+    ) -> None:
+        """A trainer's order: put the ball somewhere, m, or give it a velocity, m/s, or both; None keeps it."""
+        place = self.world.ball.tolist() if position is None else position
+        self.world.place_ball(place, self.world.ball_velocity.tolist() if velocity is None else velocity)
+        self.world.settle()
+
+    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
+        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+        if not self.world.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        x, y, z = position
+        turn = None if heading is None else float(np.radians(heading))
+        self.world.place(slot, x=x, y=y, height=z, heading=turn)
+        self.world.settle()
+
+    def send_off(self, slot: int) -> None:
+        """A trainer's order: put a player beside the pitch, as after a foul."""
+        case = Case(self.state, self.world.facts(), self.rules)
+        side, number = side_and_number(slot)
+        x, y = outside_place(case, side, number - 1)
+        self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
+
+    # ---- what monitors show
+
+    @property
+    def view(self) -> GameView:
+        """Play mode, game time and score."""
+        left, right = self.state.score
+        return GameView(mode=self.state.mode.wire_name, time=self.state.time, score_left=left, score_right=right)
+
+    @property
+    def half(self) -> int:
+        """1 or 2; more in extra time."""
+        return self.state.half
+
+    @property
+    def team_names(self) -> tuple[str, str]:
+        """Left and right; empty while nobody has come."""
+        return self.teams
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(22,) who plays."""
+        return self.world.present
+
+    @property
+    def robot_types(self) -> NDArray[np.int64]:
+        """(22,) types of who plays."""
+        return self.world.types
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies of a robot: rows of `body_poses`."""
+        return BODIES
+
+    def body_poses(self) -> tuple[Floats, Floats]:
+        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes; of who does not play, zeros."""
+        return self.world.body_poses()
+
+    def ball_pose(self) -> tuple[Floats, Floats]:
+        """(3,) place and (3, 3) attitude of the ball."""
+        return self.world.ball_pose()
+
+    # ---- the recording
+
+    def _begin_recording(self) -> None:
+        """Begins the recording with the first cycle, when the types of who has joined are known."""
+        if self._record is not None:
+            self._recording = MatchRecording(self._record, self.world, self.rules, seed=self.seed, teams=self.teams)
+            self._record = None
+            for slot in self.world.playing.tolist():
+                side = side_and_number(slot)[0]
+                self._note("join", slot, type=int(self.world.types[slot]), team=self.teams[side])
+
+    def _note(self, kind: str, slot: int, **fields: object) -> None:
+        """Writes something about a player down."""
+        if self._recording is not None:
+            side, number = side_and_number(slot)
+            self._recording.event(self.time, kind, side=side.word, number=number, **fields)
+
+    def close(self) -> None:
+        """Ends the recording; closing twice is fine."""
+        if self._recording is not None:
+            self._recording.close()
+        self._recording = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _check(action: Action) -> None:
+    """Refuses what no robot can do."""
+    if action.say is not None:
+        checked_message(action.say)
+    if action.beam is not None and not all(map(math.isfinite, action.beam)):
+        raise UsageError(f"nobody can be beamed to {action.beam}: three finite numbers are needed.")
+    if action.speeds is not None and len(action.speeds) not in (WITHOUT_TOES, WITH_TOES):
+        raise UsageError(
+            f"{len(action.speeds)} joint speeds were given; a robot has {WITHOUT_TOES} joints, with toes {WITH_TOES}."
+        )

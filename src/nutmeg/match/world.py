@@ -1,0 +1,435 @@
+"""The physical world of a match: up to twenty-two robots of the league and a ball, in cycles of 20 ms.
+
+    world = MatchWorld("sim3d", seats=4)
+    world.join(slot_of(Side.LEFT, 1), robot_type=0)
+    world.place(slot, x=-1.0, y=0.0, heading=0.0)
+    world.command([slot], speeds)           # (n, 24) rad/s, kept until changed; NaN leaves a joint as it is
+    world.step()
+    world.angles[slot]                      # degrees, in the order of `percept.JOINTS`
+    state, decisions = judge(state, world.facts(), rules)
+    for decision in decisions: world.carry_out(decision)
+
+Arrays are over slots, (22, ...), made anew each cycle, and mean something only for slots that are `present`. What is
+commanded after one step moves the joints in the step after the next: the league's server has that cycle of delay
+(PROTOCOLS: checked over 6,988 recorded cycles). Its accelerometer is one further cycle late.
+
+Joining takes a free seat of the ground (see `ground`) and compiles nothing. Who needs more seats, or toes, prepares a
+larger ground beforehand, wherever it likes, and calls `move_to`: the match goes on there from the same state.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.body.ball import load_ball
+from nutmeg.body.field import load_field
+from nutmeg.body.geometry import heading as heading_of
+from nutmeg.errors import UsageError
+from nutmeg.match.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
+from nutmeg.match.facts import SHAPE, Facts
+from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
+from nutmeg.match.percept import FEET, PARTS, WITH_TOES
+from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of
+from nutmeg.match.world_kernels import read_contacts, read_senses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+CYCLE = 0.02
+"""Length of a cycle [s]."""
+TYPES = range(5)
+"""Types of the league's robot."""
+INSIDE = 0.01
+"""A limb deeper in another part of its robot than this collides with it; contacts give by some millimetres [m]."""
+MOST_PAIRS = 64
+"""Pairs of touching players that are told to the referee in one cycle."""
+GRAVITY = 9.81
+FARTHEST = 100.0
+"""Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
+HIDDEN = -5.0
+"""Height at which a recording has who does not play [m]."""
+
+
+class MatchWorld:
+    """The robots and the ball.
+
+    Args:
+        field: name of a field with goals and a ball.
+        seats: how many robots can play at once.
+        toed: how many of these are of type 4.
+        ground: a ground that has been prepared already, instead of these numbers.
+    """
+
+    def __init__(
+        self, field: str = "sim3d", *, seats: int = SLOTS, toed: int = 0, ground: Ground | None = None
+    ) -> None:
+        if ground is None:
+            ground = Ground(ground_scene(field, seats=seats, toed=toed))
+        self.ground, self.field = ground, load_field(field)
+        self.ball_radius = load_ball(self.field.ball).radius
+        self.present = np.zeros(SLOTS, bool)
+        """Who plays."""
+        self.types = np.zeros(SLOTS, np.int64)
+        """Types of who plays."""
+        self.seat_of = np.full(SLOTS, -1, np.int64)
+        self._next, self._told = np.zeros((SLOTS, WITH_TOES)), np.zeros((SLOTS, WITH_TOES))
+        self._limits = np.zeros((SLOTS, WITH_TOES))
+        self._before, self._late = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
+        self._landing: set[int] = set()
+        self._limp: list[tuple[float, int, int]] = []
+        self.upsets = 0
+        """How often the engine lost its numbers, and a robot had to be put up again."""
+        self._reseat()
+        self._clear()
+        self._read()
+
+    # ---- who plays
+
+    def has_seat(self, robot_type: int) -> bool:
+        """Whether a player of a type can join without a larger ground."""
+        return self.ground.free_seat(robot_type, self._taken()) is not None
+
+    def join(self, slot: int, robot_type: int) -> None:
+        """Lets a robot of a type play, at its place beside the pitch's corner, with all angles zero."""
+        if robot_type not in TYPES:
+            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
+        if self.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} plays already; another number is needed.")
+        seat = self.ground.free_seat(robot_type, self._taken())
+        if seat is None:
+            kind = "with toes (type 4)" if robot_type == TOED_TYPE else "without toes"
+            raise UsageError(f"no robot {kind} is left on this ground of {self.ground.seats}; move to a larger one.")
+        self.ground.take(seat, robot_type)
+        qpos, dofs = self.ground.numbers(seat)
+        world = self.ground.world
+        world.qpos[qpos], world.qvel[dofs] = 0.0, 0.0
+        self.seat_of[slot], self.types[slot], self.present[slot] = seat, robot_type, True
+        self._next[slot] = self._told[slot] = self._before[slot] = 0.0
+        self._late[slot] = 0.0, 0.0, GRAVITY
+        self._reseat()
+        x, y, turn = start_place(slot, self.field.length, self.field.width)
+        self.place(slot, x=x, y=y, heading=turn)
+        self._land()
+        self._read()
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if not self.present[slot]:
+            return
+        self._limp = [limp for limp in self._limp if limp[1] != slot]
+        self._landing.discard(slot)
+        self.ground.park(int(self.seat_of[slot]))
+        self.present[slot], self.seat_of[slot] = False, -1
+        self._reseat()
+
+    def move_to(self, ground: Ground) -> None:
+        """Goes on on another, larger ground, from the same state."""
+        self._land()
+        seats: dict[int, int] = {}
+        for slot in self._slots.tolist():
+            seat = ground.free_seat(int(self.types[slot]), set(seats.values()))
+            if seat is None:
+                raise UsageError(f"the new ground has no seat for {SLOT_NAMES[slot]}; it must be larger than the old.")
+            seats[int(self.seat_of[slot])] = seat
+        types = {int(self.seat_of[slot]): int(self.types[slot]) for slot in self._slots.tolist()}
+        ground.copy_from(self.ground, seats, types)
+        for slot in self._slots.tolist():
+            self.seat_of[slot] = seats[int(self.seat_of[slot])]
+        self.ground = ground
+        self._reseat()
+        ground.world.refresh()
+
+    def swap_ends(self) -> None:
+        """Lets every player change its slot for that of the same number on the other side."""
+        turned = np.roll(np.arange(SLOTS), SLOTS // 2)
+        for array in (self.present, self.types, self.seat_of, self._next, self._told, self._before, self._late):
+            array[:] = array[turned]
+        self._limp = [(until, int(turned[slot]), limb) for until, slot, limb in self._limp]
+        self._landing = {int(turned[slot]) for slot in self._landing}
+        self._reseat()
+
+    def _taken(self) -> set[int]:
+        return set(self.seat_of[self.present].tolist())
+
+    def _reseat(self) -> None:
+        """Works out the tables that depend on who sits where."""
+        ground = self.ground
+        self._slots = np.flatnonzero(self.present)
+        self._seats = self.seat_of[self._slots]
+        self._slot_of = np.full(ground.seats, -1, np.int64)
+        self._slot_of[self._seats] = self._slots
+        for slot, seat in zip(self._slots.tolist(), self._seats.tolist(), strict=True):
+            self._limits[slot] = ground.speed_limits(seat)
+        motors = ground.motors[self._seats]
+        self._motors = motors[motors >= 0]
+        self._columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[motors >= 0]
+        self._parts = ground.parts[self._seats]
+
+    # ---- where things are put
+
+    def place(
+        self, slot: int, *, x: float, y: float, height: float | None = None, heading: float | None = None
+    ) -> None:
+        """Puts a player somewhere at rest, as bent as it is.
+
+        Args:
+            slot: the player.
+            x: where its torso is to be, m.
+            y: where its torso is to be, m.
+            height: of the torso, m; never so low that anything is under the ground, and on the ground if None.
+            heading: where it looks, 0 along x, rad; it is put upright then. None keeps its attitude.
+        """
+        if not all(abs(number) <= FARTHEST for number in (x, y, height or 0.0, heading or 0.0)):
+            raise UsageError(
+                f"{SLOT_NAMES[slot]} cannot be put at x={x}, y={y}, height={height}, heading={heading}: places are "
+                f"within {FARTHEST:g} m."
+            )
+        ground, seat = self.ground, int(self.seat_of[slot])
+        qpos, dofs = ground.numbers(seat)
+        pose = ground.world.qpos[qpos]
+        pose[:3] = x, y, 0.0 if height is None else height
+        if heading is not None:
+            pose[3:7] = heading_of(heading)
+        ground.world.qvel[dofs] = 0.0
+        self._before[slot] = 0.0
+        self._landing.add(slot)
+        if height is None:
+            pose[2] = -np.inf
+        ground.world.touch()
+
+    def beam(self, slot: int, x: float, y: float, degrees: float, noise: np.random.Generator | None = None) -> None:
+        """Puts a player where it wishes in its own half, as its team sees the pitch, which attacks towards +x.
+
+        The noise is the league server's: up to 5 cm along each axis and up to 10 degrees, uniform.
+        """
+        x, y = min(max(x, -self.field.length / 2), 0.0), min(max(y, -self.field.width / 2), self.field.width / 2)
+        if noise is not None:
+            x, y, degrees = (np.array([x, y, degrees]) + noise.uniform(-1, 1, 3) * [0.05, 0.05, 10.0]).tolist()
+        sign = 1 if slot < SLOTS // 2 else -1
+        turn = math.radians(math.fmod(degrees, 360.0)) + (0.0 if sign > 0 else math.pi)
+        self.place(slot, x=sign * x, y=sign * y, heading=turn)
+
+    def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Puts the ball on the ground (2,) or anywhere (3,), m, with a velocity (3,), m/s, and no spin."""
+        where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
+        if not all(abs(number) <= FARTHEST for number in (*where, *velocity)):
+            raise UsageError(
+                f"the ball cannot be put at {tuple(place)} with velocity {tuple(velocity)}: places are within "
+                f"{FARTHEST:g} m, velocities within {FARTHEST:g} m/s."
+            )
+        ground = self.ground
+        ground.world.qpos[ground.ball : ground.ball + 7] = *where, 1.0, 0.0, 0.0, 0.0
+        ground.world.qvel[ground.ball_rate : ground.ball_rate + 6] = *velocity, 0.0, 0.0, 0.0
+        ground.world.touch()
+
+    def carry_out(self, decision: Decision) -> None:
+        """Does what the referee decided; events, and the change of ends, are left to the game."""
+        match decision:
+            case MovePlayer(side=side, number=number, place=(x, y), height=height):
+                slot = slot_of(side, number)
+                if self.present[slot]:
+                    self.place(slot, x=x, y=y, height=height)
+            case PlaceBall(place=place):
+                self.place_ball(place)
+            case FreezeLimbs(side=side, number=number, limbs=limbs, duration=duration):
+                slot = slot_of(side, number)
+                if self.present[slot]:
+                    self._freeze(slot, [LIMBS.index(limb) for limb in limbs], duration)
+            case _:
+                pass
+
+    def _freeze(self, slot: int, limbs: list[int], duration: float) -> None:
+        until = self.time + duration
+        for limb in limbs:
+            self.ground.let_go(int(self.seat_of[slot]), limb, limp=True)
+            self._limp = [held for held in self._limp if held[1:] != (slot, limb)]
+            self._limp.append((until, slot, limb))
+
+    def _thaw(self) -> None:
+        for until, slot, limb in self._limp:
+            if self.time >= until - CYCLE / 2:
+                self.ground.let_go(int(self.seat_of[slot]), limb, limp=False)
+        self._limp = [held for held in self._limp if self.time < held[0] - CYCLE / 2]
+
+    def settle(self) -> None:
+        """Makes placements since the last step complete, so that they are seen."""
+        self._land()
+        self.ground.world.refresh()
+
+    def _land(self) -> None:
+        """Puts who was placed onto the ground, or as high as wished, but never into the ground."""
+        if not self._landing:
+            return
+        ground, world = self.ground, self.ground.world
+        seats = self.seat_of[sorted(self._landing)]
+        heights = ground.root[seats] + 2
+        wished = world.qpos[heights]
+        world.qpos[heights] = 0.0
+        world.place_bodies()
+        world.qpos[heights] = np.maximum(wished, -ground.lowest(seats))
+        self._landing.clear()
+        world.refresh()
+
+    # ---- a cycle
+
+    def command(self, slots: Sequence[int], speeds: Floats) -> None:
+        """Tells motors their speeds, (n, 22) or (n, 24) rad/s, clipped; NaN leaves what they were told before."""
+        rows, limits = np.asarray(slots, np.intp), self._limits[slots, : speeds.shape[1]]
+        known = self._next[rows, : speeds.shape[1]]
+        clipped = np.minimum(np.maximum(speeds, -limits), limits)  # both keep NaN
+        self._next[rows, : speeds.shape[1]] = np.where(np.isnan(clipped), known, clipped)
+
+    def step(self) -> None:
+        """One cycle."""
+        self._land()
+        world = self.ground.world
+        if self._limp:
+            self._thaw()
+        world.ctrl[self._motors] = self._told.ravel()[self._columns]
+        np.copyto(self._told, self._next)
+        self._good = world.qpos.copy(), world.qvel.copy()
+        self._clear()
+        world.step(self._feel)
+        if not world.is_finite():
+            self._recover()
+        self._read()
+
+    @property
+    def time(self) -> float:
+        """Since the beginning, s."""
+        return float(self.ground.world.data.time)
+
+    def _clear(self) -> None:
+        self.forces = np.empty((SLOTS, len(FEET), 6))
+        """(22, 4, 6) place and force at the feet in the league's frame of the foot; NaN is no contact."""
+        self.touches = np.zeros(SLOTS, bool)
+        """(22,) who touched the ball."""
+        self.collides = np.zeros((SLOTS, len(LIMBS)), bool)
+        """(22, 4) limbs inside another part of their robot."""
+        self._pairs, self._pair_places = np.empty((MOST_PAIRS, 2), np.int64), np.empty((MOST_PAIRS, 2))
+        self._pair_count = 0
+        self.forces[:] = np.nan
+
+    def _feel(self) -> None:
+        """Reads what touches what in a step."""
+        ground, data = self.ground, self.ground.world.data
+        contact = data.contact
+        self._pair_count = read_contacts(
+            contact.geom, contact.pos, contact.frame, contact.dist, contact.efc_address, contact.dim, data.efc_force,
+            ground.owner, ground.foot, ground.limb, self._slot_of, ground.feet, data.xpos, data.xmat, INSIDE,
+            self.touches, self.forces, self.collides, self._pairs, self._pair_places,
+        )  # fmt: skip
+
+    def _read(self) -> None:
+        """Reads bodies' senses and places of the present state."""
+        ground, world = self.ground, self.ground.world
+        self.angles, self.gyro, self.acc = np.zeros((SLOTS, WITH_TOES)), np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
+        self.position, self.velocity = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 2))
+        read_senses(
+            world.qpos, world.qvel, world.data.xmat, self._seats, self._slots, ground.root, ground.rate, ground.torso,
+            ground.angles, self._before, self._late, CYCLE, GRAVITY,
+            self.angles, self.gyro, self.acc, self.position, self.velocity,
+        )  # fmt: skip
+
+    def _recover(self) -> None:
+        """Puts the world back by a cycle, and up whoever (or what) lost its numbers, with all angles zero."""
+        ground, world = self.ground, self.ground.world
+        qpos, qvel = self._good
+        dofs_of = {slot: ground.numbers(int(self.seat_of[slot]))[1] for slot in self._slots.tolist()}
+        lost = [slot for slot, dofs in dofs_of.items() if not np.isfinite(world.qvel[dofs]).all()]
+        world.qpos[:], world.qvel[:], world.data.qacc_warmstart[:] = qpos, qvel, 0.0
+        for slot in lost:
+            numbers, dofs = ground.numbers(int(self.seat_of[slot]))
+            x, y = qpos[numbers][:2].tolist()
+            world.qpos[numbers], world.qvel[dofs] = 0.0, 0.0
+            self.place(slot, x=x, y=y, heading=0.0)
+        if not lost:
+            world.qvel[:] = 0.0
+        self.upsets += 1
+        world.touch()
+        self._land()
+        world.refresh()
+
+    # ---- what is told
+
+    @property
+    def ball(self) -> Floats:
+        """(3,) where the ball is, m."""
+        return self.ground.world.qpos[self.ground.ball : self.ground.ball + 3].copy()
+
+    @property
+    def ball_velocity(self) -> Floats:
+        """(3,) m/s."""
+        return self.ground.world.qvel[self.ground.ball_rate : self.ground.ball_rate + 3].copy()
+
+    @property
+    def playing(self) -> NDArray[np.int64]:
+        """(A,) the slots of who plays, in order."""
+        return self._slots
+
+    def part_places(self) -> Floats:
+        """(A, 5, 3) where the parts of who plays are, m; columns as `percept.PARTS`."""
+        assert self._parts.shape[1:] == (len(PARTS),)
+        return np.asarray(self.ground.world.data.xpos[self._parts])
+
+    def eyes(self) -> Floats:
+        """(A, 9) attitudes of the heads of who plays: rows of the matrix that turns their frame into the world's."""
+        return np.asarray(self.ground.world.data.xmat[self._parts[:, 0]])
+
+    def headings(self) -> Floats:
+        """(22,) where the torsos of who plays look, 0 along x, rad."""
+        found, turns = np.zeros(SLOTS), self.ground.world.data.xmat[self.ground.torso[self._seats]]
+        found[self._slots] = np.arctan2(turns[:, 3], turns[:, 0])
+        return found
+
+    def poses(self) -> Floats:
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        found = np.zeros((SLOTS, 7))
+        found[:, :4] = 0.0, 0.0, HIDDEN, 1.0
+        found[self._slots] = self.ground.world.qpos[self.ground.root[self._seats, None] + np.arange(7)]
+        return found
+
+    def body_poses(self) -> tuple[Floats, Floats]:
+        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of who plays; rows as `ground.BODIES`."""
+        data, bodies = self.ground.world.data, self.ground.bodies[self._seats]
+        places, turns = np.zeros((SLOTS, bodies.shape[1], 3)), np.zeros((SLOTS, bodies.shape[1], 3, 3))
+        places[self._slots] = data.xpos[bodies]
+        turns[self._slots] = data.xmat[bodies].reshape(*bodies.shape, 3, 3)
+        return places, turns
+
+    def ball_pose(self) -> tuple[Floats, Floats]:
+        """(3,) place and (3, 3) attitude of the ball."""
+        data, body = self.ground.world.data, self.ground.ball_body
+        return data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
+
+    def facts(self, wants_pass: NDArray[np.bool_] | None = None) -> Facts:
+        """What the referee has to know of the last cycle."""
+        count = self._pair_count
+        contacts = None if not count else np.stack(np.divmod(self._pairs[:count], SHAPE[1]), axis=-1)
+        return Facts.of(
+            time_step=CYCLE,
+            ball=self.ball,
+            ball_velocity=self.ball_velocity,
+            present=self.present.reshape(SHAPE).copy(),
+            position=self.position.reshape(*SHAPE, 3),
+            velocity=self.velocity.reshape(*SHAPE, 2),
+            touches_ball=self.touches.reshape(SHAPE),
+            wants_pass=None if wants_pass is None else wants_pass.reshape(SHAPE),
+            contacts=contacts,
+            contact_places=self._pair_places[:count] if count else None,
+            self_collision=self.collides.reshape(*SHAPE, len(LIMBS)),
+        )
+
+
+def start_place(slot: int, length: float, width: float, room: float = 0.4) -> tuple[float, float, float]:
+    """Where a player waits that has just joined: in a row from its corner of the pitch, looking at the other goal."""
+    sign, index = (1, slot) if slot < SLOTS // 2 else (-1, slot - SLOTS // 2)
+    x, y = -length / 2 + 2 * room, width / 2 - 2 * room * index
+    return sign * x, y, 0.0 if sign > 0 else math.pi

@@ -1,0 +1,244 @@
+"""The agents of a served game: from their first word to the cycle in which they leave.
+
+    agents = Agents(game, limits, report)
+    agents.admit(connection)                     # a new client
+    agents.handle(connection, message)           # whenever one has arrived
+    agents.tell(game.cycle(agents.take_actions()))
+
+An agent asks for a robot with `(scene ...)`, is sent percepts of a robot that stands nowhere, asks to enter with
+`(init ...)`, and plays; while there is no seat for it, it is sent nothing. Until the next percept it may send several
+messages, which count as one; a server that waits for its agents takes `(syn)`, and also the two requests above, as the
+sign that an agent is ready.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nutmeg.errors import NutmegError
+from nutmeg.match.percept import WITHOUT_TOES, Action, Percept
+from nutmeg.match.slots import SLOTS, side_and_number
+from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders
+from nutmeg.net.simspark.limits import Limits, Report, Reporter
+from nutmeg.net.simspark.percepts import percept_message
+
+if TYPE_CHECKING:
+    from nutmeg.net.simspark.connection import Connection
+    from nutmeg.net.simspark.game_port import GamePort
+
+
+@dataclass(slots=True, eq=False)
+class Agent:
+    """One client, and how far it has come."""
+
+    connection: Connection
+    since: float
+    """When it connected, or was first sent a percept without having entered."""
+    robot_type: int | None = None
+    """The robot it asked for."""
+    joints: int = WITHOUT_TOES
+    entry: Entry | None = None
+    """Its request to enter, while there is no seat for it."""
+    slot: int | None = None
+    """Its place in the game, once it has entered."""
+    action: Action | None = None
+    """What it wants done in the next cycle."""
+    answered: bool = False
+    """Whether it has sent anything since its last percept."""
+    ready: bool = False
+    """Whether it has said that the next cycle may come."""
+    asked: float = 0.0
+    """When it was sent its last percept."""
+    greeted: bool = False
+    """Whether it has been sent any percept."""
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is sent percepts: it has a robot, and does not wait for a seat."""
+        return self.robot_type is not None and self.entry is None
+
+
+class Agents:
+    """All agents."""
+
+    def __init__(self, game: GamePort, limits: Limits, report: Reporter) -> None:
+        """Nobody yet."""
+        self._game, self._limits, self._report = game, limits, report
+        self._agents: dict[Connection, Agent] = {}
+        self._swaps = game.swaps
+
+    def __len__(self) -> int:
+        """Connected clients, whether they play or not."""
+        return len(self._agents)
+
+    @property
+    def playing(self) -> int:
+        """Clients that have entered the game."""
+        return sum(agent.slot is not None for agent in self._agents.values())
+
+    def admit(self, connection: Connection) -> None:
+        """A new client, of whom nothing is known."""
+        self._agents[connection] = Agent(connection=connection, since=time.monotonic())
+
+    def dismiss(self, connection: Connection) -> None:
+        """A client that has gone; its robot leaves the game."""
+        self._follow_swaps()
+        agent = self._agents.pop(connection)
+        if agent.slot is not None:
+            self._game.leave(agent.slot)
+
+    def handle(self, connection: Connection, message: bytes) -> None:
+        """Take up a message."""
+        agent = self._agents[connection]
+        orders = read_orders(message, agent.joints)
+        agent.answered = True
+        if orders.scene is not None:
+            self._give_robot(agent, orders.scene)
+        if orders.entry is not None:
+            self._ask_to_enter(agent, orders.entry)
+        if agent.slot is not None:
+            agent.action = merged(agent.action, orders.action)
+        agent.ready |= orders.action.syn or orders.scene is not None or orders.entry is not None
+        if orders.problems:
+            for problem in orders.problems:
+                note_problem(connection, problem, self._limits, self._report)
+            if orders.broken:
+                count_broken(connection, self._limits)
+
+    def take_actions(self) -> dict[int, Action]:
+        """What the agents want done, by slot; asked once a cycle. Who waits for a seat enters if there is one."""
+        self._follow_swaps()
+        for agent in [a for a in self._agents.values() if a.entry is not None]:
+            self._try_to_enter(agent)
+        actions: dict[int, Action] = {}
+        for agent in self._agents.values():
+            if agent.slot is not None and agent.action is not None:
+                actions[agent.slot] = agent.action
+                agent.action = None
+        return actions
+
+    def tell(self, percepts: Mapping[int, Percept]) -> None:
+        """Send the percepts of a cycle."""
+        self._follow_swaps()
+        now = time.monotonic()
+        for agent in self._agents.values():
+            percept = self._percept(agent, percepts)
+            if percept is None:
+                continue
+            agent.connection.send(percept_message(percept))
+            agent.answered = agent.ready = False
+            agent.asked = now
+            if not agent.greeted:
+                agent.greeted, agent.since = True, now
+            if agent.connection.unsent > self._limits.unsent:
+                agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
+
+    def waited_for(self, *, for_syn: bool) -> bool:
+        """Whether there are agents with robots, and one of them has not answered (or not said `(syn)`)."""
+        for agent in self._agents.values():
+            done = agent.ready if for_syn else agent.answered
+            if agent.takes_part and not done and agent.connection.lost is None:
+                return True
+        return False
+
+    @property
+    def any_with_robot(self) -> bool:
+        """Whether anybody is there for whom a cycle means something."""
+        return any(agent.takes_part for agent in self._agents.values())
+
+    def check(self, now: float, *, for_syn: bool) -> None:
+        """Lose those who take too long."""
+        limits = self._limits
+        for agent in self._agents.values():
+            if agent.entry is not None:
+                continue
+            shy = agent.slot is None and (agent.robot_type is None or agent.greeted)
+            if shy and now - agent.since > limits.handshake:
+                wanted = "(scene ...)" if agent.robot_type is None else "(init ...)"
+                agent.connection.lose(f"it has not sent {wanted} within {limits.handshake:g} s")
+            elif for_syn and agent.greeted and not agent.ready and now - agent.asked > limits.patience:
+                agent.connection.lose(f"it has not sent (syn) for {limits.patience:g} s")
+            elif for_syn and not agent.ready and agent.connection.held_up:
+                agent.connection.lose(f"it sent more than {limits.cycle_share} bytes without (syn)")
+
+    def lose(self, slot: int, reason: str) -> None:
+        """Disconnect whoever plays in a slot, if that is a client."""
+        self._follow_swaps()
+        for agent in self._agents.values():
+            if agent.slot == slot:
+                agent.connection.lose(reason)
+
+    def _give_robot(self, agent: Agent, robot_type: int) -> None:
+        if agent.robot_type is not None:
+            note_problem(agent.connection, "it asked for a second robot", self._limits, self._report)
+            return
+        agent.robot_type, agent.joints = robot_type, joints_of(robot_type)
+        with self._refusing(agent):
+            self._game.prepare_seat(robot_type)
+
+    def _ask_to_enter(self, agent: Agent, entry: Entry) -> None:
+        if agent.robot_type is None or agent.slot is not None or agent.entry is not None:
+            problem = "(init ...) before (scene ...)" if agent.robot_type is None else "a second (init ...)"
+            note_problem(agent.connection, problem, self._limits, self._report)
+            return
+        agent.entry = entry
+        self._try_to_enter(agent)
+
+    def _try_to_enter(self, agent: Agent) -> None:
+        """Enter if there is a seat; otherwise the agent waits, and nobody waits for it."""
+        entry, robot_type = agent.entry, agent.robot_type
+        assert entry is not None
+        assert robot_type is not None
+        with self._refusing(agent):
+            if not self._game.has_seat(robot_type):
+                self._game.prepare_seat(robot_type)
+                return
+            self._follow_swaps()
+            agent.slot = self._game.enter(entry.team, entry.number, robot_type)
+            agent.entry = None
+            side, number = side_and_number(agent.slot)
+            text = f"number {number} of {entry.team}, {side.word}, robot type {robot_type}"
+            self._report(Report(kind="joined", client=agent.connection.name, text=text))
+
+    @contextlib.contextmanager
+    def _refusing(self, agent: Agent) -> Iterator[None]:
+        """Whom the game refuses something is disconnected, with the game's reason."""
+        try:
+            yield
+        except NutmegError as error:
+            agent.entry = None
+            agent.connection.lose(f"it was refused: {error}")
+
+    def _follow_swaps(self) -> None:
+        """Change slots if the teams have changed ends."""
+        if (self._game.swaps - self._swaps) % 2:
+            for agent in self._agents.values():
+                if agent.slot is not None:
+                    agent.slot = (agent.slot + SLOTS // 2) % SLOTS
+        self._swaps = self._game.swaps
+
+    def _percept(self, agent: Agent, percepts: Mapping[int, Percept]) -> Percept | None:
+        if agent.slot is not None:
+            return percepts.get(agent.slot)
+        if agent.robot_type is None or agent.entry is not None:
+            return None
+        return self._game.percept_before_joining(agent.robot_type)
+
+
+def note_problem(connection: Connection, problem: str, limits: Limits, report: Reporter) -> None:
+    """Tell a problem with a client's message, the first few times."""
+    connection.problems += 1
+    if connection.problems <= limits.reported_problems:
+        last = "; further problems are not told" if connection.problems == limits.reported_problems else ""
+        report(Report(kind="problem", client=connection.name, text=f"{problem}{last}"))
+
+
+def count_broken(connection: Connection, limits: Limits) -> None:
+    """Count a message without sense; too many lose the client."""
+    connection.broken += 1
+    if connection.broken >= limits.broken_messages:
+        connection.lose(f"it sent {connection.broken} messages without sense")

@@ -1,0 +1,278 @@
+"""What agents send: motor speeds, beams, messages, and the two requests with which they enter the game.
+
+    orders = read_orders(b"(he1 0.5)(lle3 -1.2)(say hello)(syn)", joints=22)
+    orders.action.speeds[0]          # 0.5 rad/s; joints that were not mentioned are NaN
+    orders.problems                  # (), or sentences about what was ignored
+
+    read_orders(b"(scene rsg/agent/nao/nao_hetero.rsg 1)").scene        # 1, the robot's type
+    read_orders(b"(init (unum 0)(teamname Nutmeg))").entry               # Entry(number=0, team="Nutmeg")
+
+Nothing an agent sends raises: what cannot be used is left out and said in `problems`, at most a few a message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+
+import numpy as np
+
+from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES, Action, Floats
+from nutmeg.match.rules import MOST_PLAYERS
+from nutmeg.net import sexpr
+from nutmeg.net.sexpr import Expression
+
+_COLUMNS = {name.encode(): column for column, name in enumerate(EFFECTORS)}
+_BESIDE_MOTORS = (b"(say ", b"(beam ", b"(pass)")
+_SCENES = (b"rsg/agent/nao/nao_hetero.rsg", b"rsg/agent/nao/nao.rsg")
+ROBOT_TYPES = 5
+"""Types 0 to 4."""
+LONGEST_TEAM_NAME = 40
+MOST_WORDS = 512
+"""Words and parentheses in a message; all motors, a beam and a message have about 120."""
+MOST_PROBLEMS = 8
+"""After so many, the rest of a message is not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """`(init ...)`: who wants to play."""
+
+    number: int
+    """1 to 11; 0 is any that is free."""
+    team: str
+    """The team's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What one message asks for."""
+
+    action: Action
+    """For the player's body."""
+    scene: int | None = None
+    """Type of the robot that is asked for, or None."""
+    entry: Entry | None = None
+    """Entry into the game that is asked for, or None."""
+    problems: tuple[str, ...] = ()
+    """What was ignored, and why."""
+    broken: bool = False
+    """Whether the message was no list of effectors at all."""
+
+
+def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
+    """The orders in a message to a robot with so many joints."""
+    motors, others = _set_apart(message)
+    syn = motors.endswith(b"(syn)")
+    if syn:
+        motors = motors[:-5]
+    speeds = _plain_speeds(motors, joints)
+    if speeds is None and motors:
+        return _read_slowly(message, joints)
+    if not others:
+        return Orders(action=Action(speeds=speeds, syn=syn))
+    draft = _Draft(joints)
+    for other in others:
+        words: list[Expression] = [*other[1:-1].split()]
+        draft.add(words)
+    if draft.problems:
+        return _read_slowly(message, joints)
+    draft.syn = syn
+    return draft.orders(speeds)
+
+
+def _set_apart(message: bytes) -> tuple[bytes, list[bytes]]:
+    """The message without what stands beside motors in it, and that; only where each is plainly one effector."""
+    others: list[bytes] = []
+    for name in _BESIDE_MOTORS:
+        start = message.find(name)
+        if start < 0:
+            continue
+        end = message.find(b")", start) + 1
+        other = message[start:end]
+        if (
+            message[start - 1 : start] in (b")", b"")
+            and message[end : end + 1] in (b"(", b"")
+            and b"(" not in other[1:]
+        ):
+            others.append(other)
+            message = message[:start] + message[end:]
+    return message, others
+
+
+def _plain_speeds(message: bytes, joints: int) -> Floats | None:
+    """The speeds in a message of nothing but sound motors, which nearly all are; None for any other.
+
+    Agents send their motors in the same order each time, so the order is looked up as a whole.
+    """
+    if message[:1] != b"(" or message[-1:] != b")" or b"_" in message:
+        return None
+    words = message[1:-1].replace(b")(", b" ) ").split()
+    motors = len(words[::3])
+    if motors > 2 * joints or len(words) != 3 * motors - 1 or words[2::3].count(b")") != motors - 1:
+        return None
+    pick = _picker(tuple(words[::3]), joints)
+    if pick is None:
+        return None
+    try:
+        values = [*map(float, words[1::3]), math.nan]
+    except ValueError:
+        return None
+    total = sum(values[:-1])
+    return np.array(pick(values)) if total - total == 0.0 else None  # so all of them are finite
+
+
+@lru_cache(maxsize=256)
+def _picker(names: tuple[bytes, ...], joints: int) -> Callable[[list[float]], tuple[float, ...]] | None:
+    """Puts values of motors in this order into their columns, and the value after the last into the others."""
+    places = {_COLUMNS.get(name, joints): place for place, name in enumerate(names)}
+    if not names or max(places) >= joints:
+        return None
+    return itemgetter(*(places.get(column, len(names)) for column in range(joints)))
+
+
+def merged(first: Action | None, second: Action) -> Action:
+    """Two answers within one cycle as one: what the second does not mention stays as the first has it."""
+    if first is None:
+        return second
+    return Action(
+        speeds=_merged_speeds(first.speeds, second.speeds),
+        beam=first.beam if second.beam is None else second.beam,
+        say=first.say if second.say is None else second.say,
+        wants_pass=first.wants_pass or second.wants_pass,
+        syn=first.syn or second.syn,
+    )
+
+
+def _merged_speeds(first: Floats | None, second: Floats | None) -> Floats | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return np.where(np.isnan(second), first, second)
+
+
+def _read_slowly(message: bytes, joints: int) -> Orders:
+    """The same for messages that have more than plain motors in them."""
+    draft = _Draft(joints)
+    reading = sexpr.read(message, most_words=MOST_WORDS)
+    for expression in reading.expressions:
+        draft.add(expression)
+        if len(draft.problems) >= MOST_PROBLEMS:
+            draft.problems.append("the rest of the message was not read")
+            break
+    if reading.problem is not None:
+        draft.problems.append(f"the message has {reading.problem}")
+        draft.broken = True
+    return draft.orders()
+
+
+class _Draft:
+    """Orders while they are read."""
+
+    def __init__(self, joints: int) -> None:
+        self.joints = joints
+        self.speeds = [math.nan] * joints
+        self.moved = False
+        self.beam: tuple[float, float, float] | None = None
+        self.say: str | None = None
+        self.wants_pass = self.syn = self.broken = False
+        self.scene: int | None = None
+        self.entry: Entry | None = None
+        self.problems: list[str] = []
+
+    def orders(self, speeds: Floats | None = None) -> Orders:
+        """What has been read, with the speeds of motors that were read apart."""
+        action = Action(
+            speeds=np.array(self.speeds) if self.moved else speeds,
+            beam=self.beam,
+            say=self.say,
+            wants_pass=self.wants_pass,
+            syn=self.syn,
+        )
+        problems = tuple(self.problems)
+        return Orders(action=action, scene=self.scene, entry=self.entry, problems=problems, broken=self.broken)
+
+    def motor(self, name: bytes, word: bytes) -> bool:
+        """Set a motor's speed if this is plainly one; otherwise nothing changes."""
+        column = _COLUMNS.get(name)
+        if column is None or column >= self.joints:
+            return False
+        value = sexpr.number(word)
+        if value is None:
+            return False
+        self.speeds[column] = value
+        self.moved = True
+        return True
+
+    def add(self, expression: Expression) -> None:
+        """Take up one effector, or note why not."""
+        if not isinstance(expression, list) or not expression or not isinstance(expression[0], bytes):
+            self.broken = True
+            self.problems.append(f"{sexpr.shown(expression)} is not an effector; they look like (he1 0.5)")
+            return
+        name, values = expression[0], expression[1:]
+        if name in _COLUMNS:
+            self._motor(name, values)
+        elif name == b"syn":
+            self.syn = True
+        elif name == b"pass":
+            self.wants_pass = True
+        elif name == b"beam":
+            self._beam(values)
+        elif name == b"say":
+            self._say(values)
+        elif name == b"scene":
+            self._scene(values)
+        elif name == b"init":
+            self._init(values)
+        else:
+            self.problems.append(f"unknown effector {sexpr.shown(name)}")
+
+    def _motor(self, name: bytes, values: list[Expression]) -> None:
+        if len(values) == 1 and isinstance(values[0], bytes) and self.motor(name, values[0]):
+            return
+        if _COLUMNS[name] >= self.joints:
+            self.problems.append(f"{name.decode()} is a toe, which this robot has not; only type {ROBOT_TYPES - 1} has")
+        else:
+            self.problems.append(f"{name.decode()} needs one finite number, not {sexpr.shown(values)}")
+
+    def _beam(self, values: list[Expression]) -> None:
+        found = sexpr.numbers(values, 3)
+        if found is None:
+            self.problems.append(f"beam needs three finite numbers, x y degrees, not {sexpr.shown(values)}")
+        else:
+            self.beam = (found[0], found[1], found[2])
+
+    def _say(self, values: list[Expression]) -> None:
+        message = sexpr.text(values[0]) if len(values) == 1 else None
+        if message is None or len(message) > LONGEST_SAY:
+            self.problems.append(
+                f"say needs one word of at most {LONGEST_SAY} printable characters, not {sexpr.shown(values)}"
+            )
+        else:
+            self.say = message
+
+    def _scene(self, values: list[Expression]) -> None:
+        kind = sexpr.number(values[1]) if len(values) == 2 else 0.0
+        if not 1 <= len(values) <= 2 or values[0] not in _SCENES or kind is None or kind not in range(ROBOT_TYPES):
+            wanted = "rsg/agent/nao/nao_hetero.rsg with a type from 0 to 4, or rsg/agent/nao/nao.rsg"
+            self.problems.append(f"scene {sexpr.shown(values)} is not known; there is {wanted}")
+        else:
+            self.scene = int(kind)
+
+    def _init(self, values: list[Expression]) -> None:
+        given = {v[0]: v[1] for v in values if isinstance(v, list) and len(v) == 2 and isinstance(v[0], bytes)}
+        number, team = sexpr.number(given.get(b"unum", b"")), sexpr.text(given.get(b"teamname", []))
+        known = number is not None and number in range(MOST_PLAYERS + 1)
+        if number is None or not known or team is None or len(team) > LONGEST_TEAM_NAME:
+            wanted = f"(unum n) from 0 to {MOST_PLAYERS} and (teamname x) of at most {LONGEST_TEAM_NAME} characters"
+            self.problems.append(f"init needs {wanted}, not {sexpr.shown(values, 80)}")
+        else:
+            self.entry = Entry(number=int(number), team=team)
+
+
+def joints_of(robot_type: int) -> int:
+    """How many joints a robot of this type has."""
+    return WITH_TOES if robot_type == ROBOT_TYPES - 1 else WITHOUT_TOES

@@ -1,0 +1,137 @@
+"""What a game offers to whoever serves it over the network: a protocol, so that neither has to know the other.
+
+    class MyGame:                        # nothing to inherit from
+        def cycle(self, actions): ...
+
+    with Server(MyGame(), ServerSettings()) as server:
+        server.run()
+
+Players are called by slot, see `nutmeg.match.slots`; when teams change ends, so do the slots. What a client asks for
+and the game refuses is a `NutmegError` with the reason; anything else that a method raises ends the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from nutmeg.match.percept import Action, Floats, GameView, Percept
+    from nutmeg.match.play_modes import PlayMode, Side
+    from nutmeg.match.rules import Rules
+
+
+class GamePort(Protocol):
+    """A game that can be served; all properties are cheap to ask."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rule book; monitors are told some of its numbers."""
+        ...
+
+    @property
+    def view(self) -> GameView:
+        """Play mode, game time and score, without number and side."""
+        ...
+
+    @property
+    def half(self) -> int:
+        """1 or 2; more in extra time."""
+        ...
+
+    @property
+    def team_names(self) -> tuple[str, str]:
+        """Left and right, printable ASCII without spaces and parentheses; empty while nobody has come."""
+        ...
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(22,) who plays, whoever moves them."""
+        ...
+
+    @property
+    def robot_types(self) -> NDArray[np.int64]:
+        """(22,) 0 to 4, of those who play."""
+        ...
+
+    @property
+    def swaps(self) -> int:
+        """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        ...
+
+    def has_seat(self, robot_type: int) -> bool:
+        """Whether a player of a type can enter without holding up the game."""
+        ...
+
+    def prepare_seat(self, robot_type: int) -> None:
+        """Begin to make room for one more player of a type, unless that is done or under way; returns at once."""
+        ...
+
+    def percept_before_joining(self, robot_type: int) -> Percept:
+        """What an agent is told that has a robot, but no team and number yet."""
+        ...
+
+    def enter(self, team: str, number: int, robot_type: int) -> int:
+        """A player enters, and this is its slot; number 0 is any that is free.
+
+        The percept of its next cycle tells it its number and side.
+        """
+        ...
+
+    def leave(self, slot: int) -> None:
+        """A player has gone."""
+        ...
+
+    def cycle(self, actions: Mapping[int, Action]) -> Mapping[int, Percept]:
+        """Play one cycle: actions of remote players by slot in, percepts of remote players by slot out."""
+        ...
+
+    def ball_pose(self) -> tuple[Floats, Floats]:
+        """(3,) place and (3, 3) rotation of the ball."""
+        ...
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the parts of a robot, as `nao-spark` names its bodies, toes included: rows of `body_poses`."""
+        ...
+
+    def body_poses(self) -> tuple[Floats, Floats]:
+        """(22, bodies, 3) places and (22, bodies, 3, 3) rotations, x forward and y left; of absent ones, anything."""
+        ...
+
+    def kick_off(self, side: Side | None) -> None:
+        """A trainer starts a half; None is whoever's turn it is."""
+        ...
+
+    def drop_ball(self) -> None:
+        """A trainer has the ball dropped."""
+        ...
+
+    def set_play_mode(self, mode: PlayMode) -> None:
+        """A trainer sets the play mode."""
+        ...
+
+    def set_score(self, left: int, right: int) -> None:
+        """A trainer sets the score."""
+        ...
+
+    def set_time(self, time: float) -> None:
+        """A trainer sets the game's clock, s."""
+        ...
+
+    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None) -> None:
+        """A trainer puts a player somewhere, m; heading in degrees from +x, None keeps it."""
+        ...
+
+    def place_ball(
+        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None
+    ) -> None:
+        """A trainer puts the ball somewhere, m, or gives it a velocity, m/s, or both; None keeps it."""
+        ...
+
+    def send_off(self, slot: int) -> None:
+        """A trainer has a player put beside the pitch."""
+        ...

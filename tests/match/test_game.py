@@ -1,0 +1,290 @@
+"""Whole matches, cycle by cycle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutmeg.errors import UsageError
+from nutmeg.match.game import Game
+from nutmeg.match.groundskeeper import Groundskeeper
+from nutmeg.match.percept import JOINTS, Action, Percept
+from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.rules import Rules, load_rules
+from nutmeg.recording import Recording
+
+RULES = load_rules("sim3d")
+REDS, BLUES = "reds", "blues"
+
+
+def new_game(rules: Rules = RULES, *, seed: int = 5, record: Path | None = None, beam_noise: bool = True) -> Game:
+    """One player a side, the second of type 1."""
+    game = Game(rules, seed=seed, left=REDS, right=BLUES, record=record, beam_noise=beam_noise, players=2)
+    game.enter(REDS, 1)
+    game.enter(BLUES, 0, 1)
+    return game
+
+
+def idle(game: Game, cycles: int) -> dict[int, Percept]:
+    percepts: dict[int, Percept] = {}
+    for _ in range(cycles):
+        percepts = game.cycle({})
+    return percepts
+
+
+def test_number_and_side_are_told_once() -> None:
+    game = new_game()
+    first, second = game.cycle({}), game.cycle({})
+    assert (first[0].game.number, first[0].game.side) == (1, Side.LEFT)
+    assert (first[11].game.number, first[11].game.side) == (1, Side.RIGHT)
+    assert second[0].game.number is None
+    assert second[0].game.mode == "BeforeKickOff"
+    assert [first[0].time, second[0].time] == [0.02, 0.04]
+
+
+def test_there_is_an_image_every_third_cycle() -> None:
+    game = new_game()
+    seen = [game.cycle({})[0].sight is not None for _ in range(9)]
+    assert seen == [False, False, True] * 3
+
+
+def test_what_is_answered_to_a_percept_shows_in_the_next_but_one() -> None:
+    game = new_game(beam_noise=False)
+    idle(game, 5)
+    speeds = np.full(22, np.nan)
+    speeds[JOINTS.index("hj1")] = 1.0
+    first = game.cycle({0: Action(speeds=speeds, beam=(-3.0, 1.0, 0.0), say="hello")})
+    assert first[0].angles[0] == pytest.approx(0.0, abs=0.01)
+    assert first[0].hears == ()
+    assert game.world.position[0, 0] == pytest.approx(-14.2, abs=0.05)
+    second = game.cycle({})
+    assert second[0].angles[0] == pytest.approx(np.degrees(0.02), abs=0.05)
+    assert game.world.position[0, :2] == pytest.approx([-3.0, 1.0], abs=0.01)
+    assert [h.message for h in second[0].hears] == ["hello"]
+    assert second[0].hears[0].direction is None
+    assert second[11].hears[0].team == REDS
+    assert game.cycle({})[0].hears == ()
+
+
+def test_nobody_is_beamed_while_the_ball_is_in_play() -> None:
+    game = new_game()
+    idle(game, 3)
+    game.set_play_mode(PlayMode.PLAY_ON)
+    game.cycle({0: Action(beam=(-3.0, 1.0, 0.0))})
+    game.cycle({})
+    assert game.world.position[0, 0] == pytest.approx(-14.2, abs=0.05)
+
+
+def test_a_goal_is_scored_by_a_ball_over_the_line() -> None:
+    game = new_game()
+    idle(game, 3)
+    game.set_play_mode(PlayMode.PLAY_ON)
+    game.place_ball((14.0, 0.0, 0.042), (8.0, 0.0, 0.0))
+    kinds: list[str] = []
+    for _ in range(20):
+        game.cycle({})
+        kinds += [event.kind for event in game.events]
+    assert game.view.score_left == 1
+    assert "goal" in kinds
+    assert game.view.mode == "Goal_Left"
+    idle(game, 160)
+    assert game.view.mode == "KickOff_Right"
+    assert game.world.ball[:2] == pytest.approx([0.0, 0.0], abs=0.01)
+
+
+def played(path: Path, seed: int) -> str:
+    """The content of the recording of a short match in which much happens."""
+    with new_game(RULES.with_match(players=1), seed=seed, record=path) as game:
+        rng, percepts = np.random.default_rng(1), game.cycle({})
+        game.kick_off(Side.LEFT)
+        for _ in range(60):
+            actions = {
+                slot: Action(speeds=percept.angles * -0.1 + rng.normal(0, 2.0, 22), say="x")
+                for slot, percept in percepts.items()
+            }
+            percepts = game.cycle(actions)
+        game.place_player(0, (-0.2, 0.0, 0.38), 0.0)
+        game.place_ball((0.5, 0.0, 0.3), None)
+        for _ in range(40):
+            game.cycle({0: Action(beam=(-1.0, 0.0, 0.0))})
+    return Recording.open(path).content_hash()
+
+
+def test_the_same_seed_gives_the_same_recording(tmp_path: Path) -> None:
+    first = played(tmp_path / "one.nutmeg", 5)
+    assert played(tmp_path / "two.nutmeg", 5) == first
+    assert played(tmp_path / "three.nutmeg", 6) != first
+
+
+def test_a_recording_has_all_that_a_viewer_needs(tmp_path: Path) -> None:
+    path = tmp_path / "match.nutmeg"
+    rules = RULES.with_match(players=1)
+    with new_game(rules, record=path) as game:
+        game.cycle({})
+        game.kick_off(Side.RIGHT)
+        idle(game, 9)
+        angles, ball = np.radians(game.world.angles[11, :22]), game.world.ball
+    recording = Recording.open(path)
+    assert recording.problems == []
+    assert recording.manifest.kind == "match"
+    assert recording.manifest.config["left"] == REDS
+    joints = next(c for c in recording.manifest.channels if c.name == "right1.angles").labels
+    order = [JOINTS.index(joint) for joint in joints]
+    assert recording.read("right1.angles")[-1] == pytest.approx(angles[order], abs=1e-4)
+    assert recording.read("right1.pose")[-1, 2] == pytest.approx(0.42, abs=0.01), "type 1 is taller"
+    assert recording.read("ball.pose")[-1, :3] == pytest.approx(ball, abs=1e-4)
+    state = recording.read("game.state")
+    assert state[0, 0] == PlayMode.BEFORE_KICK_OFF
+    assert state[-1, 0] == PlayMode.KICK_OFF_RIGHT
+    assert state[-1, 1] == pytest.approx(0.18, abs=1e-3)
+    kinds = [event["kind"] for event in recording.events]
+    assert kinds == ["join", "join", "play_mode"]
+
+
+def test_more_players_than_seats_move_the_match_to_a_larger_ground() -> None:
+    game = new_game()
+    idle(game, 20)
+    before = game.world.position.copy()
+    assert not game.has_seat(0)
+    slot = game.enter(REDS)
+    assert slot == 1
+    assert game.has_seat(0)
+    percepts = game.cycle({})
+    assert set(percepts) == {0, 1, 11}
+    assert game.world.position[0] == pytest.approx(before[0], abs=1e-3)
+
+
+def test_teams_change_ends_with_their_players_and_their_score() -> None:
+    rules = RULES.with_match(swap_ends=True, half_length=0.1)
+    game = new_game(rules)
+    game.kick_off(Side.LEFT)
+    game.set_score(2, 1)
+    idle(game, 10)
+    assert game.swaps == 1
+    assert game.team_names == (BLUES, REDS)
+    assert (game.view.score_left, game.view.score_right) == (1, 2)
+    assert game.robot_types[[0, 11]].tolist() == [1, 0]
+
+
+def test_who_cannot_join_is_told_why() -> None:
+    game = new_game()
+    with pytest.raises(UsageError, match="number 1 of the left team is taken already"):
+        game.enter(REDS, 1)
+    with pytest.raises(UsageError, match="team 'greens' cannot join: 'reds' plays 'blues'"):
+        game.enter("greens", 1)
+    with pytest.raises(UsageError, match="player number 12 is not possible"):
+        game.enter(REDS, 12)
+    with pytest.raises(UsageError, match="robot type 7 is not known"):
+        game.enter(REDS, 2, 7)
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        (Action(say="(syn)"), "cannot be said"),
+        (Action(beam=(np.inf, 0.0, 0.0)), "three finite numbers are needed"),
+        (Action(beam=(0.0, 0.0, np.nan)), "three finite numbers are needed"),
+        (Action(speeds=np.zeros(7)), "7 joint speeds were given"),
+    ],
+)
+def test_an_impossible_action_is_refused_and_disturbs_nobody(action: Action, why: str) -> None:
+    game = new_game()
+    game.cycle({0: action, 11: Action(say="fine")})
+    assert len(game.refused) == 1
+    assert game.refused[0][0] == 0
+    assert why in game.refused[0][1]
+    assert [h.message for h in game.cycle({})[11].hears] == ["fine"]
+    assert not game.refused
+
+
+def test_a_team_is_limited_in_types_on_request() -> None:
+    game = Game(RULES, seed=1, type_limits=True, players=8)
+    for _ in range(7):
+        game.enter(REDS)
+    with pytest.raises(UsageError, match="at most 7 of one type"):
+        game.enter(REDS)
+    assert game.enter(REDS, 0, 1) == 7
+
+
+def test_who_left_is_not_told_anything_and_can_come_back() -> None:
+    game = new_game()
+    idle(game, 3)
+    game.leave(11)
+    assert set(game.cycle({11: Action(speeds=np.ones(22))})) == {0}
+    assert game.enter(BLUES, 1, 2) == 11
+    assert game.cycle({})[11].game.number == 1
+
+
+def test_a_trainer_can_send_a_player_off() -> None:
+    game = new_game()
+    idle(game, 3)
+    game.send_off(0)
+    game.cycle({})
+    assert abs(game.world.position[0, 1]) > 10.3
+    places, turns = game.body_poses()
+    assert places.shape == (22, len(game.body_names), 3)
+    assert turns[0, 0, 2, 2] == pytest.approx(1.0, abs=0.01)
+    assert game.ball_pose()[0] == pytest.approx(game.world.ball)
+
+
+def test_toes_can_be_asked_for_while_the_match_goes_on() -> None:
+    game = new_game()
+    idle(game, 5)
+    before = game.world.position.copy()
+    slot = game.enter(REDS, 5, 4)
+    percepts = game.cycle({slot: Action(speeds=np.zeros(24))})
+    assert percepts[slot].angles.shape == (24,)
+    assert percepts[slot].forces.shape == (4, 6)
+    assert percepts[0].angles.shape == (22,)
+    assert game.world.position[[0, 11]] == pytest.approx(before[[0, 11]], abs=1e-3)
+    idle(game, 30)
+    assert game.world.position[slot, 2] == pytest.approx(0.385, abs=0.01)
+
+
+@pytest.mark.slow
+def test_a_groundskeeper_prepares_seats_while_the_match_goes_on() -> None:
+    with Groundskeeper() as keeper:
+        game = Game(RULES, seed=1, keeper=keeper)
+        game.enter(REDS)
+        assert not game.has_seat()
+        game.prepare_seat()
+        for _ in range(100_000):
+            game.cycle({})
+            if game.has_seat():
+                break
+        assert game.has_seat()
+        assert game.enter(BLUES) == 11
+        assert set(game.cycle({})) == {0, 11}
+        assert not game.has_seat(4)
+
+
+def test_recorded_commands_move_the_robot_as_they_did_on_the_leagues_server() -> None:
+    path = Path(__file__).parent / "data" / "walk_start.csv"
+    recorded = np.genfromtxt(path, delimiter=",", skip_header=2)
+    commands, angles, inertial = recorded[:, :22], recorded[:, 22:44], recorded[:, 44:]
+    game = Game(RULES, seed=1, noise=False, beam_noise=False, left=REDS)
+    slot = game.enter(REDS)
+    ground = game.world.ground
+    ground.world.qpos[ground.angles[game.world.seat_of[slot], :22]] = np.radians(angles[1])
+    game.place_player(slot, (-3.0, 0.0, 0.0), 0.0)
+    game.world.command([slot], commands[:1])
+    percepts: list[Percept] = []
+    for row in commands[1:-1]:
+        if not percepts:  # the command before the first is under way already
+            np.copyto(game.world._told, game.world._next)
+        percepts.append(game.cycle({slot: Action(speeds=row)})[slot])
+    moved = np.array([percept.angles for percept in percepts])
+
+    def error(shift: int) -> float:
+        """Of the legs' angles when our percepts are shifted by some cycles, degrees."""
+        ours, theirs = moved[1:-1, 10:], angles[3 + shift : 1 + shift + len(moved), 10:]
+        return float(np.sqrt(np.mean((ours - theirs) ** 2)))
+
+    assert error(0) < 1.0
+    assert error(0) < 0.5 * min(error(-1), error(1)), "the delay is that of the league's server"
+    felt = np.array([[*percept.gyro, *percept.acc] for percept in percepts])
+    alike = [np.corrcoef(felt[:, k], inertial[2:, k])[0, 1] for k in range(6)]
+    assert min(alike[:3]) > 0.4, "the gyroscope has the axes and signs of the league's"
+    assert alike[5] > 0.5, "the accelerometer is late by one cycle"

@@ -1,0 +1,133 @@
+"""Frames for monitors against those the league's server has sent."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.net import sexpr
+from nutmeg.net.simspark.monitor_text import MonitorFrames
+
+
+def tree(message: bytes) -> Any:
+    """Header, kind of frame, and scene."""
+    reading = sexpr.read(message, deepest=20, most_words=1 << 20)
+    assert reading.problem is None
+    header, kind, scene = reading.expressions
+    return header, kind, scene
+
+
+def shape(node: Any) -> Any:
+    """A node without its numbers: kinds, meshes, sizes and materials, nested as they are."""
+    kept = [part for part in node if not (isinstance(part, list) and part[0] == b"SLT")]
+    return [shape(part) if isinstance(part, list) and part[0] == b"nd" else part for part in kept]
+
+
+def without_visibility(node: Any) -> Any:
+    """The first difference frame of a recording also tells what is visible; later ones do not."""
+    return [without_visibility(p) if isinstance(p, list) else p for p in node if p != [b"setVisible", b"1"]]
+
+
+def is_robot(node: Any) -> bool:
+    return b"naohead.obj" in repr(node).encode()
+
+
+def robots(scene: Any) -> list[Any]:
+    return [node for node in scene if is_robot(node)]
+
+
+def three_robots(game: Any) -> MonitorFrames:
+    """The cast of the recording."""
+    game.join(Side.LEFT, 2, 0, "UTA")
+    game.join(Side.LEFT, 9, 4, "UTA")
+    game.join(Side.RIGHT, 9, 4, "FCP")
+    frames = MonitorFrames(game)
+    frames.look()
+    return frames
+
+
+def test_the_header_of_a_full_frame_is_the_recorded_one(game: Any, recorded: SimpleNamespace) -> None:
+    frame = three_robots(game).full()
+    ours, theirs = frame.partition(b"(RSG 0 1)"), recorded.to_monitor[0].partition(b"(RSG 0 1)")
+    assert ours[:2] == theirs[:2]
+
+
+def test_robots_and_ball_are_built_as_in_the_recording(game: Any, recorded: SimpleNamespace) -> None:
+    _, kind, ours = tree(three_robots(game).full())
+    _, their_kind, theirs = tree(recorded.to_monitor[0])
+    assert kind == their_kind
+    assert [shape(node) for node in robots(ours)] == [shape(node) for node in robots(theirs)]
+    drawn = [shape(node) for node in theirs if not is_robot(node) and len(shape(node)) > 2]
+    for node in ours[:10]:
+        assert shape(node)[2][1] in [other[2][1] for other in drawn]
+    assert shape(ours[10]) == next(node for node in drawn if b"soccerball.obj" in repr(node).encode())
+
+
+def test_a_still_transform_is_the_recorded_one(game: Any, recorded: SimpleNamespace) -> None:
+    ours, theirs = tree(three_robots(game).full())[2], tree(recorded.to_monitor[0])[2]
+    for mine, other in zip(ours[:10], theirs[:10], strict=True):
+        found, wanted = ([float(v) for v in node[2][1:]] for node in (mine, other))
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_a_difference_frame_has_the_recorded_structure(game: Any, recorded: SimpleNamespace) -> None:
+    frames = three_robots(game)
+    game.set_time(0.04)
+    game.kick_off(Side.LEFT)
+    frames.look()
+    ours, theirs = frames.difference(), recorded.to_monitor[-1]
+    assert ours.partition(b"(RDS")[0] == theirs.partition(b"(RDS")[0] == b"((time 0.04)(play_mode 1))"
+    assert [shape(node) for node in robots_of(ours)] == [shape(node) for node in robots_of(theirs)]
+    assert b"SLT" not in ours
+
+
+def robots_of(difference: bytes) -> list[Any]:
+    return without_visibility(tree(difference)[2][-3:])
+
+
+def test_a_robot_that_moved_is_told_and_one_that_hardly_did_is_not(game: Any) -> None:
+    frames = three_robots(game)
+    game.places[1] += [0.5, 0.0, 0.0]
+    game.places[8] += [0.004, 0.0, 0.0]
+    frames.look()
+    first, second, third = tree(frames.difference())[2][-3:]
+    assert repr(first).count("SLT") == 23
+    assert "SLT" not in repr([second, third])
+    game.places[8] += [0.004, 0.0, 0.0]
+    frames.look()
+    first, second, third = tree(frames.difference())[2][-3:]
+    assert repr(second).count("SLT") == 25, "small changes add up until they are told"
+    assert "SLT" not in repr([first, third])
+
+
+def test_a_robot_that_looks_to_the_right_goal_has_its_y_axis_there(game: Any) -> None:
+    frames = three_robots(game)
+    torso = tree(frames.full())[2][-3][3]
+    columns = np.array([float(v) for v in torso[2][1:]]).reshape(4, 4)
+    np.testing.assert_allclose(columns[0], [0, -1, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(columns[1], [1, 0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(columns[3], [*game.places[1], 1])
+
+
+def test_whoever_comes_or_goes_makes_a_full_frame_necessary(game: Any) -> None:
+    frames = three_robots(game)
+    assert frames.new_cast
+    frames.look()
+    assert not frames.new_cast
+    game.leave(1)
+    frames.look()
+    assert frames.new_cast
+    assert len(robots(tree(frames.full())[2])) == 2
+
+
+def test_a_score_is_told_once_when_it_changes(game: Any) -> None:
+    frames = three_robots(game)
+    game.set_score(1, 0)
+    game.set_play_mode(PlayMode.GOAL_LEFT)
+    frames.look()
+    assert frames.difference().startswith(b"((time 0)(score_left 1)(play_mode 13))(RDS 0 1)((nd(nd))")
+    frames.look()
+    assert frames.difference().startswith(b"((time 0))(RDS")

@@ -1,0 +1,128 @@
+"""Percept messages against those the league's server has sent."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from nutmeg.match.percept import JOINTS, GameView, Heard, Percept, Sight
+from nutmeg.match.play_modes import Side
+from nutmeg.net import sexpr
+from nutmeg.net.simspark.percept_reader import ProtocolError, read_percept
+from nutmeg.net.simspark.percepts import percept_message
+
+
+def percept(joints: int = 22, sight: Sight | None = None, hears: tuple[Heard, ...] = ()) -> Percept:
+    feet = 4 if joints == 24 else 2
+    return Percept(
+        time=1.0,
+        game=GameView(mode="PlayOn", time=12.34, score_left=2, score_right=1, number=7, side=Side.RIGHT),
+        hears=hears,
+        gyro=np.array([0.0, -0.001, 90.0]),
+        acc=np.array([0.0, 0.0, 9.81]),
+        angles=np.arange(joints) - 0.5,
+        forces=np.arange(feet * 6.0).reshape(feet, 6),
+        sight=sight,
+    )
+
+
+def sight() -> Sight:
+    parts = np.full((2, 5, 3), np.nan)
+    parts[0, [0, 4]] = [[3.0, 10.0, -2.0], [3.1, 11.0, -9.0]]
+    return Sight(
+        labels=("G1R", "B"),
+        marks=np.array([[15.0, 1.0, 0.5], [2.0, -3.0, -20.0]]),
+        teams=("100%_(U)"[:5], "Unseen"),
+        numbers=(4, 5),
+        parts=parts,
+        lines=np.arange(12.0).reshape(2, 2, 3),
+        my_position=np.array([1.0, 2.0, 0.5]),
+        my_heading=-90.0,
+        ball_position=np.array([3.0, 2.0, 0.042]),
+    )
+
+
+def names(message: bytes) -> list[str]:
+    """What comes in a message, in order: `HJ hj1`, `See`."""
+    found = []
+    for words in sexpr.read(message).expressions:
+        assert isinstance(words, list)
+        name = words[1][1] if words[0] in (b"HJ", b"FRP") else b""
+        found.append(f"{words[0].decode()} {name.decode()}".strip())
+    return found
+
+
+def test_the_values_of_a_recorded_percept_give_the_recorded_bytes(recorded: SimpleNamespace) -> None:
+    assert len(recorded.to_agents) > 10
+    for message in recorded.to_agents:
+        assert percept_message(read_percept(message)) == message
+
+
+def test_the_recordings_have_all_that_percepts_can_carry(recorded: SimpleNamespace) -> None:
+    percepts = [read_percept(message) for message in recorded.to_agents]
+    assert any(p.game.number is not None for p in percepts)
+    assert any(p.hears for p in percepts)
+    assert any(p.sight is not None and p.sight.teams for p in percepts)
+    assert any(np.isfinite(p.forces).all() for p in percepts)
+    assert any(np.isnan(p.forces).all() for p in percepts)
+
+
+def test_a_robot_with_toes_tells_them_after_the_ankles() -> None:
+    told = names(percept_message(percept(24)))
+    right = ["HJ rlj5", "FRP rf", "HJ rlj6", "FRP rf1", "HJ rlj7"]
+    left = ["HJ llj1", "HJ llj2", "HJ llj3", "HJ llj4", "HJ llj5", "FRP lf", "HJ llj6", "FRP lf1", "HJ llj7"]
+    assert told[-14:] == right + left
+    again = read_percept(percept_message(percept(24)))
+    assert np.array_equal(again.angles, percept(24).angles)
+    assert np.array_equal(again.forces, percept(24).forces)
+
+
+def test_joints_are_told_in_the_order_of_the_columns() -> None:
+    told = [name.removeprefix("HJ ") for name in names(percept_message(percept())) if name.startswith("HJ")]
+    assert told == list(JOINTS[:22])
+
+
+def test_sight_is_told_after_the_neck_with_the_truth_first() -> None:
+    message = percept_message(percept(sight=sight()))
+    assert names(message)[4:7] == ["HJ hj1", "HJ hj2", "See"]
+    assert (
+        b"(See (mypos 1.00 2.00 0.50) (myorien -90.00) (ballpos 3.00 2.00 0.04) (G1R (pol 15.00 1.00 0.50)) "
+        b"(B (pol 2.00 -3.00 -20.00)) (P (team 100%_) (id 4) (head (pol 3.00 10.00 -2.00)) "
+        b"(lfoot (pol 3.10 11.00 -9.00))) (L (pol 0.00 1.00 2.00) (pol 3.00 4.00 5.00)) "
+        b"(L (pol 6.00 7.00 8.00) (pol 9.00 10.00 11.00)))"
+    ) in message
+    assert b"Unseen" not in message
+
+
+def test_nothing_in_view_is_still_an_image() -> None:
+    empty = Sight(labels=(), marks=np.zeros((0, 3)), parts=np.zeros((0, 5, 3)), lines=np.zeros((0, 2, 3)))
+    message = percept_message(percept(sight=empty))
+    assert b"(See)" in message
+    again = read_percept(message).sight
+    assert again is not None
+    assert again.labels == ()
+
+
+def test_messages_are_heard_from_oneself_and_from_others() -> None:
+    own = Heard(team="UTA", time=1.0, direction=None, message="%:rS_L]B")
+    other = Heard(team="FCP", time=1.02, direction=-12.345, message="hello")
+    message = percept_message(percept(hears=(own, other)))
+    assert b"(pm PlayOn))(hear UTA 1.00 self %:rS_L]B)(hear FCP 1.02 -12.35 hello)(GYR" in message
+    assert read_percept(message).hears[0] == own
+    assert read_percept(message).hears[1] == dataclasses.replace(other, direction=-12.35)
+
+
+def test_another_number_of_joints_is_refused() -> None:
+    with pytest.raises(ValueError, match="23 joint angles"):
+        percept_message(dataclasses.replace(percept(), angles=np.zeros(23)))
+
+
+@pytest.mark.parametrize(
+    "message", [b"(time (now 1.00))", b"(GS (pm", b"(HJ (n hj9) (ax 1))", b"(GS (t 1) (pm x))(See x)"]
+)
+def test_what_is_no_percept_is_refused_with_a_reason(message: bytes) -> None:
+    with pytest.raises(ProtocolError, match="percept"):
+        read_percept(message)
