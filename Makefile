@@ -47,8 +47,8 @@ system:
 lock:
 	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
-	uv pip compile pyproject.toml --extra gpu --universal --python-version 3.11 \
-		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements-gpu.lock
+	uv pip compile pyproject.toml --extra gpu -c requirements.lock --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --no-annotate --quiet -o requirements-gpu.lock
 
 clean:
 	rm -rf .venv docs/_build .pytest_cache .mypy_cache .ruff_cache
