@@ -61,6 +61,8 @@ class LearnSettings:
     """From how many starts the result is judged in the end."""
     noise: StartNoise = field(default_factory=StartNoise)
     """How much starts differ."""
+    caution: float = 1.0
+    """How many times as much as in the paper stops and falls cost; above 1 for the last steps of a fast walk."""
     population: int = 40
     generations: int = 100
     step: float = 0.12
@@ -91,7 +93,7 @@ class LearnSettings:
         """The task with this file's course, starts and noise."""
         course = {"course": self.course} if self.course else {}
         try:
-            return task_settings(self.task, starts=self.starts, noise=self.noise, **course)
+            return task_settings(self.task, starts=self.starts, noise=self.noise, caution=self.caution, **course)
         except ValueError as error:
             raise UsageError(f"task {self.task}: {error}") from None
 

@@ -58,10 +58,14 @@ class TaskSettings:
     """From how many noisy starts each candidate is tried."""
     noise: StartNoise = field(default_factory=StartNoise)
     """How much starts differ."""
+    caution: float = 1.0
+    """How many times as much as in the paper stops and falls cost: a fast walk becomes a safe one above 1."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.starts <= 100:
             raise ValueError(f"candidates are tried from {self.starts} starts; allowed is 1..100.")
+        if not 0 < self.caution <= 100:
+            raise ValueError(f"the caution is {self.caution:g}; allowed is above 0 and up to 100.")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -72,13 +76,13 @@ class TaskSettings:
         """The weights of the parts, (parts,), with those of the directions, (3,), where there are any.
 
         What is lost weighs as much less as the time counted is shorter than the time to walk: 7 / 124.1 on the
-        paper's course (section 6).
+        paper's course (section 6), times the caution.
         """
         if not self.weighting:
-            return np.ones(2)
+            return np.array([1.0, self.caution])
         course = read_course(self.course)
         chosen = first_weights(len(DIRECTIONS)) if directions is None else directions
-        return np.array([*chosen, course.counted_time() / course.moving_time])
+        return np.array([*chosen, self.caution * course.counted_time() / course.moving_time])
 
 
 TASKS: dict[str, TaskSettings] = {

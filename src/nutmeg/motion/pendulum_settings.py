@@ -137,7 +137,7 @@ SEARCHED = (
 """The fourteen parameters that the paper optimises."""
 EXTENDED = (
     *SEARCHED,
-    *("y_sep", "side_split", "tilt", "gyro_ankle_pitch", "gyro_ankle_roll", "gyro_hip_roll"),
+    *("y_sep", "side_split", "tilt", "tilt_x", "gyro_ankle_pitch", "gyro_ankle_roll", "gyro_hip_roll"),
     *("shoulder_pitch", "lift_x", "foot_pitch", "back_share"),
 )
 """Those with feedback from the gyro and the rest of what makes walks faster."""

@@ -1,0 +1,1 @@
+"""The built-in team: it perceives as any player does, believes, decides, and moves."""

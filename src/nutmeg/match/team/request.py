@@ -1,0 +1,81 @@
+"""What a player wants its body to do: the words between deciding and moving.
+
+    Request(legs=Walk(ahead=0.4, left=0.0, turn=0.2), look=Look(yaw=0.3, pitch=-0.2), say="...")
+
+They are the same in every world that Nutmeg plays in: a body that has joints carries them out with motors, one that
+has none by moving along. Velocities are in the body's frame, ahead and to the left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+KickKind = Literal["straight", "left", "right", "pass"]
+"""Ahead as far as possible, to the side with the inside of a foot, or ahead with less strength."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """Stay where one is, on one's feet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """Walk; wishes beyond what the walk can do are cut to it."""
+
+    ahead: float = 0.0
+    """m/s."""
+    left: float = 0.0
+    """m/s."""
+    turn: float = 0.0
+    """To the left, rad/s."""
+    set: Literal["walk", "sprint", "positioning"] = "walk"
+    """Which of the walk's sets of parameters, if it has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kick:
+    """Kick the ball, which lies before the feet; ends by itself, and is not begun if the ball is elsewhere."""
+
+    ball: tuple[float, float]
+    """Where the ball lies: ahead and to the left, m."""
+    kind: KickKind = "straight"
+    strength: float = 1.0
+    """0..1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dive:
+    """Throw oneself to a side, as a goalkeeper does."""
+
+    side: Literal["left", "right"]
+
+
+Legs = Stand | Walk | Kick | Dive
+"""A player who has fallen gets up before it does any of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """Where the head is to look; clipped to what the neck can do."""
+
+    yaw: float = 0.0
+    """To the left, rad."""
+    pitch: float = 0.0
+    """Upwards, rad."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """All that a player wants in one cycle."""
+
+    legs: Legs
+    look: Look
+    say: str | None = None
+    """At most 20 characters."""
+    beam: tuple[float, float, float] | None = None
+    """x and y [m] and heading [degrees], where the rules allow it."""
+    wants_pass: bool = False
+    intent: str = ""
+    """What this is for, in a few words, for whoever watches."""
