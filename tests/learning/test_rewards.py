@@ -51,6 +51,8 @@ def test_what_is_lost_weighs_as_in_the_paper() -> None:
     weights = task_settings("dynamic-rewards").weights()
     np.testing.assert_allclose(weights, [1 / 3, 1 / 3, 1 / 3, 7 / 124.1])
     np.testing.assert_allclose(task_settings("go-to-target").weights(), [1.0, 1.0])
+    np.testing.assert_allclose(task_settings("go-to-target", caution=3.0).weights(), [1.0, 3.0])
+    np.testing.assert_allclose(task_settings("dynamic-rewards", caution=3.0).weights()[-1], 3.0 * weights[-1])
 
 
 def test_rewards_without_a_fitness_for_each_are_refused() -> None:

@@ -42,6 +42,7 @@ CHANGED = (
     "course",
     "parameters",
     "starts",
+    "caution",
     "population",
     "generations",
     "step",
@@ -75,6 +76,8 @@ class Arguments:
     """The paper's fourteen, or those with the gyro's feedback and more."""
     starts: int | None = None
     """From how many noisy starts each candidate is tried."""
+    caution: float | None = None
+    """How many times as much as in the paper stops and falls cost."""
     population: int | None = None
     """Candidates a generation."""
     generations: int | None = None
