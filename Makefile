@@ -1,4 +1,4 @@
-# Nutmeg. `make demo` shows the zoo in the browser, `make test` runs the tests; both set everything up first.
+# Nutmeg. `make demo` plays a match in the browser, `make test` runs the tests; both set everything up first.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

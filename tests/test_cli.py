@@ -240,9 +240,9 @@ def test_an_identified_body_is_viewed_and_measured(tmp_path: Path, capsys: pytes
     assert dead[0] - dead[1] == pytest.approx(0.012, abs=0.002)
 
 
-def test_the_demo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_zoo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "zoo.nutmeg"
-    assert main(["demo", "--no-page", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
+    assert main(["zoo", "--no-page", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
     found = last_json(capsys)
     assert found["simulated_s"] == pytest.approx(0.32)
     assert found["url"] is None

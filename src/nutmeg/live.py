@@ -1,9 +1,11 @@
-"""A simulation that is watched while it runs: worlds, a recording that grows, and a viewer that reads it.
+"""A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
 
-    watch(worlds, control, Watching(seconds=20), terminal)
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and who commands them
+    watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
-The simulation runs in real time here; the viewer is a process of its own that only ever reads the recording. What
-somebody at the page wants (`Watching.drive`) comes back as orders, in an inbox that the director empties every cycle.
+The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
+recording. What somebody at the page wants comes back as orders, in an inbox: those that drive a robot wait there for
+the director (`Watching.drive`), those about the pace go to the clock.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from nutmeg.engine.trace import TraceWriter
 from nutmeg.errors import SimulationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from nutmeg.engine.clock import Clock
     from nutmeg.engine.worlds import Worlds
     from nutmeg.terminal import Terminal
     from nutmeg.view.orders import Drive, Inbox
@@ -33,6 +36,8 @@ CYCLE = 0.02
 """Control cycle [s]."""
 LONGEST = 3600.0
 """A run without an end stops simulating after this time; the viewer goes on [s]."""
+AS_FAST_AS_IT_GOES = 1000.0
+"""A pace that no computer keeps."""
 
 
 class Director(Protocol):
@@ -40,6 +45,23 @@ class Director(Protocol):
 
     def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
         """Writes commands for the cycle that begins at `time`; yields events (kind, fields)."""
+
+
+class Run(Protocol):
+    """What can be watched: something that goes on in time, and records itself."""
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+
+    def begin(self, path: Path) -> None:
+        """Starts the recording, with its first row."""
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        """Goes on for so long, or until the clock ends it, or there is nothing more to do."""
+
+    def close(self) -> None:
+        """Finishes the recording; closing twice is fine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,30 +84,101 @@ class Watching:
     """What can be driven from the page, if anything."""
     inbox: Inbox | None = None
     """Where the page's orders go; the director takes them from there."""
+    pace: float = 1.0
+    """Simulated seconds per second."""
+    paced: bool = False
+    """Whether the page may pause the run and change its pace."""
+    longest: float = LONGEST
+    """A run whose `seconds` are not given stops simulating after this time; the page stays until Ctrl-C [s]."""
+    on_end: Callable[[], object] | None = None
+    """Called when the run has ended by itself and its recording is finished, while the page may still be open."""
+
+
+class PageClock(RealTime):
+    """Real time at a pace that somebody at the page may change while the run goes on."""
+
+    def __init__(self, pace: float = 1.0) -> None:
+        super().__init__(pace)
+        self._asked = pace
+
+    def ask(self, pace: float) -> None:
+        """Goes on at another pace, or holds the run if it is 0; may be called from any thread."""
+        if pace > 0:
+            self._asked = pace
+            self.resume()
+        else:
+            self.pause()
+
+    def wait(self, now: float) -> bool:
+        """Sleeps until the wall clock has reached `now`, at the pace that was asked for last."""
+        goes_on = super().wait(now)
+        if self._asked != self.speed:
+            self.set_speed(self._asked, now)
+        return goes_on
+
+
+class WorldsRun:
+    """Worlds with somebody who commands them; world 0 is recorded."""
+
+    def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
+        self._worlds, self._director, self._seed = worlds, director, seed
+        self._schedule = Schedule(worlds)
+        self._trace: TraceWriter | None = None
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+        return self._schedule.time
+
+    def begin(self, path: Path) -> None:
+        """Starts the recording, with its first row."""
+        trace = self._trace = TraceWriter(path, self._worlds, seed=self._seed, config={"command": "watch"})
+        self._schedule.every(CYCLE, lambda now: self._cycle(trace, now))
+        self._schedule.every(CYCLE, trace.sample)
+        self._schedule.run(CYCLE)
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        """Goes on for so long, or until the clock ends it."""
+        self._schedule.run(seconds, clock)
+
+    def close(self) -> None:
+        """Finishes the recording."""
+        if self._trace is not None:
+            self._trace.close()
+
+    def _cycle(self, trace: TraceWriter, now: float) -> None:
+        for kind, fields in self._director.cycle(now):
+            trace.event(now, kind, **fields)
 
 
 def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
     """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
+    return watch_run(WorldsRun(worlds, director, seed=how.seed), how, terminal)
+
+
+def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
+    """Lets a run go on while a viewer shows it; returns what there is to report.
+
+    Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished.
+    """
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         path = how.record or Path(folder) / f"{how.title}.nutmeg"
-        trace = TraceWriter(path, worlds, seed=how.seed, config={"command": "watch"})
-        schedule = Schedule(worlds)
-        schedule.every(CYCLE, lambda now: _cycle(director, trace, now))
-        schedule.every(CYCLE, trace.sample)
-        clock = RealTime()
+        clock = PageClock(how.pace)
         old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
         viewer = None
         try:
-            schedule.run(CYCLE)
-            viewer = _viewer(path, how) if how.page else None
+            run.begin(path)
+            viewer = _viewer(path, how, clock) if how.page else None
             if viewer is not None:
                 terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
                 if how.open_browser:
                     webbrowser.open(viewer.url)
-            cycles = round((how.seconds or LONGEST) / CYCLE) - 1
-            if cycles > 0:
-                schedule.run(cycles * CYCLE, clock)
-            trace.close()
+            left = round((how.seconds or how.longest) / CYCLE) - 1
+            if left > 0:
+                run.advance(left * CYCLE, clock)
+            run.close()
+            if how.on_end is not None:
+                how.on_end()
             while viewer is not None and not how.seconds and viewer.alive and not clock.ended:
                 time.sleep(0.5)
         except KeyboardInterrupt:
@@ -99,21 +192,22 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
             raise SimulationError(f"{error}{kept}") from None
         finally:
             signal.signal(signal.SIGTERM, old)
-            trace.close()
+            run.close()
             if viewer is not None:
                 viewer.stop()
         if how.record:
             terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
         url = viewer.url if viewer else None
-        return {"url": url, "simulated_s": schedule.time, "late_s": clock.lost, "recording": how.record}
+        return {"url": url, "simulated_s": run.time, "late_s": clock.lost, "recording": how.record}
 
 
-def _viewer(path: Path, how: Watching) -> ViewerProcess:
+def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
+    from nutmeg.view.orders import Inbox
     from nutmeg.view.process import start_viewer_process
 
-    return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=how.inbox)
-
-
-def _cycle(director: Director, trace: TraceWriter, now: float) -> None:
-    for kind, fields in director.cycle(now):
-        trace.event(now, kind, **fields)
+    inbox = how.inbox
+    if how.paced:
+        inbox = inbox or Inbox()
+        inbox.on_pace = clock.ask
+    pace = how.pace if how.paced else 0.0
+    return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=inbox, pace=pace)

@@ -18,6 +18,7 @@ from nutmeg.reproduce import simspark_reality as module
 from nutmeg.reproduce.simspark_errors import KINDS, errors
 from nutmeg.reproduce.simspark_reality import LATENCY, example_folder, simspark_reality
 from nutmeg.reproduce.simspark_trials import COLUMNS, JOINTS, cut_log
+from nutmeg.reproduce.tables import TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,6 +109,7 @@ def test_a_small_fit_is_written_with_its_table_and_report(tmp_path: Path, monkey
     assert set(answer["table"]) == {"before", "latency known", "after", "league"}
     assert set(answer["table"]["after"]["all"]) == set(KINDS)
     assert all(np.isfinite(list(answer["part_left"].values())))
+    assert "place" in TABLES["simspark"](answer).notes[0]
     assert answer["seed"] == 2
     assert set(answer["estimates"][0]) == {"distance", *read_identify(example_folder() / "identify.toml").parameters}
     assert (tmp_path / "run" / "results.json").is_file()

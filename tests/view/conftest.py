@@ -152,6 +152,70 @@ def recorded(tmp_path: Path) -> Path:
     return record_match(tmp_path / "toy.nutmeg")
 
 
+@pytest.fixture(scope="session")
+def match_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded match of two against two that lasts ten seconds: a goal, a fall, a change of ends, another goal."""
+    path = tmp_path_factory.mktemp("match") / "match.nutmeg"
+    play_match(path)
+    return path
+
+
+def play_match(path: Path, half: float = 5.0) -> None:
+    """Robots that stand; the ball is put where it makes a story."""
+    from nutmeg.match.game import Game
+    from nutmeg.match.percept import Action
+    from nutmeg.match.rules import load_rules
+
+    rules = load_rules("sim3d").with_match(
+        players=2, half_length=half, automatic_kick_off=True, wait_before_kick_off=0.4, goal_pause=0.5, swap_ends=True
+    )
+    game = Game(rules, seed=3, left="reds", right="<blues>", record=path, players=4)
+    slots = [game.enter(team, number) for team in ("reds", "<blues>") for number in (1, 2)]
+    game.record_with(minds=lambda: {(s + 11 * game.swaps) % 22: _mind(s) for s in slots})
+    story = {60: _shoot, 130: _push, 330: _shoot}
+    beams = {slot: Action(beam=(-2.0 - slot % 11, 1.0, 0.0)) for slot in slots}
+    with game:
+        for cycle in range(round((2 * half + 1) / 0.02)):
+            game.cycle(beams if cycle < 3 else {})
+            if cycle in story:
+                story[cycle](game)
+            if game.over:
+                break
+
+
+def _shoot(game: Any) -> None:
+    """Whoever plays from the left kicks, and the ball goes into the right goal."""
+    from nutmeg.match.play_modes import PlayMode
+
+    game.set_play_mode(PlayMode.PLAY_ON)
+    game.place_ball((12.0, 0.3, 0.05), (8.0, 0.0, 0.0))
+
+
+def _push(game: Any) -> None:
+    """Player 2 of the left team is put onto its back."""
+    game.world.ground.world.qpos[game.world.ground.root[game.world.seat_of[1]] + np.arange(3, 7)] = [
+        0.7,
+        0.0,
+        -0.7,
+        0.0,
+    ]
+    game.place_player(1, (-5.0, 2.0, 0.1), None)
+
+
+def _mind(slot: int) -> SimpleNamespace:
+    from nutmeg.match.team.belief import NEVER, BallBelief, Belief, Others, Pose
+    from nutmeg.match.team.request import Look, Request, Stand
+
+    number = slot % 11 + 1
+    places = np.full((11, 2), np.nan)
+    places[0], places[1] = (-2.0, 1.0), (-3.0, 1.0)
+    seen = Others(places=places, ages=np.where(np.isnan(places[:, 0]), NEVER, 0.0), fallen=np.zeros(11, bool))
+    ball = BallBelief(place=np.zeros(2), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.2, told_ago=NEVER)
+    me = Pose(x=-1.0 - number, y=1.3, heading=0.0, spread=0.1, heading_spread=0.1)
+    belief = Belief(time=0.0, me=me, ball=ball, mates=seen, opponents=seen, upright=True)
+    return SimpleNamespace(belief=belief, request=Request(legs=Stand(), look=Look(), intent=f"guards post {number}"))
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SWITCHES = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking")
 SWITCHES += ("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader")

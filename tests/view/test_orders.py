@@ -18,6 +18,7 @@ from nutmeg.view.orders import LONGEST, MOST, Drive, Inbox, Order, read_order
         Order(order="go", numbers=(0.3, 0.0, -1.5)),
         Order(order="set", index=2),
         Order(order="stop"),
+        Order(order="pace", numbers=(1000.0, 0.0, 0.0)),
     ],
 )
 def test_an_order_survives_the_way_as_a_line(order: Order) -> None:
@@ -38,6 +39,7 @@ def test_an_order_survives_the_way_as_a_line(order: Order) -> None:
         ('{"order": "go", "numbers": ["1", 0, 0]}', "three numbers"),
         ('{"order": "go", "numbers": [true, 0, 0]}', "three numbers"),
         ('{"order": "hold", "numbers": [1.5, 0, 0]}', "from -1 to 1"),
+        ('{"order": "pace", "numbers": [1001, 0, 0]}', "from -1000 to 1000"),
         ('{"order": "set", "index": -1}', "whole number"),
         ('{"order": "set", "index": 0.5}', "whole number"),
         ('{"order": "stop", "page": "x"}', "whole number"),
@@ -79,3 +81,12 @@ def test_what_can_be_driven_survives_the_way_to_the_viewer() -> None:
     drive = Drive(robot="walker", top=(0.5, 0.25, 1.0), sets=("walk", "sprint"))
     assert Drive.of(drive.text()) == drive
     assert json.loads(drive.text())["robot"] == "walker"
+
+
+def test_an_order_about_the_pace_is_told_at_once_and_does_not_wait() -> None:
+    inbox, paces = Inbox(), []
+    inbox.on_pace = paces.append
+    inbox.post(Order(order="pace", numbers=(2.0, 0.0, 0.0)).line())
+    inbox.post(Order(order="stop").line())
+    assert paces == [2.0]
+    assert [order.order for order in inbox.take()] == ["stop"]

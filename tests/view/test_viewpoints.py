@@ -7,7 +7,7 @@ import pytest
 
 from nutmeg.errors import UnknownNameError
 from nutmeg.view.camera_names import CameraOperator, known_cameras
-from nutmeg.view.viewpoints import Viewpoint, broadcast_view, eyes_view, pitch_bounds
+from nutmeg.view.viewpoints import Viewpoint, broadcast_view, eyes_view, pitch_bounds, stand_view
 
 
 def project(view: Viewpoint, point: np.ndarray, aspect: float) -> np.ndarray:
@@ -29,6 +29,23 @@ def test_the_broadcast_camera_sees_the_whole_pitch(toy: Any, length: float, widt
     for x in (-length / 2, length / 2):
         for y in (-width / 2, width / 2):
             assert np.abs(project(view, np.array([x, y, 0.0]), aspect)).max() < 1.0
+
+
+@pytest.mark.parametrize(("length", "width"), [(30.0, 20.0), (20.0, 30.0)])
+def test_the_camera_on_the_stand_has_the_ball_in_the_middle_wherever_it_is(
+    toy: Any, length: float, width: float
+) -> None:
+    bounds = pitch_bounds(mujoco.MjModel.from_xml_string(toy.xml(length=length, width=width)))
+    heights = []
+    for x in (-length / 2, 0.0, length / 2):
+        for y in (-width / 2, 0.0, width / 2):
+            view = stand_view(bounds, np.array([x, y, 0.04]))
+            assert np.abs(project(view, np.array([x, y, 0.0]), 16 / 9)).max() < 0.2
+            assert np.any(np.abs(view.position[:2]) > np.array([length, width]) / 2), "it stands beside the pitch"
+            up, down = (project(view, np.array([x, y, z]), 16 / 9)[1] for z in (0.57, 0.0))
+            heights.append(up - down)
+    assert min(heights) > 0.1, "a robot is more than a twentieth of the picture's height"
+    assert max(heights) < 1.5 * min(heights), "near or far, about equally large"
 
 
 def test_the_pitch_is_where_the_lines_are(model: Any) -> None:

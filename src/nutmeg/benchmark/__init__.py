@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
     """All benchmarks by name; `seconds` is the length of one turn of a speed measurement."""
-    from nutmeg.benchmark import evaluation, memory, speed, walking
+    from nutmeg.benchmark import evaluation, memory, server, speed, walking
 
     return {
         "nao-spark x1": partial(speed.one_robot, "nao-spark", seconds),
@@ -31,6 +31,10 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "walk evaluation": partial(walking.evaluation, seconds),
         "walk overhead": partial(walking.overhead, seconds),
         "walk cycle": partial(walking.one_cycle, seconds),
+        "server x1": partial(server.speed, 1, seconds),
+        "server x11": partial(server.speed, 11, seconds),
+        "server x22": partial(server.speed, 22, seconds),
+        "server memory": partial(server.memory, seconds),
         "worlds memory": memory.many_worlds,
         "recording size": memory.recording_size,
         "viewer memory": memory.viewer_memory,

@@ -5,6 +5,7 @@ mj_step with the same commands. Ours and the peer take turns, and the best turn 
 
 example: nutmeg bench
          nutmeg bench --only nao-v6 --json
+         nutmeg bench --server --seconds 10
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Arguments:
 
     only: str = ""
     """Run only the benchmarks whose name contains this."""
+    server: bool = False
+    """Run only the benchmarks of the SimSpark server."""
     seconds: float = 1.0
     """How long each turn of a speed measurement lasts."""
     json: bool = False
@@ -36,7 +39,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.benchmark import benchmarks
 
     known = benchmarks(arguments.seconds)
-    chosen = {name: measure for name, measure in known.items() if arguments.only in name}
+    wanted = [arguments.only, "server"] if arguments.server else [arguments.only]
+    chosen = {name: measure for name, measure in known.items() if all(part in name for part in wanted)}
     if not chosen:
         raise UnknownNameError("benchmark", arguments.only, known)
     rows: list[Row] = []

@@ -6,6 +6,7 @@ example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
          nutmeg reproduce walk-table2 --quick --threads 2
+         nutmeg reproduce walk-table3 --quick --threads 2
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ Experiment = Literal[
     "servo-xl330",
     "simspark",
     "walk-table2",
+    "walk-table3",
     "walk-robustness",
 ]
 FUNCTIONS: dict[str, str] = {
@@ -41,6 +43,7 @@ FUNCTIONS: dict[str, str] = {
     "servo-xl330": "servo_xl330.servo_xl330",
     "simspark": "simspark_reality.simspark_reality",
     "walk-table2": "walk_table2.walk_table2",
+    "walk-table3": "walk_table3.walk_table3",
     "walk-robustness": "walk_robustness.walk_robustness",
 }
 """Module and function of each experiment."""
@@ -63,12 +66,12 @@ class Arguments:
     seeds: int | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
-    """motoflex-fit: quick, middle or paper (days of computing)."""
+    """motoflex-fit: quick, middle or paper (days of computing); walk-table3: quick, full or paper (weeks)."""
     walks: Path | None = None
-    """walk-table2, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of those that come
-    with Nutmeg."""
+    """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
+    those that come with Nutmeg."""
     threads: int = 1
-    """How many threads simulate; the result is the same."""
+    """How many threads or processes simulate; the result is the same."""
     json: bool = False
     """Print one JSON object as the last line."""
 

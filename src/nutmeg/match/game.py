@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from nutmeg.match.decisions import Decision
     from nutmeg.match.groundskeeper import Groundskeeper
+    from nutmeg.match.match_recording import Minds
     from nutmeg.match.percept import Floats, Heard, Sight
     from nutmeg.match.rules import Rules
 
@@ -114,6 +115,8 @@ class Game:
         self._new: set[int] = set()
         self._past: list[Event] = []
         self._record = record
+        self._record_config: dict[str, object] = {}
+        self._minds: Minds | None = None
         self._recording: MatchRecording | None = None
 
     # ---- players
@@ -307,8 +310,7 @@ class Game:
         for decision in decisions:
             if isinstance(decision, Event):
                 self._past.append(decision)
-                if self._recording is not None:
-                    self._recording.event(self.time, decision.kind, game_time=decision.time, **decision.fields())
+                self._write(decision.kind, decision.side, game_time=decision.time, **decision.fields())
             elif isinstance(decision, SwapEnds):
                 self._swap_ends()
             else:
@@ -324,6 +326,8 @@ class Game:
         self._waiting = {(slot + half) % SLOTS: action for slot, action in self._waiting.items()}
         self._new = {(slot + half) % SLOTS for slot in self._new}
         self.swaps += 1
+        if self._recording is not None:
+            self._recording.swap_ends(self.time, self.teams)
 
     def set_play_mode(self, mode: PlayMode) -> None:
         """A trainer's order: go to a play mode."""
@@ -415,10 +419,26 @@ class Game:
 
     # ---- the recording
 
+    def record_with(self, *, minds: Minds | None = None, config: Mapping[str, object] | None = None) -> None:
+        """Says before the first cycle what else to record: who believes and wants what, and how the match was made."""
+        if self._record is None:
+            raise UsageError(
+                "there is no recording, or it has begun already; say what to record before the first cycle."
+            )
+        self._minds, self._record_config = minds, dict(config or {})
+
     def _begin_recording(self) -> None:
         """Begins the recording with the first cycle, when the types of who has joined are known."""
         if self._record is not None:
-            self._recording = MatchRecording(self._record, self.world, self.rules, seed=self.seed, teams=self.teams)
+            self._recording = MatchRecording(
+                self._record,
+                self.world,
+                self.rules,
+                seed=self.seed,
+                teams=self.teams,
+                config=self._record_config,
+                minds=self._minds,
+            )
             self._record = None
             for slot in self.world.playing.tolist():
                 side = side_and_number(slot)[0]
@@ -426,9 +446,14 @@ class Game:
 
     def _note(self, kind: str, slot: int, **fields: object) -> None:
         """Writes something about a player down."""
+        side, number = side_and_number(slot)
+        self._write(kind, side, side=side.word, number=number, **fields)
+
+    def _write(self, kind: str, of: Side | None, **fields: object) -> None:
+        """Writes an event down, with the name of the team that it is about."""
         if self._recording is not None:
-            side, number = side_and_number(slot)
-            self._recording.event(self.time, kind, side=side.word, number=number, **fields)
+            team = {} if of is None else {"team": self.teams[of]}
+            self._recording.event(self.time, kind, **{**team, **fields})
 
     def close(self) -> None:
         """Ends the recording; closing twice is fine."""

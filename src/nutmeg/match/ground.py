@@ -17,10 +17,14 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.body.ball import load_ball
+from nutmeg.body.field import load_field
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.robot_kinds import kinds_of, rows_of
 from nutmeg.engine.single_world import SingleWorld
 from nutmeg.errors import UsageError
+from nutmeg.match.bounces import prepare_ball
+from nutmeg.match.own_collisions import BOXES, pairs_of_boxes
 from nutmeg.match.percept import JOINTS, WITH_TOES
 
 if TYPE_CHECKING:
@@ -56,6 +60,11 @@ LIMBS = (
 """Bodies of the limbs in the order of `decisions.LIMBS`."""
 LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
 """Starts of the names of the joints of the limbs."""
+TOLERANCE = 1e-12
+"""When the solver is content. The engine measures it against the mean inertia of what it solves, in which the rotors of
+the drives (10,000 kg m^2) drown the robot: at the usual 1e-8 a ball beside a robot changes how the robot walks."""
+ALL_MASKS = 0x7FFFFFFF
+"""All bits of the masks that say what may touch what."""
 NOBODY, BALL = -1, -2
 """Owners of geoms that are no robot's."""
 
@@ -89,6 +98,7 @@ class Ground:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.world, self._kinds = scene, SingleWorld(scene), load_kinds()
         model = self.world.model
+        model.opt.tolerance = TOLERANCE
         tables = scene.robots
         self.seats = len(tables)
         self.rows: list[Rows] = [rows_of(model, table.body) for table in tables]
@@ -113,9 +123,11 @@ class Ground:
                     self.clutches[seat, column] = model.tendon(f"{table.name}/{joint}.clutch").id
         self.parts, self.feet, self.bodies = (self._bodies(names) for names in (PART_BODIES, FOOT_BODIES, BODIES))
         self._name_geoms(model)
+        self._part_robots(model)
         self.ball_body = int(model.body("ball").id)
         self.ball = int(model.jnt_qposadr[model.body("ball").jntadr[0]])
         self.ball_rate = int(model.jnt_dofadr[model.body("ball").jntadr[0]])
+        prepare_ball(model, load_ball(scene.settings.ball or load_field(scene.settings.field).ball), self.ball_rate)
         self._torque = float(model.tendon_frictionloss[self.clutches[0, 0]])
 
     def _bodies(self, names: tuple[str, ...]) -> Ints:
@@ -129,20 +141,39 @@ class Ground:
         return np.where(found < 0, self.torso[:, None], found)
 
     def _name_geoms(self, model: mujoco.MjModel) -> None:
-        """Whose every geom is, and which foot and limb."""
+        """Whose every geom is, and which foot; and the boxes of every robot."""
         self.owner = np.full(model.ngeom, NOBODY, np.int64)
         """(geoms,) the seat."""
         self.foot = np.full(model.ngeom, -1, np.int64)
         """(geoms,) row of `percept.FEET`, -1 for none."""
-        self.limb = np.full(model.ngeom, -1, np.int64)
-        """(geoms,) index of the limb, -1 for torso and head."""
+        self.boxes = np.full((self.seats, len(BOXES)), -1, np.int64)
+        """(S, B) boxes of the bodies of `own_collisions.BOXES`, -1 where there is none."""
+        self.limb = np.array([next((i for i, of in enumerate(LIMBS) if name in of), -1) for name in BOXES], np.int64)
+        """(B,) index of the limb of each, -1 for the torso."""
+        self.pairs = pairs_of_boxes()
         self.owner[model.geom_bodyid == model.body("ball").id] = BALL
         for seat, rows in enumerate(self.rows):
             for geom in range(rows["geom"].start, rows["geom"].stop):
                 body = model.body(int(model.geom_bodyid[geom])).name.split("/")[-1]
                 self.owner[geom] = seat
                 self.foot[geom] = FOOT_BODIES.index(body) if body in FOOT_BODIES else -1
-                self.limb[geom] = next((i for i, bodies in enumerate(LIMBS) if body in bodies), -1)
+                if body in BOXES and model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX:
+                    self.boxes[seat, BOXES.index(body)] = geom
+
+    def _part_robots(self, model: mujoco.MjModel) -> None:
+        """Lets nothing of a robot touch another part of it, as on the league's server (`disableInnerCollision`).
+
+        Bit 0 of the masks is everything else; each seat has a bit of its own, which it leaves out of what it touches.
+        """
+        for seat, rows in enumerate(self.rows):
+            own = 2 << seat
+            for mine, is_one, touches in (
+                (rows["geom"], model.geom_contype, model.geom_conaffinity),
+                (rows["body"], model.body_contype, model.body_conaffinity),
+            ):
+                solid = (is_one[mine] | touches[mine]) != 0
+                is_one[mine] = np.where(solid, own, 0)
+                touches[mine] = np.where(solid, ALL_MASKS & ~own, 0)
 
     def free_seat(self, robot_type: int, taken: set[int]) -> int | None:
         """A seat for a robot of a type, or None."""

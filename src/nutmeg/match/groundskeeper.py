@@ -6,12 +6,17 @@
         ground = Ground(keeper.scene(seats=8, toed=0))
 
 Compiling a ground of 22 robots takes seconds, taking a compiled one over some 20 ms. The other process starts with the
-first order and works off one order after the other.
+first order, works off one order after the other, and ends when there are no more, or when this process ends, however
+that happens. It does not hear Ctrl-C: what that means is up to whoever plays the match.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Self
 
@@ -30,13 +35,26 @@ class Groundskeeper:
         self.field = field
         self._pool: ProcessPoolExecutor | None = None
         self._orders: dict[tuple[int, int], Future[Scene]] = {}
+        self._lock = threading.RLock()
 
     def prepare(self, *, seats: int, toed: int) -> None:
         """Orders a ground, unless it has been ordered already."""
-        if (seats, toed) not in self._orders:
+        with self._lock:
+            if (seats, toed) in self._orders:
+                return
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
-            self._orders[seats, toed] = self._pool.submit(ground_scene, self.field, seats=seats, toed=toed)
+                context = multiprocessing.get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_serve_parent)
+            order = self._pool.submit(ground_scene, self.field, seats=seats, toed=toed)
+            self._orders[seats, toed] = order
+        order.add_done_callback(lambda _: self._rest())
+
+    def _rest(self) -> None:
+        """Ends the other process if there is nothing left to do; it takes much memory."""
+        with self._lock:
+            if self._pool is not None and all(order.done() for order in self._orders.values()):
+                self._pool.shutdown(wait=False)
+                self._pool = None
 
     def has(self, *, seats: int, toed: int) -> bool:
         """Whether a ground is ready."""
@@ -50,10 +68,11 @@ class Groundskeeper:
 
     def close(self) -> None:
         """Ends the other process; what it was working on is lost."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-        self._orders.clear()
+        with self._lock:
+            pool, self._pool = self._pool, None
+            self._orders.clear()
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
@@ -62,3 +81,16 @@ class Groundskeeper:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _serve_parent() -> None:
+    """In the other process: leaves Ctrl-C to the parent, and ends with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)

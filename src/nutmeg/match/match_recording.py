@@ -1,17 +1,28 @@
-"""The recording of a match: poses and joint angles of all robots, the ball, the state of the game, and events.
+"""The recording of a match: robots, ball, the state of the game, what players believe and want, and events.
 
     recording = MatchRecording(Path("final.nutmeg"), world, rules, seed=7, teams=("reds", "blues"))
     recording.sample(time, world, state)
     recording.event(time, "goal", side="left")
 
-Robots are called `left1` to `right11`; their scene has everything that is only seen, so that viewers need nothing
-else. Robots that do not play lie below the ground. Channels as in every scene (`<robot>.pose`, `<robot>.angles`,
-`ball.pose`), and `game.state`: play mode by index, game time, score, half. A robot has the shape of the type that it
-was of when the recording began; who joins later is drawn as type 0.
+Robots are called `left1` to `right11`, by the side on which their team *began*: they keep their names, shirts and
+channels when the teams change ends. Their scene has everything that is only seen, so that viewers need nothing else.
+Robots that do not play lie below the ground. A robot has the shape of the type that it was of when the recording
+began; who joins later is drawn as type 0. Channels as in every scene (`<robot>.pose`, `<robot>.angles`, `ball.pose`),
+and
+
+    game.state          play mode by index, game time, goals of the left and the right end, half, whether the teams have
+                        changed ends, and who touched the ball last (0..10 are `left1`.., 11..21 `right1`..; -1: nobody)
+    <robot>.belief      where the player believes itself (x, y, heading) and the ball, and how old its news of the ball
+                        is: on the pitch as everybody sees it, made from what it was told one cycle (20 ms) earlier
+    <robot>.others      where it believes the other robots, renewed every 0.2 s; missing if not known for 5 s
+
+Beliefs are there if somebody gives them (`minds`). Events: `join`, `leave`, `swap_ends`, `intent` (what a player wants
+has changed), and all the referee's. Those about a player have its `robot`, and those about a side its `team`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,21 +31,38 @@ from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.trace import ANGLE_STEP, POSE, POSE_STEP
 from nutmeg.match.ground import PHYSICS, ROBOT
 from nutmeg.match.percept import JOINTS
+from nutmeg.match.play_modes import Side
 from nutmeg.match.rules import MOST_PLAYERS
-from nutmeg.match.slots import SLOT_NAMES, SLOTS
+from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
 from nutmeg.recording import Channel, RecordingWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import MatchState
+    from nutmeg.match.team.belief import Belief
     from nutmeg.match.world import MatchWorld
 
+    Minds = Callable[[], Mapping[int, object]]
+    """Players by their present slots; those with a `belief` and a `request` have them written down."""
+
 TEAM_COLOURS = ("blue", "red")
-STATE = ("mode", "time", "left", "right", "half")
+"""Shirts of the team that began on the left, and of the other."""
+STATE = ("mode", "time", "left", "right", "half", "swapped", "touch")
 STATE_STEP = 1e-3
+BELIEF = ("x", "y", "heading", "ball_x", "ball_y", "ball_age")
+BELIEF_STEP = 1e-3
+"""Beliefs are stored to a millimetre and a milliradian."""
+OTHERS_EVERY = 10
+"""Cycles between two times at which beliefs about others, and intents, are looked at."""
+FORGOTTEN = 5.0
+"""Others of whom nothing was known for so long are not written down, s."""
+OLDEST = 99.0
+"""Age of news that never came, s."""
 
 
 class MatchRecording:
@@ -47,6 +75,7 @@ class MatchRecording:
         seed: of the match.
         teams: names of left and right.
         config: what else to keep with it.
+        minds: who tells what players believe and want; None if nobody does.
     """
 
     def __init__(
@@ -58,9 +87,10 @@ class MatchRecording:
         seed: int,
         teams: tuple[str, str],
         config: Mapping[str, object] | None = None,
+        minds: Minds | None = None,
     ) -> None:
         number = np.arange(SLOTS) % MOST_PLAYERS
-        self._slots = np.flatnonzero((number < rules.match.players) | world.present).tolist()
+        self._slots: list[int] = np.flatnonzero((number < rules.match.players) | world.present).tolist()
         kinds = {slot: f"type{world.types[slot]}" if world.present[slot] else "type0" for slot in self._slots}
         scene = assemble(_settings(world.field.name, kinds))
         channels, order = [], []
@@ -71,10 +101,20 @@ class MatchRecording:
             order.append(_columns(slot, table.joints))
         channels.append(Channel(name="ball.pose", labels=POSE, unit="m", resolution=POSE_STEP))
         channels.append(
-            Channel(name="game.state", labels=STATE, resolution=STATE_STEP, about="mode by index, s, goals")
+            Channel(name="game.state", labels=STATE, resolution=STATE_STEP, about="mode by index, s, goals, robot")
         )
         self._order = np.concatenate([*order, [_BALL + i for i in range(7 + len(STATE))]])
-        settings = {"rules": rules.name, "left": teams[0], "right": teams[1], **(config or {})}
+        self._minds, self._swapped, self._samples = minds, False, 0
+        self._intents: dict[str, str] = {}
+        if minds is not None:
+            channels += self._mind_channels()
+        settings = {
+            "rules": rules.name,
+            "field": world.field.name,
+            "left": teams[0],
+            "right": teams[1],
+            **(config or {}),
+        }
         self.writer = RecordingWriter.create(
             path, channels, kind="match", seed=seed, config=settings, scene_xml=scene.xml
         )
@@ -82,21 +122,100 @@ class MatchRecording:
     def sample(self, time: float, world: MatchWorld, state: MatchState) -> None:
         """Appends the present state."""
         ball = world.ground.world.qpos[world.ground.ball : world.ground.ball + 7]
-        game = (float(state.mode), state.time, *map(float, state.score), float(state.half))
-        everything = np.concatenate([world.poses().ravel(), np.radians(world.angles).ravel(), ball, game])
-        self.writer.append(time, everything[self._order])
+        touch = -1 if state.touch is None else self._of_slot(slot_of(state.touch.side, state.touch.index + 1))
+        game = (float(state.mode), state.time, *map(float, state.score), float(state.half), self._swapped, touch)
+        poses, angles = world.poses(), np.radians(world.angles)
+        if self._swapped:
+            poses, angles = _rolled(poses), _rolled(angles)
+        row = np.concatenate([poses.ravel(), angles.ravel(), ball, game])[self._order]
+        if self._minds is not None:
+            self._think(time, self._minds())
+            row = np.concatenate([row, self._beliefs.ravel(), self._others.ravel()])
+        self._samples += 1
+        self.writer.append(time, row)
 
     def event(self, time: float, kind: str, **fields: object) -> None:
-        """Appends an event."""
+        """Appends an event; a `side` and a `number`, if it has them, become a `robot` as well."""
+        if isinstance(number := fields.get("number"), int) and isinstance(side := fields.get("side"), str):
+            slot = slot_of(Side.LEFT if side == Side.LEFT.word else Side.RIGHT, number)
+            fields["robot"] = SLOT_NAMES[self._of_slot(slot)]
         self.writer.event(time, kind, **fields)
+
+    def swap_ends(self, time: float, teams: tuple[str, str]) -> None:
+        """The teams have changed ends; left and right are these now."""
+        self._swapped = not self._swapped
+        self.event(time, "swap_ends", left=teams[0], right=teams[1], text="the teams change ends")
 
     def close(self) -> None:
         """Finishes the recording."""
         self.writer.close()
 
+    def _of_slot(self, slot: int) -> int:
+        """The slot that a player began in."""
+        return (slot + MOST_PLAYERS) % SLOTS if self._swapped else slot
+
+    # ---- what players believe and want
+
+    def _mind_channels(self) -> list[Channel]:
+        names = [SLOT_NAMES[slot] for slot in self._slots]
+        self._row_of = {slot: row for row, slot in enumerate(self._slots)}
+        self._beliefs = np.full((len(names), len(BELIEF)), np.nan)
+        self._others = np.full((len(names), len(names), 2), np.nan)
+        places = tuple(f"{name}.{axis}" for name in names for axis in ("x", "y"))
+        own = [Channel(name=f"{n}.belief", labels=BELIEF, unit="m, rad, s", resolution=BELIEF_STEP) for n in names]
+        others = [Channel(name=f"{n}.others", labels=places, unit="m", resolution=BELIEF_STEP) for n in names]
+        return own + others
+
+    def _think(self, time: float, minds: Mapping[int, object]) -> None:
+        """Takes down what everybody believes, and now and then what it believes of others and wants."""
+        self._beliefs[:] = np.nan
+        looks = self._samples % OTHERS_EVERY == 0
+        if looks:
+            self._others[:] = np.nan
+        for slot, mind in minds.items():
+            row = self._row_of.get(self._of_slot(slot))
+            belief: Belief | None = getattr(mind, "belief", None)
+            if row is None or belief is None:
+                continue
+            self._beliefs[row] = _own(belief, side_of_slot(slot))
+            if looks:
+                self._others[row] = self._believed(belief, slot)
+                self._want(time, SLOT_NAMES[self._slots[row]], getattr(mind, "request", None))
+
+    def _believed(self, belief: Belief, slot: int) -> NDArray[np.float64]:
+        """(R, 2) where a player believes the robots of this recording, as everybody sees the pitch."""
+        side = side_of_slot(slot)
+        found = np.full((SLOTS, 2), np.nan)
+        for team, others in ((side, belief.mates), (side.other, belief.opponents)):
+            places = np.where(others.ages[:, None] <= FORGOTTEN, others.places, np.nan)
+            found[slot_of(team, 1) : slot_of(team, MOST_PLAYERS) + 1] = side.sign * places
+        found[slot] = np.nan
+        return (_rolled(found) if self._swapped else found)[self._slots]
+
+    def _want(self, time: float, robot: str, request: object) -> None:
+        """Writes down what a player wants, if that has changed."""
+        intent = str(getattr(request, "intent", "") or "")
+        if intent and self._intents.get(robot) != intent:
+            self._intents[robot] = intent
+            self.event(time, "intent", robot=robot, text=intent)
+
 
 _ANGLES = SLOTS * 7
 _BALL = _ANGLES + SLOTS * len(JOINTS)
+
+
+def _own(belief: Belief, side: Side) -> tuple[float, ...]:
+    """Where a player believes itself and the ball, as everybody sees the pitch."""
+    me, ball, sign = belief.me, belief.ball, side.sign
+    turn = me.heading if sign > 0 else me.heading + math.pi
+    x, y = ball.place
+    age = min(float(ball.age), OLDEST)
+    return sign * me.x, sign * me.y, math.remainder(turn, math.tau), sign * float(x), sign * float(y), age
+
+
+def _rolled(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An array over slots, (22, ...), over those that players began in."""
+    return np.roll(array, MOST_PLAYERS, axis=0)
 
 
 def _columns(slot: int, joints: tuple[str, ...]) -> list[int]:

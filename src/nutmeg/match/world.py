@@ -28,9 +28,11 @@ from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.body.geometry import heading as heading_of
 from nutmeg.errors import UsageError
+from nutmeg.match.bounces import bounce
 from nutmeg.match.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.facts import SHAPE, Facts
 from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
+from nutmeg.match.own_collisions import TOLERANCE, find_own_collisions
 from nutmeg.match.percept import FEET, PARTS, WITH_TOES
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of
 from nutmeg.match.world_kernels import read_contacts, read_senses
@@ -46,8 +48,6 @@ CYCLE = 0.02
 """Length of a cycle [s]."""
 TYPES = range(5)
 """Types of the league's robot."""
-INSIDE = 0.01
-"""A limb deeper in another part of its robot than this collides with it; contacts give by some millimetres [m]."""
 MOST_PAIRS = 64
 """Pairs of touching players that are told to the referee in one cycle."""
 GRAVITY = 9.81
@@ -73,7 +73,8 @@ class MatchWorld:
         if ground is None:
             ground = Ground(ground_scene(field, seats=seats, toed=toed))
         self.ground, self.field = ground, load_field(field)
-        self.ball_radius = load_ball(self.field.ball).radius
+        ball = load_ball(self.field.ball)
+        self.ball_radius, self._restitution = ball.radius, ball.restitution
         self.present = np.zeros(SLOTS, bool)
         """Who plays."""
         self.types = np.zeros(SLOTS, np.int64)
@@ -300,6 +301,7 @@ class MatchWorld:
         if not world.is_finite():
             self._recover()
         self._read()
+        self._find_own_collisions()
 
     @property
     def time(self) -> float:
@@ -322,9 +324,15 @@ class MatchWorld:
         ground, data = self.ground, self.ground.world.data
         contact = data.contact
         self._pair_count = read_contacts(
-            contact.geom, contact.pos, contact.frame, contact.dist, contact.efc_address, contact.dim, data.efc_force,
-            ground.owner, ground.foot, ground.limb, self._slot_of, ground.feet, data.xpos, data.xmat, INSIDE,
-            self.touches, self.forces, self.collides, self._pairs, self._pair_places,
+            contact.geom, contact.pos, contact.frame, contact.efc_address, contact.dim, data.efc_force,
+            ground.owner, ground.foot, self._slot_of, ground.feet, data.xpos, data.xmat,
+            self.touches, self.forces, self._pairs, self._pair_places,
+        )  # fmt: skip
+        world, ball, rate = ground.world, ground.ball, ground.ball_rate
+        bounce(
+            contact.geom, contact.pos, contact.frame, contact.dist, ground.owner, world.model.geom_bodyid,
+            world.model.body_rootid, data.cvel, data.subtree_com, self._slot_of, self._restitution, CYCLE,
+            world.qpos[ball : ball + 3], world.qvel[rate : rate + 3], self.touches,
         )  # fmt: skip
 
     def _read(self) -> None:
@@ -336,6 +344,14 @@ class MatchWorld:
             world.qpos, world.qvel, world.data.xmat, self._seats, self._slots, ground.root, ground.rate, ground.torso,
             ground.angles, self._before, self._late, CYCLE, GRAVITY,
             self.angles, self.gyro, self.acc, self.position, self.velocity,
+        )  # fmt: skip
+
+    def _find_own_collisions(self) -> None:
+        """Finds limbs inside another part of their robot."""
+        ground, data = self.ground, self.ground.world.data
+        find_own_collisions(
+            ground.boxes, ground.limb, ground.pairs, ground.world.model.geom_size, data.geom_xpos, data.geom_xmat,
+            self._seats, self._slots, TOLERANCE, self.collides,
         )  # fmt: skip
 
     def _recover(self) -> None:

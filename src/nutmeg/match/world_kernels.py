@@ -1,6 +1,6 @@
 """What a match reads from its world every cycle, compiled: bodies' senses, and what touches what.
 
-    read_contacts(...)          # between the halves of a step: ball, feet, players, own limbs
+    read_contacts(...)          # between the halves of a step: ball, feet, players
     read_senses(...)            # after it: angles, gyroscope, accelerometer, places
 
 Frames: the engine's bodies have x forward, y left; the league's have x right, y forward, so that (x, y, z) here is
@@ -33,27 +33,23 @@ def read_contacts(
     geoms: NDArray[np.int32],
     places: Floats,
     frames: Floats,
-    depths: Floats,
     address: NDArray[np.int32],
     dims: NDArray[np.int32],
     forces: Floats,
     owner: Ints,
     foot: Ints,
-    limb: Ints,
     slot_of: Ints,
     foot_bodies: Ints,
     xpos: Floats,
     xmat: Floats,
-    inside: float,
     touches: Bools,
     feet: Floats,
-    collides: Bools,
     pairs: Ints,
     pair_places: Floats,
 ) -> int:
-    """Reads K contacts; fills touches (22,), feet (22, 4, 6), collides (22, 4), pairs (M, 2) and where, (M, 2).
+    """Reads K contacts; fills touches (22,), feet (22, 4, 6), pairs of players that touch (M, 2) and where, (M, 2).
 
-    Returns how many pairs of players touch. A limb collides when it is deeper than `inside` in another part.
+    Returns how many pairs there are.
     """
     count = 0
     feet[:] = np.nan
@@ -65,9 +61,6 @@ def read_contacts(
         one, two = owner[first], owner[second]
         if BALL_OWNER in (one, two):
             _note_touch(max(one, two), slot_of, touches)
-        elif one >= 0 and one == two:
-            if -depths[k] > inside:
-                _note_limbs(slot_of[one], limb[first], limb[second], collides)
         elif one >= 0 and two >= 0:
             count = _note_pair(slot_of[one], slot_of[two], places[k], count, pairs, pair_places)
         for geom, sign in ((first, -1.0), (second, 1.0)):
@@ -90,15 +83,6 @@ def _note_touch(seat: int, slot_of: Ints, touches: Bools) -> None:
     """Notes that a player touched the ball; below 0 it was the ground or a goal."""
     if seat >= 0 and slot_of[seat] >= 0:
         touches[slot_of[seat]] = True
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _note_limbs(slot: int, one: int, two: int, collides: Bools) -> None:
-    """Notes which limbs of a player are inside another part of it."""
-    if slot >= 0 and one >= 0:
-        collides[slot, one] = True
-    if slot >= 0 and two >= 0:
-        collides[slot, two] = True
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.motion.inertial import inertia_of
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.own_body import Bodies
 
     Array = NDArray[np.float64]
 
@@ -76,59 +78,35 @@ class UpSense:
     """The gyro and the accelerometer of one robot in N worlds, and the direction that is up, however it lies.
 
     Args:
-        worlds: where it is.
+        worlds: where it is: `Worlds`, or an `OwnBody`.
         robot: its name.
         period: of a control cycle [s].
-        rng: source of the sensors' noise; None for none.
+        rng: source of the sensors' noise, where they are simulated; None for none.
     """
 
     def __init__(
-        self, worlds: Worlds, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
+        self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
-        self.period, self._robot, self._rng = period, worlds.robot(robot), rng
-        sensors = [s for s in self._robot.table.sensors if s.type == "imu"]
-        noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
-        self._noise = np.repeat([noise[0], noise[-1]], 3)
-        self._steps = np.repeat([steps[0], steps[-1]], 3)
-        self.gyro: Array = np.zeros((worlds.count, 3))
-        """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
-        self.felt: Array = np.zeros((worlds.count, 3))
-        """What the accelerometer measures, (N, 3) [m/s²]."""
+        self.period, self._inertia = period, inertia_of(worlds, robot, period, rng)
+        self.gyro: Array = self._inertia.gyro
+        """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
+        self.felt: Array = self._inertia.felt
+        """What the accelerometer measures, (N, 3) [m/s²], live."""
         self.up: Array = np.zeros((worlds.count, 3))
         """The estimated upward direction in the torso's frame, (N, 3)."""
-        self._last: Array = np.zeros((worlds.count, 3))
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Begins anew from how the robots are, which they measure while they are at rest."""
         rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
-        self.up[rows] = _axes(self._robot.pose[rows, 3:7])[:, 2]
-        self.gyro[rows], self.felt[rows] = 0.0, GRAVITY * self.up[rows]
-        self._last[rows] = self._robot.velocity[rows, :3]
+        self.up[rows] = self._inertia.reset(rows)
 
     def sample(self) -> None:
         """Measures, and brings the estimate up to date."""
-        self._measure()
-        up, dt = self.up, self.period
-        up += dt * _cross(up, self.gyro)  # the torso turns, and up stays
-        strength = np.sqrt((self.felt * self.felt).sum(axis=1, keepdims=True))
-        plausible = np.abs(strength - GRAVITY) < PLAUSIBLE * GRAVITY
-        up += (dt / DRAWN) * plausible * (self.felt / np.maximum(strength, 1e-9) - up)
-        up /= np.sqrt((up * up).sum(axis=1, keepdims=True))
+        from nutmeg.motion.skill_kernels import follow_up  # here: the compiler takes its time to load
 
-    def _measure(self) -> None:
-        """Both sensors with their noise and in their steps; the accelerometer feels the mean over a cycle."""
-        velocity = self._robot.velocity
-        pull = (velocity[:, :3] - self._last) / self.period
-        pull[:, 2] += GRAVITY
-        self._last[:] = velocity[:, :3]
-        seen = (_axes(self._robot.pose[:, 3:7]) * pull[:, :, None]).sum(axis=1)
-        both = np.concatenate([velocity[:, 3:6], seen], axis=1)
-        if self._rng is not None:
-            both += self._noise * self._rng.standard_normal(both.shape)
-        stepped = self._steps > 0
-        both[:, stepped] = np.rint(both[:, stepped] / self._steps[stepped]) * self._steps[stepped]
-        self.gyro[:], self.felt[:] = both[:, :3], both[:, 3:]
+        self._inertia.measure()
+        follow_up(self.gyro, self.felt, self.period, GRAVITY, PLAUSIBLE, DRAWN, self.up)
 
 
 class FallDetector:
@@ -141,7 +119,8 @@ class FallDetector:
 
     def __init__(self, senses: UpSense, settings: FallSettings | None = None) -> None:
         self.senses, self.settings = senses, settings or FallSettings()
-        count = len(senses.up)
+        count, s = len(senses.up), self.settings
+        self._limits = np.array([np.cos(s.fallen_lean), np.cos(s.upright_lean), s.still_rate, s.still_time])
         self.fallen: NDArray[np.bool_] = np.zeros(count, dtype=bool)
         """Who has fallen and is not upright again, (N,)."""
         self.lying: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
@@ -160,14 +139,10 @@ class FallDetector:
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """Looks at what the senses say now."""
-        s, senses = self.settings, self.senses
-        height = senses.up[:, 2]
-        self.fallen |= height < np.cos(s.fallen_lean)
-        self.fallen &= height < np.cos(s.upright_lean)
-        self.lying[:] = np.where(self.fallen, side_below(senses.up), Lying.UPRIGHT)
-        quick = (senses.gyro * senses.gyro).sum(axis=1) > s.still_rate**2
-        self._quiet[:] = np.where(quick, 0.0, self._quiet + senses.period)
-        self.still[:] = self._quiet >= s.still_time - 1e-9
+        from nutmeg.motion.skill_kernels import notice
+
+        senses = self.senses
+        notice(senses.up, senses.gyro, senses.period, self._limits, self.fallen, self.lying, self.still, self._quiet)
 
 
 def side_below(up: Array) -> NDArray[np.intp]:
@@ -176,22 +151,3 @@ def side_below(up: Array) -> NDArray[np.intp]:
     along = np.where(x > 0, Lying.BACK, Lying.FRONT)
     aside = np.where(y > 0, Lying.RIGHT, Lying.LEFT)
     return np.asarray(np.where(np.abs(x) >= np.abs(y), along, aside), dtype=np.intp)
-
-
-def _axes(quaternion: Array) -> Array:
-    """The world's axes as frames turned by quaternions (N, 4) see them, (N, 3, 3): an axis a row."""
-    w, x, y, z = quaternion.T
-    out = np.empty((len(quaternion), 3, 3))
-    out[:, 0] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=1)
-    out[:, 1] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=1)
-    out[:, 2] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
-    return out
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Cross products (N, 3), without the overhead of NumPy's own."""
-    out = np.empty_like(b)
-    out[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
-    out[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
-    out[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-    return out

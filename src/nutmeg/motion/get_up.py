@@ -25,7 +25,7 @@ from nutmeg.motion.get_up_motion import SIDES, GetUpMotion, Mirror, Side, poses_
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.own_body import Bodies
 
     Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class GetUp:
     """One robot of every world, getting up when it is told to.
 
     Args:
-        worlds: N worlds with the robot in them.
+        worlds: N worlds with the robot in them, or an `OwnBody`.
         robot: its name.
         motions: for `front`, `back` and `side`, one motion or N; a side that is missing cannot be begun.
         falls: tells who still lies; None plays each motion once.
@@ -56,7 +56,7 @@ class GetUp:
 
     def __init__(
         self,
-        worlds: Worlds,
+        worlds: Bodies,
         robot: str,
         motions: Motions,
         *,

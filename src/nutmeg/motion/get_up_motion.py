@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -100,19 +100,24 @@ class GetUpMotion:
 
     def with_numbers(self, numbers: Mapping[str, float]) -> GetUpMotion:
         """The same with other numbers, by names such as `frame2.seconds` [s] and `frame2.llj3` [degrees]."""
-        frames = list(self.frame)
-        for name, value in numbers.items():
-            head, _, key = name.partition(".")
-            number = int(head.removeprefix("frame")) - 1 if head.removeprefix("frame").isdecimal() else -1
-            if not (head.startswith("frame") and key and 0 <= number < len(frames)):
-                raise UnknownNameError("frame", head, [f"frame{i + 1}" for i in range(len(frames))])
-            one = frames[number]
-            change = {"seconds": value} if key == "seconds" else {"angles": {**one.angles, key: value}}
-            try:
-                frames[number] = dataclasses.replace(one, **change)
-            except ValueError as error:
-                raise UsageError(f"{name}: {error}") from None
-        return dataclasses.replace(self, frame=tuple(frames))
+        return dataclasses.replace(self, frame=with_numbers(self.frame, numbers))
+
+
+def with_numbers(frame: Sequence[GetUpFrame], numbers: Mapping[str, float]) -> tuple[GetUpFrame, ...]:
+    """Frames with other numbers, by names such as `frame2.seconds` [s] and `frame2.llj3` [degrees]."""
+    frames = list(frame)
+    for name, value in numbers.items():
+        head, _, key = name.partition(".")
+        number = int(head.removeprefix("frame")) - 1 if head.removeprefix("frame").isdecimal() else -1
+        if not (head.startswith("frame") and key and 0 <= number < len(frames)):
+            raise UnknownNameError("frame", head, [f"frame{i + 1}" for i in range(len(frames))])
+        one = frames[number]
+        change = {"seconds": value} if key == "seconds" else {"angles": {**one.angles, key: value}}
+        try:
+            frames[number] = dataclasses.replace(one, **change)
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from None
+    return tuple(frames)
 
 
 def read_get_up(path: Path) -> GetUpMotion:
@@ -149,8 +154,13 @@ def _folder() -> Traversable:
 def get_up_text(motion: GetUpMotion) -> str:
     """A get-up as TOML."""
     head = {"format": motion.format, "robot": motion.robot, "lying": motion.lying, "about": motion.about}
-    parts = [toml_text(head)]
-    for frame in motion.frame:
+    return toml_text(head) + frames_text(motion.frame)
+
+
+def frames_text(frames: Sequence[GetUpFrame]) -> str:
+    """Frames as TOML."""
+    parts = []
+    for frame in frames:
         lines = ["\n[[frame]]", f"seconds = {frame.seconds:.3g}"]
         if frame.pose:
             lines.append(f'pose = "{frame.pose}"')
@@ -202,18 +212,22 @@ def other_side(joint: str, joints: tuple[str, ...]) -> str:
 
 def poses_of(motion: GetUpMotion, table: RobotTable, mirror: Mirror) -> Array:
     """The poses of a get-up, (frames, motors) [rad]."""
-    if motion.robot != table.settings.name:
+    return frame_poses(motion.frame, motion.robot, table, mirror, f"get-up of {motion.robot} from the {motion.lying}")
+
+
+def frame_poses(frames: Sequence[GetUpFrame], robot: str, table: RobotTable, mirror: Mirror, what: str) -> Array:
+    """The poses of a robot's frames, (frames, motors) [rad]; `what` names them in errors."""
+    if robot != table.settings.name:
         raise UsageError(
-            f"the get-up from the {motion.lying} is for the robot {motion.robot!r}, but {table.name!r} is a "
+            f"the {what} is for the robot {robot!r}, but {table.name!r} is a "
             f"{table.settings.name!r}. Use one whose file says robot = {table.settings.name!r}."
         )
     now = pose_angles(table.settings, table, "ready")[table.motor_joints]
     poses = []
-    for number, frame in enumerate(motion.frame, start=1):
+    for number, frame in enumerate(frames, start=1):
         now = pose_angles(table.settings, table, frame.pose)[table.motor_joints] if frame.pose else now.copy()
         for joint, degrees in frame.angles.items():
-            where = f"get-up of {motion.robot} from the {motion.lying}, frame {number}"
-            motor = _motor(joint, degrees, table, where)
+            motor = _motor(joint, degrees, table, f"{what}, frame {number}")
             now[motor] = math.radians(degrees)
             other = other_side(joint, table.motors)
             if joint[0] in "lL" and other and other not in frame.angles:

@@ -7,20 +7,24 @@
 
 Nothing here looks at the true tilt after the start, where a robot stands still and measures it. From then on the gyro
 is integrated, and gravity, as the accelerometer feels it over a cycle, slowly draws the estimate (a complementary
-filter). Noise and steps are those of the robot's `imu`; a robot without one senses exactly. The arithmetic is
-compiled (`walker_kernels.feel`).
+filter). In simulated worlds the sensors themselves are simulated (`SimulatedInertia`): noise and steps are those of the
+robot's `imu`; a robot without one senses exactly. An `OwnBody` is told what it senses. The arithmetic is compiled
+(`walker_kernels`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
+
+from nutmeg.motion.own_body import Feeling
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.engine.worlds import Worlds
+    from nutmeg.engine.robots import RobotWorlds
+    from nutmeg.motion.own_body import Bodies
 
     Array = NDArray[np.float64]
 
@@ -31,56 +35,108 @@ PLAUSIBLE = 0.3
 """Accelerations that differ from gravity by more than this share say nothing of the tilt."""
 
 
+class Inertia(Protocol):
+    """Gyro and accelerometer of one robot in N worlds."""
+
+    gyro: Array
+    """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
+    felt: Array
+    """What the accelerometer measures, (N, 3) [m/s²], live."""
+
+    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+        """Begins anew in some worlds; returns the upward direction that robots at rest measure there, (n, 3)."""
+        ...
+
+    def measure(self) -> None:
+        """Reads the sensors."""
+        ...
+
+
+class SimulatedInertia:
+    """The sensors of a robot in simulated worlds; the accelerometer feels the mean over a cycle."""
+
+    def __init__(self, robot: RobotWorlds, count: int, period: float, rng: np.random.Generator | None) -> None:
+        self._robot, self._period, self._rng = robot, period, rng
+        sensors = [s for s in robot.table.sensors if s.type == "imu"]
+        noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
+        self._scales = np.array([[noise[0], steps[0]], [noise[-1], steps[-1]]])
+        self.gyro: Array = np.zeros((count, 3))
+        self.felt: Array = np.zeros((count, 3))
+        self._last: Array = np.zeros((count, 3))
+
+    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+        """Begins anew from how robots are; returns what is up there, (n, 3)."""
+        w, x, y, z = self._robot.pose[rows, 3:7].T
+        up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
+        self.gyro[rows], self.felt[rows] = 0.0, GRAVITY * up
+        self._last[rows] = self._robot.velocity[rows, :3]
+        return up
+
+    def measure(self) -> None:
+        """Reads both sensors, with noise and in steps."""
+        from nutmeg.motion.walker_kernels import measure  # here: the compiler takes its time to load
+
+        robot, rng = self._robot, self._rng
+        noise = np.zeros((0, 6)) if rng is None else rng.standard_normal((len(self.gyro), 6))
+        motion, pose = robot.velocity.copy(), robot.pose.copy()
+        measure(motion, pose, noise, self._scales, self._period, GRAVITY, self._last, self.gyro, self.felt)
+
+
+class ToldInertia:
+    """The sensors of a robot that tells them itself."""
+
+    def __init__(self, robot: Feeling) -> None:
+        self._robot = robot
+        self.gyro: Array = robot.gyro
+        self.felt: Array = robot.felt
+
+    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+        """What is up, (n, 3)."""
+        return self._robot.up[rows].copy()
+
+    def measure(self) -> None:
+        """Nothing: its owner writes them."""
+
+
+def inertia_of(worlds: Bodies, robot: str, period: float, rng: np.random.Generator | None) -> Inertia:
+    """The gyro and accelerometer of a robot, simulated or told."""
+    view = worlds.robot(robot)
+    if isinstance(view, Feeling):
+        return ToldInertia(view)
+    return SimulatedInertia(cast("RobotWorlds", view), worlds.count, period, rng)
+
+
 class InertialSense:
     """The gyro, the accelerometer and the estimated tilt of one robot in N worlds.
 
     Args:
-        worlds: where it is.
+        worlds: where it is: `Worlds`, or an `OwnBody`.
         robot: its name.
         period: of a control cycle [s].
-        rng: source of the sensor's noise; None for none.
+        rng: source of the sensor's noise, where it is simulated; None for none.
     """
 
     def __init__(
-        self, worlds: Worlds, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
+        self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
-        self._robot, self._rng = worlds.robot(robot), rng
+        self._inertia = inertia_of(worlds, robot, period, rng)
         self._filter = np.array([period, GRAVITY, PLAUSIBLE * GRAVITY, period / TRUST])
-        sensors = [s for s in self._robot.table.sensors if s.type == "imu"]
-        noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
-        self._scales = np.array([[noise[0], steps[0]], [noise[-1], steps[-1]]])
-        self.gyro: Array = np.zeros((worlds.count, 3))
+        self.gyro: Array = self._inertia.gyro
         """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
         self.tilt: Array = np.zeros((worlds.count, 2))
         """Estimated roll and pitch of the torso, (N, 2) [rad], live."""
-        self._last: Array = np.zeros((worlds.count, 3))
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Begins anew from how the robots stand."""
         rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
-        w, x, y, z = self._robot.pose[rows, 3:7].T
-        self.tilt[rows, 0] = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-        self.tilt[rows, 1] = np.arcsin(np.clip(2 * (w * y - z * x), -1.0, 1.0))
-        self.gyro[rows] = 0.0
-        self._last[rows] = self._robot.velocity[rows, :3]
+        up = self._inertia.reset(rows)
+        self.tilt[rows, 0] = np.arctan2(up[:, 1], up[:, 2])
+        self.tilt[rows, 1] = np.arcsin(np.clip(-up[:, 0], -1.0, 1.0))
 
     def sample(self) -> None:
         """Measures, and brings the estimate up to date."""
-        from nutmeg.motion.walker_kernels import feel  # here: the compiler takes its time to load
+        from nutmeg.motion.walker_kernels import lean  # here: the compiler takes its time to load
 
-        robot = self._robot
-        feel(
-            robot.velocity.copy(),
-            robot.pose.copy(),
-            self._noise(),
-            self._scales,
-            self._filter,
-            self._last,
-            self.gyro,
-            self.tilt,
-        )
-
-    def _noise(self) -> Array:
-        """Standard normal numbers for gyro and accelerometer, (N, 6); none, (0, 6), without a generator."""
-        return np.zeros((0, 6)) if self._rng is None else self._rng.standard_normal((len(self.gyro), 6))
+        self._inertia.measure()
+        lean(self._inertia.gyro, self._inertia.felt, self._filter, self.tilt)

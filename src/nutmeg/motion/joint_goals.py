@@ -17,7 +17,7 @@ from nutmeg.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.own_body import Bodies
 
     Array = NDArray[np.float64]
 
@@ -26,12 +26,12 @@ class JointGoals:
     """The motors of one robot in N worlds.
 
     Args:
-        worlds: where it is.
+        worlds: where it is: `Worlds`, or an `OwnBody`.
         robot: its name.
         period: of a control cycle [s].
     """
 
-    def __init__(self, worlds: Worlds, robot: str, *, period: float = 0.02) -> None:
+    def __init__(self, worlds: Bodies, robot: str, *, period: float = 0.02) -> None:
         self._robot, self._qpos, self._period = worlds.robot(robot), worlds.qpos, period
         table = self._robot.table
         strange = [kind for kind in table.drives if kind not in ("position", "velocity")]
@@ -46,7 +46,7 @@ class JointGoals:
     @property
     def angles(self) -> Array:
         """The angles of the motors' joints now, (N, motors) [rad]."""
-        return np.asarray(self._qpos[:, self._addresses])
+        return np.asarray(np.take(self._qpos, self._addresses, axis=1))
 
     def follow(self, angles: Array, chosen: NDArray[np.bool_] | None = None) -> None:
         """Tells the motors of all worlds, or of those chosen (N,), to go to angles (N, motors)."""

@@ -8,6 +8,7 @@
 
     STAND --velocity wanted--> WALK --none wanted--> STOP --steps died down--> STAND
     any of them --leans too far--> FALL --lies still--> GET_UP --upright--> STEADY --a moment--> STAND
+    any of them --lend--> LENT --give_back--> STEADY or FALL
 
 Every world is in its own skill and at its own time. Whether a robot has fallen, and which way, is told by its gyro and
 accelerometer (`fall_detection`). Times are chosen by trial on `nao-spark` and `nao-v6`.
@@ -30,8 +31,8 @@ from nutmeg.motion.joint_goals import JointGoals
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.engine.worlds import Worlds
     from nutmeg.motion.get_up import Motions
+    from nutmeg.motion.own_body import Bodies
     from nutmeg.motion.walker import Walker
 
     Array = NDArray[np.float64]
@@ -57,6 +58,8 @@ class Skill(IntEnum):
     """Getting up, in as many tries as it takes."""
     STEADY = 5
     """Up again: going into the standing posture and coming to rest."""
+    LENT = 6
+    """Following the angles in `lent`, for a kick or the like, until it is given back (see `Skills.lend`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,8 @@ class SkillSettings:
     """A robot that does not lie still after this time gets up all the same [s]."""
     steady: float = 0.3
     """Time to go into the standing posture after getting up [s]."""
+    gentle: float = 3.0
+    """Joints that have far to go into standing take longer than that, to go no faster than this [rad/s]."""
     rest: float = 0.2
     """How long a robot then stands before it does anything else [s]."""
 
@@ -80,13 +85,15 @@ class SkillSettings:
         for name in ("into_stand", "longest_fall", "steady", "rest"):
             if not 0 <= getattr(self, name) <= 10:
                 raise ValueError(f"skills: {name} is {getattr(self, name):g}; allowed is 0..10 s.")
+        if not self.gentle > 0:
+            raise ValueError(f"skills: gentle is {self.gentle:g} rad/s; allowed is above 0.")
 
 
 class Skills:
     """One robot of every world, on its feet whenever it can be.
 
     Args:
-        worlds: N worlds with the robot in them.
+        worlds: N worlds with the robot in them, or an `OwnBody`.
         robot: its name.
         walker: how it walks; nobody else may sample it, or set its `wanted`.
         motions: how it gets up, from `shipped_motions` or of your own.
@@ -98,7 +105,7 @@ class Skills:
 
     def __init__(
         self,
-        worlds: Worlds,
+        worlds: Bodies,
         robot: str,
         walker: Walker,
         motions: Motions,
@@ -129,7 +136,14 @@ class Skills:
         self.fallen_times: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
         """How often each robot has fallen, (N,)."""
         self._from: Array = np.zeros((count, len(worlds.robot(robot).table.motors)))
+        self._far: Array = np.zeros(count)
+        self.lent: Array = self._from.copy()
+        """Joint angles that those in the skill LENT go to, (N, motors) [rad]; for whoever has borrowed them."""
         self._rows = np.arange(count)
+        self._following = np.zeros(count, dtype=np.intp)
+        s = self.settings
+        self._limits = np.array([s.still, s.step_left])
+        self._times = np.array([s.longest_fall, s.steady + s.rest, 1.5 * period])
         self._standing = self._posture()
         self.reset()
 
@@ -162,42 +176,68 @@ class Skills:
         self.since += self._period
         self._decide()
         state = self.state
-        self.walker.wanted[:] = np.where((state == Skill.WALK)[:, None], self.wanted, 0.0)
+        self.walker.wanted[:] = self.wanted
+        self.walker.wanted[state != Skill.WALK] = 0.0
         self.walker.sample(time)
         self.get_up.sample(time)
         walks = (state == Skill.WALK) | (state == Skill.STOP)
         if not walks.all():
             self._goals.follow(self._held(), ~walks)
 
+    def lend(self, ids: ArrayLike) -> None:
+        """Lets worlds follow the angles in `lent` from now on, even if they fall; until `give_back`."""
+        rows = np.atleast_1d(np.asarray(ids, dtype=np.intp))
+        mask = np.zeros(len(self._rows), dtype=bool)
+        mask[rows] = True
+        self._enter(mask, Skill.LENT)
+        self.lent[rows] = self._from[rows]
+
+    def give_back(self, ids: ArrayLike) -> None:
+        """Lets worlds that were lent go on by themselves: get up if they lie, else into the standing posture."""
+        rows = np.atleast_1d(np.asarray(ids, dtype=np.intp))
+        mask = np.zeros(len(self._rows), dtype=bool)
+        mask[rows] = True
+        self._fall(mask & self.falls.fallen)
+        self._enter(mask & ~self.falls.fallen, Skill.STEADY)
+
     def _held(self) -> Array:
         """Joint angles of those who do not walk, (N, motors)."""
         s, state = self.settings, self.state
-        over = np.where(state == Skill.STEADY, s.steady, s.into_stand)
+        over = np.maximum(np.where(state == Skill.STEADY, s.steady, s.into_stand), self._far / s.gentle)
         share = np.minimum(self.since / np.maximum(over, self._period), 1.0)[:, None]
         share = np.where((state == Skill.FALL)[:, None], 0.0, share * share * (3 - 2 * share))
         held = self._from + share * (self._standing - self._from)
+        held = np.where((state == Skill.LENT)[:, None], self.lent, held)
         return np.where((state == Skill.GET_UP)[:, None], self.get_up.targets, held)
 
     def _decide(self) -> None:
         """Lets each robot pass into its next skill."""
-        s, state, since = self.settings, self.state, self.since
-        down = self.falls.fallen & (state != Skill.FALL) & (state != Skill.GET_UP)
-        self.fallen_times += down
-        wants = (np.abs(self.wanted) > s.still).any(axis=1)
-        small = (np.abs(self.walker.walk.step) <= s.step_left).all(axis=1)
-        between = self.walker.walk.fraction * self.walker.walk.step_time < 1.5 * self._period  # both feet are down
-        lies = (state == Skill.FALL) & (self.falls.still | (since >= s.longest_fall))
-        up = (state == Skill.GET_UP) & self.get_up.done
-        steady = (state == Skill.STEADY) & (since >= s.steady + s.rest)
-        walk = ((state == Skill.STAND) | (state == Skill.STOP)) & wants & ~down
-        stop = (state == Skill.WALK) & ~wants & ~down
-        stand = (state == Skill.STOP) & ~wants & small & between & ~down
-        self._walk(walk)
-        self._enter(stop, Skill.STOP)
-        self._enter(stand | steady, Skill.STAND)
-        self._enter(up, Skill.STEADY)
-        self._enter(down, Skill.FALL)
-        self._rise(lies)
+        from nutmeg.motion.skill_kernels import leave  # here: the compiler takes its time to load
+
+        walk, falls, following = self.walker.walk, self.falls, self._following
+        if not leave(
+            self.state,
+            self.since,
+            self.wanted,
+            walk.step,
+            walk.fraction * walk.step_time,
+            falls.fallen,
+            falls.still,
+            self.get_up.done,
+            self._limits,
+            self._times,
+            following,
+        ):
+            return
+        self._walk(following == Skill.WALK)
+        for skill in (Skill.STOP, Skill.STAND, Skill.STEADY):
+            self._enter(following == skill, skill)
+        self._fall(following == Skill.FALL)
+        self._rise(following == Skill.GET_UP)
+
+    def _fall(self, rows: Rows) -> None:
+        self.fallen_times += rows
+        self._enter(rows, Skill.FALL)
 
     def _walk(self, rows: Rows) -> None:
         fresh = np.flatnonzero(rows & (self.state == Skill.STAND))
@@ -206,14 +246,14 @@ class Skills:
         self._enter(rows, Skill.WALK)
 
     def _rise(self, rows: Rows) -> None:
-        """Begins to get up; a robot that has come upright by itself only steadies."""
-        ids = np.flatnonzero(rows & self.falls.fallen)
+        """Begins to get up."""
+        ids = np.flatnonzero(rows)
         if len(ids):
             self.get_up.begin(ids, self.falls.lying[ids])
-        self._enter(rows & self.falls.fallen, Skill.GET_UP)
-        self._enter(rows & ~self.falls.fallen, Skill.STEADY)
+        self._enter(rows, Skill.GET_UP)
 
     def _enter(self, rows: Rows, skill: Skill) -> None:
         if rows.any():
             self._from[rows] = self._goals.angles[rows]
+            self._far[rows] = np.abs(self._standing[rows] - self._from[rows]).max(axis=1)
             self.state[rows], self.since[rows] = skill, 0.0

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.engine.worlds import Worlds
+    from nutmeg.motion.own_body import Bodies
     from nutmeg.motion.pendulum_settings import PendulumWalkSettings
 
     Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Walker:
     """One robot of every world, walking.
 
     Args:
-        worlds: N worlds with the robot in them.
+        worlds: N worlds with the robot in them, or an `OwnBody`.
         robot: its name.
         walks: parameters for each world, or one set for all.
         others: further sets to change to, each for all worlds or for each.
@@ -65,7 +65,7 @@ class Walker:
 
     def __init__(
         self,
-        worlds: Worlds,
+        worlds: Bodies,
         robot: str,
         walks: Sequence[PendulumWalkSettings],
         *,

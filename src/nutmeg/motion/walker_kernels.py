@@ -1,6 +1,7 @@
 """What a walker does in a cycle beside the walk itself, compiled: sensing, stability, balance, commands.
 
-    feel(motion, pose, noise, scales, trust, last, gyro, tilt)      # gyro, accelerometer and the tilt they tell
+    measure(motion, pose, noise, ..., last, gyro, felt)             # gyro and accelerometer of simulated robots
+    lean(gyro, felt, trust, tilt)                                   # the tilt that both tell
     judge(...)                                                      # S16 and S17: how much of a step is walked
     tilt_feet(...)                                                  # feet as a tilted torso sees them
     command(...)                                                    # legs to motors, with gyro feedback and arms
@@ -35,23 +36,30 @@ def _read(value: float, noise: float, step: float) -> float:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def feel(
-    motion: Array, pose: Array, noise: Array, scales: Array, trust: Array, last: Array, gyro: Array, tilt: Array
+def measure(
+    motion: Array,
+    pose: Array,
+    noise: Array,
+    scales: Array,
+    period: float,
+    gravity: float,
+    last: Array,
+    gyro: Array,
+    felt: Array,
 ) -> None:
-    """The gyro's reading and the tilt that gyro and accelerometer tell: a complementary filter.
+    """What gyro and accelerometer of simulated robots say.
 
     Args:
         motion: velocities of the torso, linear in the world's frame and angular in its own, (N, 6).
         pose: place and quaternion of the torso, (N, 7).
         noise: standard normal numbers for gyro and accelerometer, (N, 6), or (0, 6) for none.
         scales: of gyro and accelerometer, noise and step, (2, 2).
-        trust: period of a cycle [s], gravity, how far from it an acceleration tells the tilt [m/s²], and the share of
-            the way to the tilt it tells that is gone in a cycle, (4,).
+        period: of a cycle [s].
+        gravity: [m/s²].
         last: linear velocities a cycle ago, (N, 3); changed.
         gyro: (N, 3) [rad/s]; changed.
-        tilt: roll and pitch, (N, 2) [rad]; changed.
+        felt: (N, 3) [m/s²]; changed.
     """
-    period, gravity, plausible, share = trust
     for n in range(len(motion)):
         # Gravity and acceleration in the torso's frame: a vector turned back by the quaternion.
         fx, fy = (motion[n, 0] - last[n, 0]) / period, (motion[n, 1] - last[n, 1]) / period
@@ -59,21 +67,36 @@ def feel(
         last[n] = motion[n, :3]
         w, x, y, z = pose[n, 3], -pose[n, 4], -pose[n, 5], -pose[n, 6]
         cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
-        felt = np.empty(3)
-        felt[0] = fx + w * cx + (y * cz - z * cy)
-        felt[1] = fy + w * cy + (z * cx - x * cz)
-        felt[2] = fz + w * cz + (x * cy - y * cx)
+        felt[n, 0] = fx + w * cx + (y * cz - z * cy)
+        felt[n, 1] = fy + w * cy + (z * cx - x * cz)
+        felt[n, 2] = fz + w * cz + (x * cy - y * cx)
         for i in range(3):
             drawn, shaken = (noise[n, i], noise[n, 3 + i]) if len(noise) else (0.0, 0.0)
             gyro[n, i] = _read(motion[n, 3 + i], scales[0, 0] * drawn, scales[0, 1])
-            felt[i] = _read(felt[i], scales[1, 0] * shaken, scales[1, 1])
+            felt[n, i] = _read(felt[n, i], scales[1, 0] * shaken, scales[1, 1])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def lean(gyro: Array, felt: Array, trust: Array, tilt: Array) -> None:
+    """The tilt that gyro and accelerometer tell: a complementary filter.
+
+    Args:
+        gyro: (N, 3) [rad/s].
+        felt: by the accelerometer, (N, 3) [m/s²].
+        trust: period of a cycle [s], gravity, how far from it an acceleration tells the tilt [m/s²], and the share of
+            the way to the tilt it tells that is gone in a cycle, (4,).
+        tilt: roll and pitch, (N, 2) [rad]; changed.
+    """
+    period, gravity, plausible, share = trust
+    for n in range(len(tilt)):
+        f = felt[n]
         roll = tilt[n, 0] + period * (gyro[n, 0] + tilt[n, 1] * gyro[n, 2])
         pitch = tilt[n, 1] + period * (gyro[n, 1] - tilt[n, 0] * gyro[n, 2])
-        strength = math.sqrt(felt[0] * felt[0] + felt[1] * felt[1] + felt[2] * felt[2])
+        strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
         if abs(strength - gravity) < plausible:
-            upward = max(felt[2], 1e-3)
-            roll += share * (math.atan2(felt[1], upward) - roll)
-            pitch += share * (math.atan2(-felt[0], upward) - pitch)
+            upward = max(f[2], 1e-3)
+            roll += share * (math.atan2(f[1], upward) - roll)
+            pitch += share * (math.atan2(-f[0], upward) - pitch)
         tilt[n, 0], tilt[n, 1] = roll, pitch
 
 

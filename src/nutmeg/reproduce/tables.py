@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,7 @@ def simspark(answer: Mapping[str, Any]) -> Shown:
         for name, parts in answer["table"].items()
         for part, values in parts.items()
     ]
-    ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in answer["half"].items())
+    ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in answer["part_left"].items())
     return Shown(
         ("", "", *(f"{kind} [{unit}]" for kind, unit in units.items())),
         rows,
@@ -172,6 +173,50 @@ def _made(name: str, made: Mapping[str, Any]) -> str:
     return f"{name}: seed {made['seed']}, {made['evaluations']:,} evaluations, {made['command']}"
 
 
+def walk_table3(answer: Mapping[str, Any]) -> Shown:
+    """Goal differences of the agents beside the paper's; then both orders."""
+    rows = [
+        (
+            f"{row['home']} – {row['away']}",
+            _goals(row["difference"], row["error"]),
+            f"{row['wins']}/{row['draws']}/{row['losses']}",
+            _goals(row["paper_difference"], row["paper_error"]),
+            row["verdict"],
+        )
+        for row in answer["pairs"]
+    ]
+    settings, counts = answer["settings"], answer["agreements"]
+    notes = [
+        (
+            f"goals a game of the first more than of the second (standard error): {settings['games']} games of "
+            f"{settings['halves']} x {settings['half_length']:g} s for each pair, {settings['players']} against "
+            f"{settings['players']}; the paper's are 100 games of 2 x 300 s, 9 against 9."
+        ),
+        (
+            f"{counts['agrees']} pairs agree, {counts['differs']} differ, {counts['open']} are open: their difference "
+            "is not clear (more than two standard errors) in so few games."
+        ),
+        f"order here: {_order(answer['strengths'])}.",
+        f"the paper's: {_order(answer['paper_strengths'])}; rank correlation {number(answer['rank_correlation'], 2)}.",
+        *(f"{name}: did not play, its walk is not there." for name in answer["missing"]),
+        *(f"broke off: {text}" for text in answer["broken"]),
+    ]
+    return Shown(("pair", "here", "won/drawn/lost", "paper", ""), rows, tuple(notes))
+
+
+def _order(strengths: Mapping[str, float]) -> str:
+    """Names from the strongest to the weakest, with an equals sign between those who are alike."""
+    names = sorted(strengths, key=lambda name: -strengths[name])
+    text = names[0] if names else "nobody"
+    for before, name in itertools.pairwise(names):
+        text += f"{' = ' if abs(strengths[before] - strengths[name]) < 1e-6 else ', '}{name}"
+    return text
+
+
+def _goals(difference: float | None, error: float | None) -> str:
+    return "-" if difference is None else f"{difference:+.2f}" + ("" if error is None else f" ({error:.2f})")
+
+
 def walk_robustness(answer: Mapping[str, Any]) -> Shown:
     """The share of each walk that survives each impulse; then what other motors cost."""
     impulses = [row["impulse"] for row in answer["pushes"][0]["impulses"]] if answer["pushes"] else []
@@ -217,5 +262,6 @@ TABLES: dict[str, Callable[[Mapping[str, Any]], Shown]] = {
     "motoflex-fit": motoflex_fit,
     "simspark": simspark,
     "walk-table2": walk_table2,
+    "walk-table3": walk_table3,
     "walk-robustness": walk_robustness,
 }

@@ -1,6 +1,7 @@
 """The viewer as a process of its own: `python -m nutmeg.view match.nutmeg --port 8080`.
 
-Its first line on standard output is the page's address; with `--drive`, every further one is an order from the page.
+Its first line on standard output is the page's address; with `--drive` or `--pace`, every further one is an order from
+the page.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ class ViewerSettings:
     drive: str = ""
     """What can be driven from the page, as JSON; empty for nothing."""
 
+    pace: float = 0.0
+    """How fast the simulation runs, which the page may change; 0 if it may not."""
+
     parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
     """Stop when this process is no longer the parent; 0 means never."""
 
@@ -55,6 +59,7 @@ def main() -> int:
             keep_going=lambda: not settings.parent or os.getppid() == settings.parent,
             drive=Drive.of(settings.drive) if settings.drive else None,
             send=_tell,
+            pace=settings.pace,
         )
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201

@@ -1,6 +1,7 @@
 """Cameras by name, for pictures and videos: `broadcast`, `side`, `follow:<robot>`, `eyes:<robot>`, or the model's own.
 
-A camera that follows something is calm: it goes a part of the way to its goal at every frame.
+`broadcast` has the whole pitch in view; `stand` turns after the ball, as television does. A camera that follows
+something is calm: it goes a part of the way to its goal at every frame.
 
     operator = CameraOperator(model, "follow:nao1")
     view = operator.view(data)           # once per frame
@@ -22,6 +23,7 @@ from nutmeg.view.viewpoints import (
     pitch_bounds,
     robot_cameras,
     side_view,
+    stand_view,
     thing_position,
 )
 
@@ -62,10 +64,12 @@ class CameraOperator:
         place = thing_position(self._model, data, self._robot or self._subject())
         assert place is not None
         self._goal = place if self._goal is None else self._goal + CALM * (place - self._goal)
+        if self._kind == "stand":
+            return stand_view(self._pitch, self._goal)
         return follow_view(self._goal) if self._kind == "follow" else side_view(self._pitch, self._goal)
 
     def _subject(self) -> str:
-        """What the touchline camera runs with: the ball, or else the first thing."""
+        """What the cameras beside the pitch run with: the ball, or else the first thing."""
         names = things(self._model)
         return "ball" if "ball" in names else names[0]
 
@@ -73,7 +77,7 @@ class CameraOperator:
 def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
     """Every name that a picture of this model can ask for."""
     moving = things(model)
-    names = ["broadcast", *(["side"] if moving else [])]
+    names = ["broadcast", *(["stand", "side"] if moving else [])]
     names += [f"follow:{thing}" for thing in moving]
     names += [f"eyes:{thing}" for thing in moving if robot_cameras(model, thing)]
     return names + camera_names(model)

@@ -26,9 +26,26 @@ LEAD = 0.5
 class EventList:
     """The events around the moment shown."""
 
-    def __init__(self, server: viser.ViserServer, jump: Callable[[float], None]) -> None:
-        """Add the (still empty) list to a page; `jump` is called with a time in seconds."""
-        self._jump = jump
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        jump: Callable[[float], None],
+        *,
+        name: Callable[[Mapping[str, Any], float], str] | None = None,
+        lead: float = LEAD,
+        colour: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
+        """Add the (still empty) list to a page.
+
+        Args:
+            server: whose page.
+            jump: called with a time in seconds.
+            name: what to write on the button of an event, given the time of the first row; its time and a few words.
+            lead: how much before an event a click goes, seconds.
+            colour: of the button of an event that is past; green if left out.
+        """
+        self._jump, self._name, self._lead = jump, name or _named, lead
+        self._colour = colour or (lambda _event: "green")
         self._events: Sequence[Mapping[str, Any]] = ()
         self._first = 0
         self._turned = False
@@ -54,8 +71,8 @@ class EventList:
             button.visible = number < len(events)
             if number < len(events):
                 event = events[number]
-                button.label = f"{event['time'] - start:.1f} s  {describe(event)}"
-                button.color = "green" if event["time"] <= now else "gray"
+                button.label = self._name(event, start)
+                button.color = self._colour(event) if event["time"] <= now else "gray"
 
     def _button(self, server: viser.ViserServer, row: int) -> Any:  # noqa: ANN401
         button = server.gui.add_button("", visible=False, color="gray")
@@ -66,11 +83,15 @@ class EventList:
         number = self._first + row
         if number < len(self._events):
             self._turned = False
-            self._jump(float(self._events[number]["time"]) - LEAD)
+            self._jump(float(self._events[number]["time"]) - self._lead)
 
     def _turn(self, rows: int) -> None:
         self._turned = True
         self._first = max(0, min(self._first + rows, len(self._events) - ROWS))
+
+
+def _named(event: Mapping[str, Any], start: float) -> str:
+    return f"{event['time'] - start:.1f} s  {describe(event)}"
 
 
 def describe(event: Mapping[str, Any], most: int = 34) -> str:

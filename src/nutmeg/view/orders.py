@@ -5,6 +5,7 @@ Each order is one line of JSON on the viewer's standard output:
     {"order": "hold", "page": 1, "numbers": [1, 0, 0], "fresh": true}       a key went down: full speed ahead
     {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until told otherwise
     {"order": "stop", "page": 1}
+    {"order": "pace", "page": 1, "numbers": [2, 0, 0]}                      twice real time; 0 holds the simulation
 
     inbox = Inbox()
     inbox.post(line)                    # in the thread that reads the pipe
@@ -22,19 +23,22 @@ import math
 import threading
 from collections import deque
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nutmeg.errors import UsageError
 
-KINDS = ("hold", "go", "stop", "restart", "set")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS = ("hold", "go", "stop", "restart", "set", "pace")
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
-`set` changes to another set of parameters."""
+`set` changes to another set of parameters, `pace` is how fast simulated time is to pass."""
 LONGEST = 1000
 """Characters of a line; longer ones are refused."""
 MOST = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
-SHARE, SPEED = 1.0, 10.0
-"""Largest numbers of `hold` (shares of the top speeds) and of `go` [m/s, rad/s]."""
+SHARE, SPEED, PACE = 1.0, 10.0, 1000.0
+"""Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and of `pace` [s per s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +73,8 @@ class Order:
     page: int = 0
     """Whose."""
     numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Ahead, to the left, turning left: shares of the top speeds of `hold`, m/s and rad/s of `go`."""
+    """Ahead, to the left, turning left: shares of the top speeds of `hold`, m/s and rad/s of `go`. The first one of
+    `pace` is simulated seconds per second."""
     fresh: bool = True
     """Whether a hold is new or changed; False repeats it."""
     index: int = 0
@@ -94,7 +99,7 @@ def read_order(line: str) -> Order:
     return Order(
         order=kind,
         page=_whole(table.get("page", 0), "page"),
-        numbers=numbers_of(table.get("numbers", [0.0, 0.0, 0.0]), SHARE if kind == "hold" else SPEED),
+        numbers=numbers_of(table.get("numbers", [0.0, 0.0, 0.0]), {"hold": SHARE, "pace": PACE}.get(kind, SPEED)),
         fresh=table.get("fresh", True) is not False,
         index=_whole(table.get("index", 0), "index"),
     )
@@ -123,6 +128,8 @@ class Inbox:
     """Orders that wait to be obeyed, and reasons why others were not taken; safe between threads."""
 
     def __init__(self) -> None:
+        self.on_pace: Callable[[float], None] | None = None
+        """Called at once with each new pace, in the thread that posts: a simulation that is held takes nothing."""
         self._lock = threading.Lock()
         self._orders: deque[Order] = deque(maxlen=MOST)
         self._refused: deque[str] = deque(maxlen=MOST)
@@ -134,6 +141,10 @@ class Inbox:
         except UsageError as error:
             with self._lock:
                 self._refused.append(str(error))
+            return
+        if order.order == "pace":
+            if self.on_pace is not None:
+                self.on_pace(order.numbers[0])
             return
         with self._lock:
             self._orders.append(order)

@@ -70,6 +70,7 @@ def start_viewer_process(
     live: bool = False,
     drive: Drive | None = None,
     inbox: Inbox | None = None,
+    pace: float = 0.0,
 ) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
@@ -79,13 +80,16 @@ def start_viewer_process(
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
         drive: what can be driven from the page, if anything.
-        inbox: where the page's orders go; needed with `drive`.
+        inbox: where the page's orders go; needed with `drive` and `pace`.
+        pace: how fast the simulation runs, which the page may then change; 0 if it may not.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
     command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
     if drive is not None and inbox is not None:
         command += ["--drive", drive.text()]
+    if pace and inbox is not None:
+        command += ["--pace", str(pace)]
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -1,6 +1,7 @@
 """A recording as one web page that plays from disk, without any server or network.
 
-The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting camera, and a switch for the labels.
+The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting camera, and a switch for the labels;
+that of a match has a score board and a list of events to click, and follows the ball.
 
     replay_html(Path("match.nutmeg"), Path("match.html"))
 """
@@ -8,18 +9,29 @@ The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting 
 from __future__ import annotations
 
 import html
+import math
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nutmeg.errors import FileError, UsageError
+from nutmeg.recording import Recording
 from nutmeg.view.film import Film
+from nutmeg.view.match_board import replay_head
+from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.server import open_server
 from nutmeg.view.stage import Stage
+from nutmeg.view.viewpoints import thing_position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+CALM = 0.6
+"""The view of a match goes after the ball with this time constant, seconds."""
 
 _LABEL_SWITCH = """
 <style>
@@ -81,13 +93,20 @@ def replay_html(
     total = film.frame_count(fps, max_seconds)
     with open_server("127.0.0.1", 0) as server:
         stage = Stage(server, film.model, robots=film.robots)
+        head = _LABEL_SWITCH + _match_head(film, stage, max_seconds)
         stage.show(film.qpos_at(film.start))
+        followed = None
+        if is_match(film.recording):
+            stage.aim_from_stand()
         serializer = server.get_scene_serializer()
         for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
             stage.show(qpos)
+            if is_match(film.recording):
+                followed = _followed(stage, followed, 1 / fps)
+                stage.carry(followed)
             serializer.insert_sleep(1 / fps)
             on_progress(done, total)
-        page = _titled(serializer.as_html(), film.title)
+        page = _titled(serializer.as_html(), film.title, head)
     try:
         unfinished = out.with_name(f".{out.name}.unfinished")
         unfinished.write_text(page, encoding="utf-8")
@@ -97,8 +116,26 @@ def replay_html(
     return out.stat().st_size
 
 
-def _titled(page: str, title: str) -> str:
-    """The page under the recording's name, with a switch for the labels."""
+def _followed(stage: Stage, before: NDArray[np.float64] | None, seconds: float) -> NDArray[np.float64]:
+    """Where to look (3,) so long after another place: calmly towards the ball, and never beside the pitch."""
+    ball = thing_position(stage.model, stage.data, "ball")
+    goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)
+    return goal if before is None else before + (1 - math.exp(-seconds / CALM)) * (goal - before)
+
+
+def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
+    """What a match has besides: its score board and events, and the names of its teams above the robots."""
+    if not (is_match(film.recording) and isinstance(film.recording, Recording)):
+        return ""
+    story = MatchStory(film.recording)
+    for robot in stage.robots:
+        stage.name(robot, story.name_of(robot))
+    end = film.end if seconds is None else min(film.end, film.start + seconds)
+    return replay_head(story, film.start, end)
+
+
+def _titled(page: str, title: str, head: str) -> str:
+    """The page under the recording's name, with what else its head needs."""
     body = page.index("</head>")
-    head = re.sub(r"<title>.*?</title>", "", page[:body], flags=re.DOTALL)
-    return f"{head}<title>{html.escape(title)} · Nutmeg</title>{_LABEL_SWITCH}{page[body:]}"
+    before = re.sub(r"<title>.*?</title>", "", page[:body], flags=re.DOTALL)
+    return f"{before}<title>{html.escape(title)} · Nutmeg</title>{head}{page[body:]}"

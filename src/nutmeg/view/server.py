@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from nutmeg.errors import EnvironmentProblem
 from nutmeg.view.film import Film
+from nutmeg.view.match_page import MatchPage
+from nutmeg.view.match_story import is_match
 from nutmeg.view.page import Page
 from nutmeg.view.playback import Playback
 from nutmeg.view.stage import Stage
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 FRAME = 1 / 30
 """Seconds between two frames sent to the browser."""
 
+REST = 0.5
+"""However long a frame took, the viewer then rests for this share of it: the simulation needs the computer, too."""
+
 LOOK = 0.1
 """Seconds between two looks for new rows."""
 
@@ -44,6 +49,7 @@ def serve_recording(
     keep_going: Callable[[], bool] = lambda: True,
     drive: Drive | None = None,
     send: Callable[[Order], None] = lambda _order: None,
+    pace: float = 0.0,
 ) -> None:
     """Show a recording until `keep_going` says no (or Ctrl-C).
 
@@ -56,12 +62,16 @@ def serve_recording(
         keep_going: asked once per frame.
         drive: what can be driven from the page, if anything.
         send: called with each order from the page, in the server's thread.
+        pace: how fast the recorded run goes on, which the page may change; 0 if it may not.
     """
     film = Film.open(path)
     with open_server(host, port) as server:
         playback = Playback(start=film.start, end=film.end, live=live and not film.recording.finished)
         stage = Stage(server, film.model, robots=film.robots)
-        page = Page(server, stage, film, playback, drive=drive, send=send)
+        if is_match(film.recording):
+            page: Page = MatchPage(server, stage, film, playback, send=send, pace=pace)
+        else:
+            page = Page(server, stage, film, playback, drive=drive, send=send, pace=pace)
         on_ready(f"http://{host}:{server.get_port()}")
         _run(server, film, playback, stage, page, keep_going)
 
@@ -88,7 +98,8 @@ def _run(
             shown = playback.time
             stage.show(film.qpos_at(shown))
         page.refresh()
-        time.sleep(max(FRAME - (time.monotonic() - now), 0.002))
+        took = time.monotonic() - now
+        time.sleep(max(FRAME - took, REST * took, 0.002))
 
 
 def _take_in(film: Film, playback: Playback) -> None:

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.view.bodies import Piece, body_tree, geom_bounds, is_paint, local_poses, visible_geoms
-from nutmeg.view.viewpoints import broadcast_view, follow_view, pitch_bounds, thing_position
+from nutmeg.view.viewpoints import beside_panel, broadcast_view, follow_view, pitch_bounds, stand_view, thing_position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +31,11 @@ GRAIN = 2.0**-14
 LABEL_HEIGHT = 0.18
 """How far a label floats above the highest joint of its robot, metres: clear of a Nao's head."""
 
-PANEL_SHARE, STEP_BACK = 0.08, 1.12
-"""How far aside and back a page's first camera stands, so that its panel does not hide the pitch."""
+UNDERGROUND = -1.0
+"""Robots below this height do not play, and their labels are not shown, metres."""
+
+STEP_BACK = 1.12
+"""How far back a page's first camera stands, so that its panel does not hide the pitch."""
 
 GRID = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
@@ -59,6 +62,8 @@ class Stage:
         self.model = model
         self.data: Any = mujoco.MjData(model)
         self.robots = tuple(robots)
+        self._labelled = True
+        self._shift: NDArray[np.float64] = np.zeros(3)
         self.pitch = pitch_bounds(model)
         self.tree = body_tree(model)
         mujoco.mj_kinematics(model, self.data)
@@ -103,12 +108,16 @@ class Stage:
     @property
     def labels_visible(self) -> bool:
         """Whether robots carry their names."""
-        return any(label.visible for label in self._labels.values())
+        return self._labelled and bool(self._labels)
 
     @labels_visible.setter
     def labels_visible(self, visible: bool) -> None:
-        for label in self._labels.values():
-            label.visible = visible
+        self._labelled = visible
+        self._move_labels()
+
+    def name(self, robot: str, text: str) -> None:
+        """Write something else than its name on the label of a robot."""
+        self._labels[robot].text = text
 
     def _add(self, piece: Piece) -> Any:  # noqa: ANN401
         if piece.glb is None:
@@ -124,7 +133,9 @@ class Stage:
         for robot, label in self._labels.items():
             place = thing_position(self.model, self.data, robot)
             if place is not None:
-                label.position = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT))
+                label.visible = self._labelled and bool(place[2] > UNDERGROUND)
+                above = np.append(place[:2], self._top(robot) + LABEL_HEIGHT)
+                label.position = _grained(above) + self._shift
 
     def _top(self, robot: str) -> float:
         """The height of the highest body frame of a robot, metres; the label stays above it when the robot falls."""
@@ -138,13 +149,26 @@ class Stage:
             view, camera = follow_view(place), self._server.initial_camera
             camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
 
+    def aim_from_stand(self) -> None:
+        """Let new pages start with the camera on the main stand, near the centre of the pitch."""
+        view, camera = stand_view(self.pitch, self.pitch.centre), self._server.initial_camera
+        camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
+
+    def carry(self, place: NDArray[np.float64]) -> None:
+        """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
+
+        A page that plays without a server cannot move its camera: this is how it follows something all the same.
+        """
+        self._shift = _grained((self.pitch.centre - place) * [1.0, 1.0, 0.0])
+        with self._server.atomic():
+            self._nodes[0].position = self._shift
+            self._move_labels()
+
     def _aim(self) -> None:
         """The camera that a new page starts with: the broadcast view, moved aside for the panel on the right."""
-        view, camera = broadcast_view(self.pitch), self._server.initial_camera
-        away = view.position - view.look_at
-        aside = PANEL_SHARE * np.cross(view.up, away)
-        camera.look_at = view.look_at + aside
-        camera.position = view.look_at + aside + STEP_BACK * away
+        view, camera = beside_panel(broadcast_view(self.pitch)), self._server.initial_camera
+        camera.look_at = view.look_at
+        camera.position = view.look_at + STEP_BACK * (view.position - view.look_at)
         camera.up, camera.fov = view.up, view.fov
         camera.near, camera.far = 0.03, 300.0
 

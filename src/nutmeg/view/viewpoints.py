@@ -10,7 +10,7 @@ touchline just fills the picture's width.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -30,6 +30,16 @@ FREE_FOV = math.radians(45.0)
 
 ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
+
+PANEL_SHARE = 0.08
+"""How far aside a page's camera stands, so that the panel does not hide what matters: share of its distance."""
+
+STAND_SHARE, STAND_BEHIND, STAND_HEIGHT = 0.6, 5.0, 5.0
+"""The television camera: how much of the ball's way along the pitch it goes, how far behind the touchline and how high
+it stands, metres."""
+
+STAND_SHOWS = 5.5
+"""It zooms so that the picture is so high where the ball is, metres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +110,29 @@ def side_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
     if half[1] > half[0]:
         place = np.array([pitch.high[0] + 1.2, target[1], pitch.low[2] + 0.9])
     return Viewpoint(position=place, look_at=target * [1, 1, 0.6], up=_upright(), fov=math.radians(38.0))
+
+
+def stand_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
+    """A camera on the main stand that turns after `target` (3,) and moves a little with it, as on television."""
+    centre, half = pitch.centre, (pitch.high - pitch.low) / 2
+    along, across = (0, 1) if half[0] >= half[1] else (1, 0)
+    near = -1.0 if along == 0 else 1.0
+    place, goal = centre.copy(), centre.copy()
+    place[along] += STAND_SHARE * (target[along] - centre[along])
+    place[across] += near * (half[across] + STAND_BEHIND)
+    place[2] += STAND_HEIGHT
+    goal[along] = np.clip(target[along], centre[along] - half[along], centre[along] + half[along])
+    goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
+    goal[2] += 0.25
+    distance = float(np.linalg.norm(goal - place))
+    fov = 2 * math.atan(STAND_SHOWS / 2 / distance)
+    return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
+
+
+def beside_panel(view: Viewpoint) -> Viewpoint:
+    """The same view moved aside, so that what it looks at is in the middle of what a page's panel leaves free."""
+    aside = PANEL_SHARE * np.cross(view.up, view.position - view.look_at)
+    return replace(view, position=view.position + aside, look_at=view.look_at + aside)
 
 
 def follow_view(target: NDArray[np.float64]) -> Viewpoint:

@@ -3,8 +3,9 @@
     message = percept_message(percept)       # b"(time (now 22.92))(GS (sl 0) (sr 0) (t 0.00) (pm BeforeKickOff))..."
     socket.send(framed(message))
 
-There is one template for robots without toes and one for those with; a message is one formatting of the whole. What is
-seen has templates of its own, kept by what is in view. Whoever has toes (type 4) has twenty-four joints.
+There is a template for robots with and without toes and each set of feet that touch something; a message is one
+formatting of the whole. What is seen has templates of its own, kept by what is in view. Whoever has toes (type 4) has
+twenty-four joints.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.match.percept import JOINTS, PARTS, WITH_TOES, WITHOUT_TOES
+from nutmeg.match.percept import FEET, JOINTS, PARTS, WITH_TOES, WITHOUT_TOES
 
 if TYPE_CHECKING:
     from nutmeg.match.percept import GameView, Heard, Percept, Sight
@@ -28,9 +29,11 @@ _REST = (
 
 def percept_message(percept: Percept) -> bytes:
     """The text of a percept, without its length."""
-    angles = percept.angles.tolist()
+    angles, feet = percept.angles.tolist(), percept.forces.tolist()
+    touching = tuple([row[0] == row[0] for row in feet])  # NaN: no contact
+    template = _template(len(angles), touching)
     game = percept.game
-    start = (
+    values = (
         percept.time,
         "" if game.number is None else introduction(game),
         game.score_left,
@@ -43,17 +46,16 @@ def percept_message(percept: Percept) -> bytes:
         angles[0],
         angles[1],
         "" if percept.sight is None else sight_text(percept.sight),
+        *angles[2:15],
+        *(feet[0] if touching[0] else ()),
+        angles[15],
     )
-    feet = percept.forces.tolist()
-    right, left = _force("rf", feet[0]), _force("lf", feet[1])
-    template = _template(len(angles))
     if len(angles) == WITHOUT_TOES:
-        legs = (*angles[2:15], right, angles[15], *angles[16:21], left, angles[21])
+        values += (*angles[16:21], *(feet[1] if touching[1] else ()), angles[21])
     else:
-        right_toe, left_toe = _force("rf1", feet[2]), _force("lf1", feet[3])
-        right_leg = (*angles[2:15], right, angles[15], right_toe, angles[22])
-        legs = (*right_leg, *angles[16:21], left, angles[21], left_toe, angles[23])
-    return (template % (start + legs)).encode("ascii")
+        values += (*(feet[2] if touching[2] else ()), angles[22], *angles[16:21])
+        values += (*(feet[1] if touching[1] else ()), angles[21], *(feet[3] if touching[3] else ()), angles[23])
+    return (template % values).encode("ascii")
 
 
 def introduction(game: GameView) -> str:
@@ -76,21 +78,22 @@ def sight_text(sight: Sight) -> str:
     return f"(See{''.join(templates)})" % tuple(values)
 
 
-@lru_cache(maxsize=4)
-def _template(joints: int) -> str:
-    """The template of a robot with 22 or 24 joints."""
+@lru_cache(maxsize=64)
+def _template(joints: int, touching: tuple[bool, ...]) -> str:
+    """The template of a robot with 22 or 24 joints, some of whose feet (as `percept.FEET`) touch something."""
     if joints not in (WITHOUT_TOES, WITH_TOES):
         raise ValueError(f"a percept has {joints} joint angles; SimSpark's robots have 22, or 24 with toes.")
-    with_toes = joints == WITH_TOES
+    felt = {name: _force(name) for name, touches in zip(FEET, touching, strict=False) if touches}
     pieces = [_REST]
     for name in [n for n in JOINTS if not n.endswith("lj7")]:
+        foot = f"{name[0]}f"
         if name.endswith("lj6"):
-            pieces.append("%s")  # the foot's force
+            pieces.append(felt.get(foot, ""))
         pieces.append(_hinge(name))
         if name == "hj2":
             pieces.append("%s")  # what is seen
-        if name.endswith("lj6") and with_toes:
-            pieces.append("%s" + _hinge(f"{name[0]}lj7"))
+        if name.endswith("lj6") and joints == WITH_TOES:
+            pieces.append(felt.get(f"{foot}1", "") + _hinge(f"{name[0]}lj7"))
     return "".join(pieces)
 
 
@@ -98,10 +101,8 @@ def _hinge(name: str) -> str:
     return f"(HJ (n {name}) (ax %.2f))"
 
 
-def _force(name: str, row: list[float]) -> str:
-    if row[0] != row[0]:  # NaN: no contact
-        return ""
-    return f"(FRP (n {name}) (c %.2f %.2f %.2f) (f %.2f %.2f %.2f))" % tuple(row)
+def _force(name: str) -> str:
+    return f"(FRP (n {name}) (c %.2f %.2f %.2f) (f %.2f %.2f %.2f))"
 
 
 def _heard(heard: Heard) -> str:

@@ -1,0 +1,136 @@
+"""Let a team of ours, or players of your own, play over the socket.
+
+The server is `nutmeg serve`, or any other of the league's protocol. Each player has a connection of its own and uses
+nothing but what the protocol gives it. Ends when the server ends the connections, or with Ctrl-C.
+
+example: nutmeg agents Nutmegs --walk holonomic --players 4
+         nutmeg agents Mine --player chaser.py:Chaser --players 1
+         nutmeg agents Nutmegs --players 11 --numbers 1,2,3 --host 192.168.0.7 --port 3100
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+from nutmeg.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.match.percept import Player
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg agents`."""
+
+    team: tyro.conf.Positional[str] = "Nutmegs"
+    """What the team is called: letters, digits, and signs other than spaces and parentheses."""
+    walk: str = "holonomic"
+    """How it walks: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`."""
+    player: str = ""
+    """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
+    players: int = 4
+    """How many the team has."""
+    numbers: str = ""
+    """Which of them this command is: numbers separated by commas; all if left out."""
+    host: str = "127.0.0.1"
+    """Where the server is."""
+    port: int = 3100
+    """The server's port for agents."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Plays until the server ends it."""
+    _check_name(arguments.team)
+    players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
+    where = (arguments.host, arguments.port)
+    terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
+    cycles = play_all(where, arguments.team, players)
+    for number, played in cycles.items():
+        if not played:
+            terminal.warn(f"number {number} never played: the server ended its connection. Its own output says why.")
+    terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
+    return {"team": arguments.team, "walk": arguments.walk, "player": arguments.player, "cycles": cycles}
+
+
+def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
+    """Who plays, by number."""
+    from nutmeg.match.own_players import load_player
+    from nutmeg.match.team.teams import make_team
+
+    if arguments.player:
+        make = load_player(arguments.player)
+        return {number: make(arguments.team, number) for number in numbers}
+    team = make_team(arguments.walk, arguments.players, team=arguments.team)
+    return {number: team[number - 1] for number in numbers}
+
+
+def play_all(where: tuple[str, int], team: str, players: Mapping[int, Player]) -> dict[int, int]:
+    """Lets players play by number, each over a connection of its own, until the server ends all of them.
+
+    Each has a thread: a server that waits for everybody's answer gives newcomers no percept while one of those who
+    play already is not asked. What one of them raises is raised here, and ends all when this process ends.
+
+    Args:
+        where: address and port of the server.
+        team: its name.
+        players: who plays, by number.
+
+    Returns:
+        How many cycles each has played, by number.
+    """
+    ended: queue.SimpleQueue[tuple[int, int | Exception]] = queue.SimpleQueue()
+    for number, player in players.items():
+        threading.Thread(target=_play, args=(where, team, number, player, ended), daemon=True).start()
+    cycles = dict.fromkeys(players, 0)
+    for _ in players:
+        number, outcome = ended.get()
+        if isinstance(outcome, Exception):
+            raise outcome
+        cycles[number] = outcome
+    return cycles
+
+
+def _play(
+    where: tuple[str, int],
+    team: str,
+    number: int,
+    player: Player,
+    ended: queue.SimpleQueue[tuple[int, int | Exception]],
+) -> None:
+    from nutmeg.net.simspark.agent import Agent
+
+    try:
+        with Agent(*where, team=team, number=number, robot_type=getattr(player, "robot_type", 0)) as agent:
+            ended.put((number, agent.play(player)))
+    except Exception as error:  # noqa: BLE001 (raised again by who started this thread)
+        ended.put((number, error))
+
+
+def chosen_numbers(text: str, players: int) -> tuple[int, ...]:
+    """Numbers from a text such as `1,2,3`; all of a team if it is empty."""
+    from nutmeg.match.rules import MOST_PLAYERS
+
+    if not 1 <= players <= MOST_PLAYERS:
+        raise UsageError(f"--players is {players}; allowed are 1 to {MOST_PLAYERS}.")
+    if not text:
+        return tuple(range(1, players + 1))
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and 1 <= int(word) <= players for word in words):
+        raise UsageError(f"--numbers is {text!r}; needed are numbers from 1 to {players}, separated by commas.")
+    return tuple(dict.fromkeys(int(word) for word in words))
+
+
+def _check_name(name: str) -> None:
+    """Refuses what the protocol cannot carry."""
+    if not name or not all("!" <= letter <= "~" and letter not in "()" for letter in name):
+        raise UsageError(f"the team's name is {name!r}; needed are signs from ! to ~, without spaces and parentheses.")

@@ -1,0 +1,173 @@
+"""Play a series of games between teams and tell goal differences with their standard errors.
+
+The configuration names the teams, each by a walk, and says how many games of each pair, of how many players and how
+long. Writes a folder with results.json, report.html and games.jsonl, which has every game that has ended: Ctrl-C
+saves, the same command with the same --output goes on, and more --games go further. The result is the same on any
+number of processors.
+
+example: nutmeg tournament examples/tournament/walks.toml --threads 2
+         nutmeg tournament walks.toml --games 100 --players 9 --cluster tcp://127.0.0.1:8786 --json
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+from nutmeg.commands.evaluators import checked_threads
+from nutmeg.json_values import finite, plain
+
+if TYPE_CHECKING:
+    from nutmeg.match.series import GameResult, Series
+    from nutmeg.match.series_settings import SeriesSettings
+    from nutmeg.match.standings import Standings
+    from nutmeg.runs import Run
+    from nutmeg.terminal import Terminal
+
+CHANGED = ("games", "players", "half_length", "seed")
+"""Options that stand for the settings of the same name."""
+ON_CLUSTER = 64
+"""Games that are handed to a cluster together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg tournament`; what is left out is the configuration's."""
+
+    config: tyro.conf.Positional[Path]
+    """A TOML file with the teams."""
+    games: int | None = None
+    """Of each pair."""
+    players: int | None = None
+    """Of a team."""
+    half_length: float | None = None
+    """Of a half [s]."""
+    seed: int | None = None
+    """Of everything random."""
+    threads: int = 1
+    """How many processors play; the result is the same."""
+    cluster: str = ""
+    """Address of a Dask scheduler, tcp://host:port, whose workers play; the result is the same."""
+    output: Path | None = None
+    """Folder of the run; runs/tournament-NAME-SEED if left out."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Plays, or goes on with it."""
+    from nutmeg.match.series import Series
+    from nutmeg.match.series_settings import read_series
+    from nutmeg.runs import open_run
+
+    checked_threads(arguments.threads)
+    settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
+    series = Series(settings)
+    folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
+    with open_run(
+        folder,
+        command=_command(arguments, folder),
+        seed=settings.seed,
+        configuration=series.described(),
+        copy=arguments.config,
+    ) as opened:
+        if opened.resumed:
+            terminal.say(f"going on in {folder}.")
+        try:
+            return _play(series, opened, arguments, terminal)
+        except KeyboardInterrupt:
+            terminal.say(f"interrupted; every game that has ended is saved. To go on:\n  {opened.resume_command}")
+            raise
+
+
+def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.commands.evaluators import chosen_evaluator
+    from nutmeg.match.series import GameLog
+    from nutmeg.match.standings import standings
+
+    began = time.monotonic()
+    evaluator, workers = chosen_evaluator(
+        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, piece=series.piece, locked=True
+    )
+    at_once = ON_CLUSTER if arguments.cluster else 2 * arguments.threads if arguments.threads > 1 else 1
+    try:
+        with terminal.progress() as bar:
+            task = bar.add_task("games", total=None)
+            results = series.play(
+                evaluator,
+                log=GameLog(opened.folder / "games.jsonl"),
+                at_once=at_once,
+                on_game=lambda done, count: bar.update(task, completed=done, total=count),
+            )
+    finally:
+        evaluator.close()
+    seconds = round(opened.seconds_before + time.monotonic() - began, 3)
+    table = standings(series.settings.names, results)
+    answer = _answer(series.settings, results, table, seconds)
+    opened.write("results.json", json.dumps({**answer, "results": plain(results)}, indent=1) + "\n")
+    _report(series, opened, results, seconds, workers)
+    _show(table, terminal)
+    terminal.say(f"report: {opened.folder / 'report.html'}")
+    return {**answer, "folder": opened.folder, "report": opened.folder / "report.html"}
+
+
+def _command(arguments: Arguments, folder: Path) -> list[str]:
+    """The command that makes this run again."""
+    words = ["nutmeg", "tournament", str(arguments.config)]
+    for name in (*CHANGED, "threads", "cluster"):
+        value = getattr(arguments, name)
+        if value not in (None, "") and (name, value) != ("threads", 1):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return [*words, "--output", str(folder), *(["--json"] if arguments.json else [])]
+
+
+def _answer(settings: SeriesSettings, results: list[GameResult], table: Standings, seconds: float) -> dict[str, Any]:
+    pairs = [
+        {"home": home, "away": away, **table.pairs[home, away].as_json()}
+        for home, away in ((settings.names[a], settings.names[b]) for a, b in settings.pairs)
+    ]
+    found = {
+        "name": settings.name,
+        "seed": settings.seed,
+        "games": len(results),
+        "broken": sum(bool(one.failure) for one in results),
+        "players": settings.players,
+        "half_length": settings.half_length,
+        "halves": settings.halves,
+        "teams": {name: one.as_json() for name, one in table.teams.items()},
+        "pairs": pairs,
+        "seconds": seconds,
+    }
+    answer: dict[str, Any] = finite(plain(found))
+    return answer
+
+
+def _report(series: Series, opened: Run, results: list[GameResult], seconds: float, workers: str) -> None:
+    from nutmeg.view.series_report import SeriesReport, write_series_report
+
+    report = SeriesReport(
+        settings=series.settings, results=results, command=opened.resume_command, seconds=seconds, workers=workers
+    )
+    write_series_report(opened.folder / "report.html", report)
+
+
+def _show(table: Standings, terminal: Terminal) -> None:
+    """The tables: everybody against everybody, then each against all."""
+    from rich.text import Text
+
+    names = list(table.teams)
+    rows = []
+    for name in names:
+        cells = [table.pairs[name, other].shown() if (name, other) in table.pairs else "" for other in names]
+        rows.append((name, *(Text(cell, "green" if cell.startswith("+") else "") for cell in cells)))
+    terminal.table("goals a game, row minus column (standard error)", ("", *names), rows)
+    every = [
+        (name, one.games, one.shown(), f"{one.wins}/{one.draws}/{one.losses}", f"{one.goals}:{one.against}")
+        for name, one in table.teams.items()
+    ]
+    terminal.table("against all", ("team", "games", "difference", "won/drawn/lost", "goals"), every)

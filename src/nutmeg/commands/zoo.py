@@ -1,0 +1,157 @@
+"""The whole zoo on a pitch, in the browser: an ant walks, a Nao waves, another is pushed and falls, the ball rolls.
+
+example: nutmeg zoo
+         nutmeg zoo --seconds 20 --record zoo.nutmeg
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nutmeg.body.scene import SceneSettings
+    from nutmeg.engine.worlds import Worlds
+    from nutmeg.terminal import Terminal
+
+FALLEN = 0.5
+"""A robot whose uprightness is below this has fallen."""
+ACT = 14.0
+"""Seconds between two pushes."""
+PUSH = (4.0, 0.12, 45.0)
+"""When in each act, for how long [s] and how hard [N] the Nao is pushed."""
+BACK_UP = 11.0
+"""When in each act the fallen Nao is put on its feet again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg zoo`."""
+
+    seconds: float = 0.0
+    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
+    field: str = "spl2011"
+    """Field to play on."""
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8080
+    """Port of the page."""
+    open: bool = False
+    """Open the page in your browser."""
+    record: Path | None = None
+    """Keep the recording under this name."""
+    page: bool = True
+    """Whether to show the page; without, the zoo only runs (and is recorded)."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Builds the zoo and watches it."""
+    from nutmeg.body import assemble
+    from nutmeg.engine import Worlds
+    from nutmeg.live import Watching, watch
+
+    with terminal.console.status("building the zoo"):
+        worlds = Worlds(assemble(zoo(arguments.field)))
+    how = Watching(
+        seconds=arguments.seconds,
+        host=arguments.host,
+        port=arguments.port,
+        open_browser=arguments.open,
+        record=arguments.record,
+        page=arguments.page,
+        title="zoo",
+    )
+    return watch(worlds, Zoo(worlds), how, terminal)
+
+
+def zoo(field: str = "spl2011") -> SceneSettings:
+    """The scene of the zoo."""
+    from nutmeg.body import Placement, SceneSettings
+
+    return SceneSettings(
+        field=field,
+        ball_pos=(-2.2, -0.55),
+        robots=(
+            Placement(robot="nao-v6", name="waver", pos=(-0.75, 0.55), heading=-1.2, team="blue"),
+            Placement(robot="nao-v4", name="faller", pos=(0.75, 0.55), heading=-1.9, team="red"),
+            Placement(robot="nao-v3", name="elder", pos=(-1.75, 0.9), heading=-1.0, team="blue"),
+            Placement(robot="nao-spark", name="spark", pos=(1.75, 0.9), heading=-2.2, team="red"),
+            Placement(robot="ers7", name="dog", pos=(-1.2, -0.9), heading=-1.3, team="blue"),
+            Placement(robot="ers210", name="pup", pos=(1.3, -0.9), heading=-1.9, team="red"),
+            Placement(robot="ant", name="ant", pos=(-0.2, -1.5), heading=0.0, team="red"),
+        ),
+    )
+
+
+class Zoo:
+    """What everybody does."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        import numpy as np
+
+        from nutmeg.body.catalogue import ROBOTS
+        from nutmeg.motion.keyframes import Keyframes, with_changes
+        from nutmeg.motion.sinusoid import gait_of, read_gait
+
+        self._worlds = worlds
+        self._down = False
+        ant, waver = worlds.robot("ant"), worlds.robot("waver")
+        self._gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
+        up = {"RShoulderPitch": -1.1, "RShoulderRoll": -0.35, "RElbowYaw": 0.3}
+        left, right = {**up, "RElbowRoll": 0.35, "HeadYaw": 0.25}, {**up, "RElbowRoll": 1.25, "HeadYaw": -0.25}
+        poses = [waver.start, *(with_changes(waver.table, waver.start, p) for p in (left, right, left))]
+        self._wave = Keyframes([0.0, 1.0, 1.45, 1.9], poses, repeat_from=1.0)
+        self._heads = [(worlds.robot(n), *_head(worlds.robot(n).table.motors)) for n in ("dog", "pup")]
+        self._ball_speed = np.array([1.6, 0.35, 0.0])
+        self._ant_home = ant.pose[0].copy()
+
+    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
+        """Commands of one control cycle."""
+        worlds = self._worlds
+        worlds.robot("ant").command = self._gait.angles(time)
+        worlds.robot("waver").command = self._wave.angles(time)
+        for dog, pan, tail in self._heads:
+            dog.command[:, pan] = dog.start[pan] + 0.5 * math.sin(1.3 * time)
+            dog.command[:, tail] = dog.start[tail] + 0.35 * math.sin(9 * time)
+        yield from self._push(time)
+        yield from self._roll(time)
+
+    def _push(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
+        faller, act = self._worlds.robot("faller"), math.fmod(time, ACT)
+        start, length, force = PUSH
+        pushing = start <= act < start + length
+        if pushing and abs(act - start) < 1e-6:
+            yield "push", {"robot": "faller", "text": f"faller is pushed with {force:.0f} N"}
+        faller.push((force, 0.0, 0.0) if pushing else (0.0, 0.0, 0.0))
+        down = bool(faller.uprightness()[0] < FALLEN)
+        if down and not self._down:
+            yield "fall", {"robot": "faller", "text": "faller falls"}
+        self._down = down
+        if abs(act - BACK_UP) < 1e-6 and down:
+            x, y = (float(v) for v in self._worlds.scene.start[faller.table.root : faller.table.root + 2])
+            faller.activate(x, y, -1.9)
+            yield "stand", {"robot": "faller", "text": "faller is put on its feet"}
+
+    def _roll(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
+        """Kicks the ball off at the start of every act, and brings the ant home before it leaves the carpet."""
+        worlds = self._worlds
+        if math.fmod(time, ACT) < 1e-6:
+            worlds.put_ball((*worlds.scene.settings.ball_pos,), self._ball_speed)
+            yield "kick", {"text": "the ball rolls"}
+        ant = worlds.robot("ant")
+        if abs(ant.pose[0, 0] - self._ant_home[0]) > 2.6 or abs(ant.pose[0, 1] - self._ant_home[1]) > 1.2:
+            ant.pose[0] = self._ant_home
+
+
+def _head(motors: tuple[str, ...]) -> tuple[int, int]:
+    """Indices of a dog's neck pan and tail pan."""
+    names = [m.lower() for m in motors]
+    pan = next(i for i, n in enumerate(names) if "neck" in n and "pan" in n)
+    tail = next(i for i, n in enumerate(names) if "tail" in n and "pan" in n)
+    return pan, tail

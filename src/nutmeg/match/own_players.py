@@ -1,0 +1,72 @@
+"""Players of a user's own, named on a command line or in a file.
+
+    make = load_player("examples/own_player/chaser.py:Chaser")      # or "package.module:Class"
+    player = make("reds", 1)                                        # called with team and number
+
+The file is loaded as a module of its own; what it imports must be installed or stand on Python's path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nutmeg.errors import FileError, UsageError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nutmeg.match.percept import Player
+
+MakePlayer = Callable[[str, int], "Player"]
+"""Makes the player of a team with a number."""
+
+
+def load_player(name: str) -> MakePlayer:
+    """What a name such as `file.py:Class` or `module:Class` stands for."""
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute.isidentifier():
+        raise UsageError(f"{name!r} names no player; needed is file.py:Class or module:Class.")
+    module = _from_file(Path(place)) if place.endswith(".py") else _installed(place)
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        known = [key for key, value in vars(module).items() if hasattr(value, "act")]
+        raise UsageError(f"{place} has no class {attribute!r} that makes players; with `act` there are: {known}.")
+    make: MakePlayer = found
+    return make
+
+
+def player_digest(name: str) -> str:
+    """A digest of the file of a player, so that a changed player is not taken for the same; empty of a module."""
+    path = Path(name.rpartition(":")[0])
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise FileError(path, "there is no such file; relative paths start at the current folder.")
+    known = f"nutmeg_player_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if known in sys.modules:
+        return sys.modules[known]
+    spec = importlib.util.spec_from_file_location(known, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise FileError(path, f"cannot be loaded: {type(error).__name__}: {error}.") from error
+    sys.modules[known] = module
+    return module
+
+
+def _installed(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(f"the module {name!r} cannot be imported: {error}.") from None

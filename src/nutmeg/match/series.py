@@ -1,0 +1,282 @@
+"""A series of games between teams, on any number of workers, with the same results on all of them.
+
+    series = Series(settings)
+    evaluator = Processes(2, piece=series.piece)
+    results = series.play(evaluator, log=GameLog(Path("runs/walks/games.jsonl")), on_game=print)
+    standings(settings, results)
+
+A game is decided by the two teams, its number and the series' seed; what has been played is not played again. Every
+other game of a pair is played from the other side, and after two games the other team begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+
+from nutmeg.errors import FileError, SimulationError
+from nutmeg.match.driver import Driver, PlayerError
+from nutmeg.match.game import Game
+from nutmeg.match.own_players import load_player, player_digest
+from nutmeg.match.play_modes import Side
+from nutmeg.match.team.player import TeamPlayer
+from nutmeg.search.evaluation import Share
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from nutmeg.learning.walks import Walk
+    from nutmeg.match.percept import Player
+    from nutmeg.match.series_settings import Pair, SeriesSettings
+    from nutmeg.search.evaluation import Evaluator
+
+    Floats = NDArray[np.float64]
+
+COUNTED = ("fall", "foul")
+"""Events that are counted for each team, beside its goals."""
+PARTS = 2 * (1 + len(COUNTED))
+"""Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameResult:
+    """How a game ended; pairs of numbers are those of the first team and of the second."""
+
+    home: str
+    """The first team."""
+    away: str
+    """The second team."""
+    number: int
+    """Which game of the two, from 0."""
+    goals: tuple[int, int] = (0, 0)
+    falls: tuple[int, int] = (0, 0)
+    fouls: tuple[int, int] = (0, 0)
+    failure: str = ""
+    """Why it broke off, if it did; then its numbers do not count."""
+
+    @property
+    def difference(self) -> int:
+        """Goals of the first team more than of the second."""
+        return self.goals[0] - self.goals[1]
+
+    @property
+    def home_is_left(self) -> bool:
+        """Whether the first team plays from the left."""
+        return self.number % 2 == 0
+
+
+@dataclass(frozen=True)
+class SeriesGames:
+    """Plays games; a function for every evaluator of `nutmeg.search`.
+
+    Called with rows (n, 4): first team, second team, number of the game, and which of its numbers is wanted. Rows of a
+    game stand together, have the same seed and are played once.
+    """
+
+    settings: SeriesSettings
+    walks: tuple[Walk | None, ...]
+    """Of the teams; None of players of a user's own."""
+    _broken: dict[tuple[int, ...], str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
+        """The wanted numbers, (n,)."""
+        played: dict[tuple[int, ...], list[int]] = {}
+        values = []
+        for row, rng in zip(rows, generators, strict=True):
+            home, away, number, part = (int(value) for value in row)
+            if (home, away, number) not in played:
+                played[home, away, number] = self._counts((home, away), number, int(rng.integers(2**63)))
+            values.append(float(played[home, away, number][part]))
+        return values
+
+    def _counts(self, pair: Pair, number: int, seed: int) -> list[int]:
+        key = (*pair, number)
+        try:
+            if key not in self._broken:
+                return self.counts(pair, number, seed)
+        except (SimulationError, PlayerError) as error:
+            self._broken[key] = str(error)  # asked again for each of its numbers, it is not played again
+        raise SimulationError(self._broken[key])
+
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
+        """Plays a game; goals, falls and fouls of the first team and of the second, (6,)."""
+        sides = pair if number % 2 == 0 else pair[::-1]
+        names = [self.settings.team[index].name for index in sides]
+        game = Game(
+            self.settings.rule_book(),
+            seed=seed,
+            noise=self.settings.noise,
+            left=names[0],
+            right=names[1],
+            players=2 * self.settings.players,
+            kick_off=Side(number // 2 % 2),
+            record=record,
+        )
+        counted = {(name, kind): 0 for name in names for kind in ("goal", *COUNTED)}
+
+        def count(driver: Driver) -> None:
+            for event in driver.game.events:
+                if event.kind in COUNTED and event.side is not None:
+                    counted[driver.game.teams[event.side], event.kind] += 1
+
+        with game:
+            players = {who: player for index in sides for who, player in self.team(index)}
+            Driver(game, players, types=self.types(sides)).run(on_cycle=count)
+        for name, goals in zip(game.teams, game.state.score, strict=True):
+            counted[name, "goal"] = goals
+        return [counted[self.settings.team[index].name, kind] for index in pair for kind in ("goal", *COUNTED)]
+
+    def team(self, index: int) -> Iterable[tuple[tuple[str, int], Player]]:
+        """The players of a team, each with its name and number."""
+        entrant, count, walk = self.settings.team[index], self.settings.players, self.walks[index]
+        for number in range(1, count + 1):
+            who = entrant.name, number
+            if walk is None:
+                yield who, load_player(entrant.player)(*who)
+            else:
+                yield who, TeamPlayer(*who, players=count, walk=walk, robot_type=entrant.robot_type)
+
+    def types(self, sides: Pair) -> dict[tuple[str, int], int]:
+        """Types of the robots of two teams, by team and number."""
+        teams, numbers = (self.settings.team[index] for index in sides), range(1, self.settings.players + 1)
+        return {(team.name, number): team.robot_type for team in teams for number in numbers}
+
+
+class Series:
+    """All games of a series.
+
+    Args:
+        settings: who plays whom, how often and how long.
+        walks: how the teams walk, in their order; those that the settings name if left out.
+    """
+
+    piece = Share(unit=PARTS, most=PARTS)
+    """How evaluators cut work: a game at a time."""
+
+    def __init__(self, settings: SeriesSettings, walks: Sequence[Walk | None] | None = None) -> None:
+        self.settings = settings
+        self.games = SeriesGames(settings, settings.walks() if walks is None else tuple(walks))
+
+    def described(self) -> dict[str, object]:
+        """All that decides how a game ends but for its number and the seed."""
+        chosen = self.settings
+        walks = [
+            None if walk is None else {n: asdict(one) for n, one in walk.sets.items()} for walk in self.games.walks
+        ]
+        return {
+            "teams": [(one.name, one.robot_type, one.player, player_digest(one.player)) for one in chosen.team],
+            "players": chosen.players,
+            "noise": chosen.noise,
+            "rules": asdict(chosen.rule_book()),
+            "walks": walks,
+        }
+
+    def schedule(self) -> list[tuple[Pair, int]]:
+        """All games: the first of every pair, then the second of every pair, and so on."""
+        return [(pair, number) for number in range(self.settings.games) for pair in self.settings.pairs]
+
+    def play(
+        self,
+        evaluator: Evaluator,
+        *,
+        log: GameLog | None = None,
+        at_once: int = 1,
+        on_game: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> list[GameResult]:
+        """Plays what has not been played; the results of all games, in the order of the schedule.
+
+        Args:
+            evaluator: where games are played; cut its work by `piece`.
+            log: what was played before, and where to save what is played now.
+            at_once: how many games are handed out together; they are saved when all of them have ended.
+            on_game: told how many games of how many are done.
+        """
+        log = log or GameLog(None)
+        schedule = self.schedule()
+        waiting = [game for game in schedule if self._key(game) not in log.results]
+        done = len(schedule) - len(waiting)
+        on_game(done, len(schedule))
+        for first in range(0, len(waiting), max(at_once, 1)):
+            batch = waiting[first : first + max(at_once, 1)]
+
+            def told(rows: int, _: int, before: int = done + first) -> None:
+                on_game(before + rows // PARTS, len(schedule))
+
+            log.append(self._played(evaluator, batch, told))
+        return [log.results[self._key(game)] for game in schedule]
+
+    def _key(self, game: tuple[Pair, int]) -> tuple[str, str, int]:
+        (home, away), number = game
+        return self.settings.names[home], self.settings.names[away], number
+
+    def _played(
+        self, evaluator: Evaluator, batch: Sequence[tuple[Pair, int]], progress: Callable[[int, int], None]
+    ) -> list[GameResult]:
+        rows = np.array([(*pair, number, part) for pair, number in batch for part in range(PARTS)], float)
+        seeds = [
+            SeedSequence(self.settings.seed, spawn_key=(*pair, number)) for pair, number in batch for _ in range(PARTS)
+        ]
+        found = evaluator.evaluate(self.games, rows, seeds, progress)
+        reasons = {failure.index // PARTS: failure.reason for failure in found.failures}
+        return [
+            self._result(game, found.values[index * PARTS : (index + 1) * PARTS], reasons.get(index, ""))
+            for index, game in enumerate(batch)
+        ]
+
+    def _result(self, game: tuple[Pair, int], values: Floats, failure: str) -> GameResult:
+        home, away, number = self._key(game)
+        if failure:
+            return GameResult(home=home, away=away, number=number, failure=failure)
+        goals, falls, fouls = (_pair(column) for column in values.reshape(2, -1).T)
+        return GameResult(home=home, away=away, number=number, goals=goals, falls=falls, fouls=fouls)
+
+
+class GameLog:
+    """The results of games in a file of JSON lines, which may have been begun before; None keeps them in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.results: dict[tuple[str, str, int], GameResult] = {}
+        """By first team, second team and number."""
+        if path is not None and path.exists():
+            self._read(path)
+
+    def append(self, results: Iterable[GameResult]) -> None:
+        """Adds games that have been played."""
+        new = {(one.home, one.away, one.number): one for one in results}
+        if self._path is not None:
+            text = "".join(json.dumps(asdict(one)) + "\n" for one in new.values())
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._path.open("a+b", buffering=0) as file:
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)  # a run that was killed may have left half a line
+                    file.write(text.encode())
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise FileError(self._path, f"games cannot be saved: {error.strerror}. Make room, and go on.") from None
+        self.results |= new
+
+    def _read(self, path: Path) -> None:
+        data = path.read_bytes()
+        for line, text in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+            try:
+                table = json.loads(text)
+                table |= {name: _pair(table[name]) for name in ("goals", "falls", "fouls")}
+                one = GameResult(**table)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise FileError(path, "is not the result of a game.", line=line) from None
+            self.results[one.home, one.away, one.number] = one
+
+
+def _pair(values: Iterable[float]) -> tuple[int, int]:
+    first, second = (int(value) for value in values)
+    return first, second

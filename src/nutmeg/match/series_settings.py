@@ -1,0 +1,169 @@
+"""What a series of games is: which teams, against whom, how many games, how long.
+
+    settings = read_series(Path("tournament.toml"))
+    settings.pairs                          # ((0, 1), (0, 2), (1, 2)), by the places of the teams in the file
+
+The file:
+
+    name = "walks"
+    games = 20                              # of each pair
+    players = 4                             # of a team
+    half_length = 300.0                     # s
+    [[team]]
+    walk = "holonomic"                      # a walk that comes with Nutmeg, or a TOML file beside this one
+    [[team]]
+    name = "Mine"
+    walk = "mine/params.toml"
+    [[team]]
+    player = "chaser.py:Chaser"             # players of your own: a class, called with team and number
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nutmeg.errors import FileError, UnknownNameError, UsageError
+from nutmeg.learning.walks import read_walk
+from nutmeg.match.ground import ROBOT
+from nutmeg.match.own_players import load_player
+from nutmeg.match.rules import MOST_PLAYERS, load_rules
+from nutmeg.settings import read
+
+if TYPE_CHECKING:
+    from nutmeg.learning.walks import Walk
+    from nutmeg.match.rules import Rules
+
+Pair = tuple[int, int]
+"""Two teams by their places, the first one at home."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant:
+    """A team of a series: the built-in team with a walk, or players of a user's own."""
+
+    walk: str = ""
+    """A walk by name, its TOML file, or the folder of a run of `nutmeg learn`."""
+    player: str = ""
+    """Instead of a walk: the class of the players, as `file.py:Class` or `module:Class`."""
+    name: str = ""
+    """What it is called; that of the walk or of the class if empty."""
+    robot_type: int = 0
+    """Of its robots, 0 to 4."""
+
+    def __post_init__(self) -> None:
+        if bool(self.walk) == bool(self.player):
+            raise ValueError(f"walk is {self.walk!r}, player {self.player!r}; one of them is needed.")
+        name = self.name or self.player.rpartition(":")[2] or Path(self.walk).stem
+        if not name or not all("!" <= letter <= "~" and letter not in "()" for letter in name):
+            raise ValueError(f"name is {name!r}; needed are signs from ! to ~, without spaces and parentheses.")
+        if not 0 <= self.robot_type <= 4:
+            raise ValueError(f"robot_type is {self.robot_type}; allowed are 0 to 4.")
+        object.__setattr__(self, "name", name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesSettings:
+    """A series of games."""
+
+    name: str = "tournament"
+    """What it is called."""
+    team: tuple[Entrant, ...]
+    """Who plays."""
+    games: int = 10
+    """Of each pair; every other one from the other side."""
+    players: int = 4
+    """Of a team."""
+    half_length: float = 300.0
+    """s."""
+    halves: Literal[1, 2] = 2
+    """One or two."""
+    only: tuple[tuple[str, str], ...] = ()
+    """Which pairs play, by names; all if empty."""
+    rules: str = "sim3d"
+    """The rule book: a name, or a TOML file."""
+    wait_before_kick_off: float = 2.0
+    """For players to come to their places, s."""
+    noise: bool = True
+    """Whether cameras err."""
+    seed: int = 0
+    """Of everything random."""
+
+    def __post_init__(self) -> None:
+        names = [entrant.name for entrant in self.team]
+        if len(names) < 2:
+            raise ValueError(f"{len(names)} teams cannot play; needed are two or more [[team]].")
+        double = next((name for name in names if names.count(name) > 1), None)
+        if double is not None:
+            raise ValueError(f"two teams are called {double!r}; give them different names.")
+        if self.games < 1 or self.seed < 0:
+            raise ValueError(f"games is {self.games}, seed {self.seed}; allowed are 1 or more, and 0 or more.")
+        if not 1 <= self.players <= MOST_PLAYERS:
+            raise ValueError(f"players is {self.players}; allowed are 1 to {MOST_PLAYERS}.")
+        if not 0 < self.half_length <= 1e5 or self.wait_before_kick_off < 0:
+            raise ValueError(
+                f"half_length is {self.half_length:g} s, wait_before_kick_off {self.wait_before_kick_off:g} s; "
+                "a half takes time, and a wait 0 s or more."
+            )
+        for home, away in self.only:
+            for name in (home, away):
+                if name not in names:
+                    raise ValueError(str(UnknownNameError("team", name, names)))
+            if home == away:
+                raise ValueError(f"{home!r} cannot play against itself.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the teams."""
+        return tuple(entrant.name for entrant in self.team)
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Who plays whom."""
+        if self.only:
+            return tuple((self.names.index(home), self.names.index(away)) for home, away in self.only)
+        return tuple(itertools.combinations(range(len(self.team)), 2))
+
+    def rule_book(self) -> Rules:
+        """The rules of every game."""
+        return load_rules(self.rules).with_match(
+            players=self.players,
+            half_length=self.half_length,
+            halves=self.halves,
+            automatic_kick_off=True,
+            wait_before_kick_off=self.wait_before_kick_off,
+        )
+
+    def walks(self) -> tuple[Walk | None, ...]:
+        """How the teams walk; None of players of a user's own, which are loaded to see that they are there."""
+        for entrant in self.team:
+            if entrant.player:
+                load_player(entrant.player)
+        return tuple(read_walk(one.walk).for_robot(ROBOT) if one.walk else None for one in self.team)
+
+    def changed(self, **changes: object) -> SeriesSettings:
+        """The same with some settings changed; None changes nothing."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        try:
+            return dataclasses.replace(self, **given)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise UsageError(f"the series: {error}") from None
+
+
+def read_series(path: Path) -> SeriesSettings:
+    """The series of a TOML file; walks and players may be files beside it."""
+    found = read(path, SeriesSettings)
+    teams = []
+    for entrant in found.team:
+        if entrant.player:
+            own = path.parent / entrant.player
+            teams.append(dataclasses.replace(entrant, player=str(own) if ".py:" in own.name else entrant.player))
+            continue
+        beside = path.parent / entrant.walk
+        if entrant.walk.endswith(".toml") and not beside.exists():
+            raise FileError(path, f"the team {entrant.name!r} has the walk {entrant.walk!r}, but there is no {beside}.")
+        teams.append(dataclasses.replace(entrant, walk=str(beside) if beside.exists() else entrant.walk))
+    return dataclasses.replace(found, team=tuple(teams))

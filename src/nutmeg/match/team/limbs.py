@@ -1,0 +1,291 @@
+"""How a player of the built-in team moves: from what it senses and wants to the speeds of its joints.
+
+    limbs = Limbs(read_walk("dynamic-rewards"), robot_type=0)
+    speeds = limbs.act(percept, Walk(ahead=0.4), Look(yaw=0.3))         # (22,) rad/s, in the order of the wire
+    limbs.odometry                                                      # (ahead, left, turn) since the last cycle
+    limbs.doing, limbs.busy, limbs.upright
+
+Nothing is known of the body but what the percept says: joint angles, gyro and accelerometer. What answers percept k
+moves the joints between percepts k + 1 and k + 2, so that angles are carried forward by what was told before
+(`motion.own_body`). A player that falls gets up whatever it was told.
+
+Wanted velocities are cut to what the walk can do and change gradually (`limbs_pace`): walks were learned with targets
+that change every few seconds, not with wishes that jump from cycle to cycle. What the gyro has seen of a turn corrects
+the rest of it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.errors import UsageError
+from nutmeg.match.ground import TOED_TYPE
+from nutmeg.match.percept import JOINTS, WITH_TOES, WITHOUT_TOES
+from nutmeg.match.team.kick import Moves, foot_for
+from nutmeg.match.team.limbs_pace import Pace, pace_of
+from nutmeg.match.team.request import Dive, Kick, Stand
+from nutmeg.match.team.request import Walk as WalkWish
+from nutmeg.motion.get_up import shipped_motions
+from nutmeg.motion.own_body import OwnBody
+from nutmeg.motion.skills import Skill, Skills, SkillSettings
+from nutmeg.motion.walker import Walker
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.learning.walks import Walk
+    from nutmeg.match.percept import Percept
+    from nutmeg.match.team.request import Legs, Look
+
+    Floats = NDArray[np.float64]
+
+ROBOT = "nao-spark"
+KINDS = ("type0", "type1", "type2", "type3", "type0")
+"""What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
+CYCLE = 0.02
+"""Of a percept [s]."""
+GRAVITY = 9.81
+DELAY = 1
+"""Cycles from an answer to when it begins to move the joints."""
+NECK = ("hj1", "hj2")
+TOE_GAIN = 20.0
+"""Speed of a toe for each radian that it is bent [1/s]."""
+DOING = {
+    Skill.STAND: "stand",
+    Skill.WALK: "walk",
+    Skill.STOP: "stop",
+    Skill.FALL: "fall",
+    Skill.GET_UP: "get up",
+    Skill.STEADY: "steady",
+}
+STEP_LEFT = (0.012, 0.012, 0.05)
+"""Steps that may end when the robot is to stand [m, m, rad]."""
+SETTLED = 0.16
+"""How long a robot stands before it kicks [s]."""
+ASTRAY = 0.5
+"""The most that a robot tries to make up for in turning [rad]."""
+PUT_UP_AFTER = 4
+"""Cycles after which an accelerometer that contradicts the gyro is believed: somebody has put the robot elsewhere."""
+CONTRADICTS, RESTS, FEELS = 0.7, 1.0, 0.3
+"""Cosine between what both say is up; the rate [rad/s] and the share of gravity within which that tells something."""
+
+
+class Limbs:
+    """The body of one player.
+
+    Args:
+        walk: how it walks.
+        robot_type: of the league's robot, 0..4.
+        pace: how much of the walk is used; None for what was found to be safe with it.
+    """
+
+    def __init__(self, walk: Walk, robot_type: int = 0, *, pace: Pace | None = None) -> None:
+        if robot_type not in range(len(KINDS)):
+            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(KINDS) - 1}.")
+        kind = KINDS[robot_type]
+        self.pace = pace or pace_of(walk.name)
+        self._body = OwnBody(ROBOT, kind, delay=DELAY, period=CYCLE)
+        sets = walk.for_robot(ROBOT).sets
+        self._sets = {name: number for number, name in enumerate(sets)}
+        first, *others = ([one] for one in sets.values())
+        self._walker = Walker(self._body, self._body.name, first, others=others, period=CYCLE)
+        self._skills = Skills(
+            self._body,
+            self._body.name,
+            self._walker,
+            shipped_motions(ROBOT, kind),
+            settings=SkillSettings(step_left=STEP_LEFT),
+            period=CYCLE,
+        )
+        motors = self._body.motors
+        self._columns = np.array([JOINTS.index(name) for name in motors])
+        self._toes = slice(WITHOUT_TOES, WITH_TOES if robot_type == TOED_TYPE else WITHOUT_TOES)
+        self._neck = np.array([motors.index(name) for name in NECK])
+        self._neck_limits = self._body.table.limits[self._body.table.motor_joints[self._neck]]
+        self._tops = [self._top_speeds(number) for number in range(len(sets))]
+        self._wanted, self._astray, self._turned = np.zeros(3), 0.0, 0.0
+        self._began, self._contradicted = False, 0
+        self._moves = Moves(self._body, walk.walk.y_sep)
+        self._path: Floats | None = None
+        self._playing, self._played = "", 0
+        self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        """How far the body has come since the last cycle: ahead and to the left [m], and turned to the left [rad]."""
+
+    def _top_speeds(self, number: int) -> Floats:
+        """Highest velocities of a set of parameters: ahead, aside, turn, and backward, (4,)."""
+        self._walker.chosen[:] = number
+        self._walker.reset()
+        walk = self._walker.walk
+        found = np.append(walk.top_speed()[0], walk.top_speed_back()[0])
+        self._walker.chosen[:] = 0
+        self._walker.reset()
+        return found
+
+    # ---- what it does
+
+    @property
+    def upright(self) -> bool:
+        """Whether it is on its feet."""
+        return not self._skills.falls.fallen[0]
+
+    @property
+    def skill(self) -> Skill:
+        """What it does, as the chapter on motion names it."""
+        return Skill(int(self._skills.state[0]))
+
+    @property
+    def doing(self) -> str:
+        """What it does, in a word."""
+        return self._playing if self.skill is Skill.LENT else DOING[self.skill]
+
+    @property
+    def busy(self) -> bool:
+        """Whether it does something that it has to bring to an end: kicking, diving, falling, getting up."""
+        return self.skill not in (Skill.STAND, Skill.WALK, Skill.STOP)
+
+    @property
+    def falls(self) -> int:
+        """How often it has fallen."""
+        return int(self._skills.fallen_times[0])
+
+    @property
+    def top_speed(self) -> Floats:
+        """What wishes are cut to with the first set of parameters: ahead, aside, turn and backward, (4,)."""
+        return self._tops[0] * [*self.pace.share, self.pace.share[0]]
+
+    def act(self, percept: Percept, legs: Legs, look: Look) -> Floats:
+        """Speeds of all joints, (22,) or with toes (24,) [rad/s], in the order of `percept.JOINTS`."""
+        self._feel(percept)
+        skills = self._skills
+        self._play(legs)
+        skills.wanted[0] = self._wish(legs)
+        skills.sample(percept.time)
+        self.odometry = self._moved()
+        speeds = np.zeros(self._toes.stop)
+        told = self._body.command[0]
+        told[self._neck] = self._neck_speeds(look)
+        speeds[self._columns] = told
+        speeds[self._toes] = -np.radians(percept.angles[self._toes]) * TOE_GAIN
+        return speeds
+
+    # ---- what it feels
+
+    def _feel(self, percept: Percept) -> None:
+        angles, gyro, acc = np.radians(percept.angles[self._columns]), np.radians(percept.gyro), percept.acc
+        body = self._body  # the percept's x is to the right and its y ahead
+        body.feel(angles, np.array([gyro[1], -gyro[0], gyro[2]]), np.array([acc[1], -acc[0], acc[2]]))
+        self._turned = CYCLE * float(body.gyro[0] @ self._skills.senses.up[0])
+        self._contradicted = self._contradicted + 1 if self._contradicts() else 0
+        if not self._began or self._contradicted >= PUT_UP_AFTER:
+            body.at_rest()
+            falls = self._skills.fallen_times.copy()
+            self._skills.reset()
+            self._skills.fallen_times[:] = falls
+            self._began, self._contradicted = True, 0
+            self._wanted[:] = 0.0
+
+    def _contradicts(self) -> bool:
+        """Whether it rests, and gravity does not come from where the gyro says that up is."""
+        gyro, felt, up = self._body.gyro[0], self._body.felt[0], self._skills.senses.up[0]
+        strength = math.sqrt(float(felt @ felt))
+        rests = abs(strength / GRAVITY - 1) < FEELS and float(gyro @ gyro) < RESTS**2
+        return rests and float(felt @ up) < CONTRADICTS * strength
+
+    # ---- kicks and dives
+
+    def _play(self, legs: Legs) -> None:
+        """Begins, goes on with, or ends a kick or a dive."""
+        skills = self._skills
+        if self._path is None:
+            self._begin(legs)
+        if self._path is None:
+            return
+        over = self._played >= len(self._path) or (self._playing == "kick" and not self.upright)
+        if self.skill != Skill.LENT or over:
+            if self.skill == Skill.LENT:
+                skills.give_back([0])
+            self._path = None
+            return
+        skills.lent[0] = self._path[self._played]
+        self._played += 1
+
+    def _begin(self, legs: Legs) -> None:
+        """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
+        body = self._body
+        match legs:
+            case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= SETTLED and self.upright:
+                foot = foot_for(legs)
+                if foot is None:
+                    return
+                self._path, self._playing = self._moves.kick(legs, foot, body.angles), "kick"
+            case Dive() if self.skill in (Skill.STAND, Skill.WALK, Skill.STOP):
+                self._path, self._playing = self._moves.dive(legs, body.angles), "dive"
+            case _:
+                return
+        self._played = 0
+        self._skills.lend([0])
+
+    # ---- what it wants
+
+    def _wish(self, legs: Legs) -> Floats:
+        """The velocities to ask of the walk now, (3,)."""
+        match legs:
+            case WalkWish(ahead=ahead, left=left, turn=turn, set=name):
+                chosen = self._sets.get(name, 0)
+                self._walker.chosen[0] = chosen
+                goal = self._cut(np.array([ahead, left, turn]), self._tops[chosen])
+            case Stand() | Kick() | Dive():
+                goal = np.zeros(3)
+        grows = np.abs(goal) > np.abs(self._wanted)
+        most = CYCLE * np.where(grows, self.pace.speed_up, self.pace.slow_down)
+        if self.busy:
+            self._wanted[:] = 0.0
+            return self._wanted
+        self._wanted += np.minimum(np.maximum(goal - self._wanted, -most), most)
+        return self._straightened()
+
+    def _straightened(self) -> Floats:
+        """What is wanted, (3,), with the turn corrected by what the gyro has seen of it."""
+        pace, (ahead, left, turn) = self.pace, self._wanted.tolist()
+        if not self._wanted.any():
+            self._astray = 0.0
+            return self._wanted
+        astray = self._astray + CYCLE * turn - self._turned
+        self._astray = min(max(astray, -ASTRAY), ASTRAY)
+        return np.array([ahead, left, turn - pace.side_turn * left + pace.straighten * self._astray])
+
+    def _cut(self, wish: Floats, top: Floats) -> Floats:
+        """A wish (3,) within what the walk can do: on an ellipse between directions."""
+        if not np.isfinite(wish).all():
+            raise UsageError(f"a walk with velocities {wish.tolist()} was asked for; each must be finite.")
+        ahead, aside, turn = self.pace.share
+        x = wish[0] / (ahead * (top[0] if wish[0] >= 0 else top[3]))
+        y = wish[1] / (aside * top[1])
+        most = turn * top[2]
+        turns = min(max(wish[2], -most), most)
+        fastest = 1 - self.pace.turning * abs(turns) / most
+        return np.array([*(wish[:2] * min(fastest / max(math.hypot(x, y), 1e-9), 1.0)), turns])
+
+    def _neck_speeds(self, look: Look) -> Floats:
+        """Speeds that lead the neck to where it is to look, (2,)."""
+        body = self._body
+        now = body.qpos[0, body.table.angles[body.table.motor_joints[self._neck]]]
+        low, high = self._neck_limits.T
+        goal = np.minimum(np.maximum(np.array([look.yaw, look.pitch]), low), high)
+        most = body.top_speeds[self._neck]
+        return np.asarray(np.minimum(np.maximum((goal - now) / CYCLE, -most), most))
+
+    # ---- where it has come
+
+    def _moved(self) -> tuple[float, float, float]:
+        """How far it has come in a cycle: by its steps, and turned as its gyro says."""
+        turned = self._turned
+        if self.skill not in (Skill.WALK, Skill.STOP):
+            return 0.0, 0.0, turned
+        walk = self._walker.walk
+        share = CYCLE * float(walk.stability[0]) / float(walk.step_time[0])
+        ahead, left, _ = self.pace.gain
+        return ahead * share * float(walk.step[0, 0]), left * share * float(walk.step[0, 1]), turned

@@ -1,0 +1,166 @@
+"""A body as who lives in it knows it: joint angles, gyro and accelerometer of one robot, and speeds told to its drives.
+
+    body = OwnBody("nao-spark", "type0", delay=1)
+    walker = Walker(body, body.name, [walk])
+    body.feel(angles, gyro, felt)           # (joints,) rad, (3,) rad/s, (3,) m/s^2, once a cycle
+    walker.sample(time)
+    body.command                            # (1, motors) rad/s, to be sent
+
+Walks, get-ups and the rest of this chapter move robots in N simulated worlds (`Worlds`). All that they ask of these is
+in the protocol `Bodies`; `OwnBody` is that for one robot of which nothing is known but what it tells, whoever simulates
+it, or built it.
+
+What is told may move the joints some cycles later only (`delay`). Joint angles are therefore carried forward by the
+speeds that are on their way, as velocity drives follow them closely: motions see the body as it will be when their
+command begins to act.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.body.scene import Scene
+    from nutmeg.body.tables import RobotTable
+
+    Array = NDArray[np.float64]
+
+NAME = "self"
+"""What the robot is called in its own scene."""
+
+
+class MovedRobot(Protocol):
+    """One robot of N bodies, as motions see it."""
+
+    @property
+    def table(self) -> RobotTable:
+        """Its joints and motors."""
+        ...
+
+    @property
+    def command(self) -> Array:
+        """What its motors are told, (N, motors)."""
+        ...
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None: ...
+
+
+class Bodies(Protocol):
+    """N bodies that motions move: simulated worlds, or one robot that only tells what it senses."""
+
+    @property
+    def count(self) -> int:
+        """N."""
+        ...
+
+    @property
+    def scene(self) -> Scene:
+        """What the bodies are built like."""
+        ...
+
+    @property
+    def qpos(self) -> Array:
+        """Configurations, (N, nq), at the addresses of the robots' tables; live."""
+        ...
+
+    def robot(self, name: str) -> MovedRobot:
+        """A robot by name."""
+        ...
+
+
+@runtime_checkable
+class Feeling(Protocol):
+    """A robot that tells its gyro and accelerometer itself, with whatever noise they have."""
+
+    gyro: Array
+    """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
+    felt: Array
+    """What the accelerometer measures, (N, 3) [m/s^2]."""
+    up: Array
+    """Upward direction in the torso's frame at rest, (N, 3)."""
+
+
+class OwnBody:
+    """One robot with velocity drives that tells what it senses; it is its own `Bodies`.
+
+    Args:
+        robot: a robot that comes with Nutmeg.
+        kind: its type.
+        delay: after how many cycles a command begins to act; 0 is at once.
+        period: of a cycle [s].
+    """
+
+    count = 1
+
+    def __init__(self, robot: str, kind: str = "", *, delay: int = 0, period: float = 0.02) -> None:
+        if delay < 0:
+            raise UsageError(f"the delay of a body's drives is {delay} cycles; allowed is 0 or more.")
+        self.scene, self.name = _scene(robot, kind), NAME
+        self.table = self.scene.robot(NAME)
+        strange = [drive for drive in self.table.drives if drive != "velocity"]
+        if strange:
+            raise UsageError(f"{robot} has {strange[0]} drives; a body of one's own needs velocity drives.")
+        self.qpos: Array = self.scene.start[None].copy()
+        """(1, nq): the joints as they will be when a command begins to act."""
+        self.gyro: Array = np.zeros((1, 3))
+        self.felt: Array = np.array([[0.0, 0.0, 9.81]])
+        self.up: Array = np.array([[0.0, 0.0, 1.0]])
+        self._addresses = self.table.angles[self.table.motor_joints]
+        self._limits = self.table.limits[self.table.motor_joints]
+        self.top_speeds: Array = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
+        """How fast the drives can turn, (motors,) [rad/s]."""
+        self._period = period
+        self._told = np.zeros((delay + 1, len(self.table.motors)))
+
+    def robot(self, name: str) -> OwnBody:
+        """The robot itself."""
+        if name != NAME:
+            raise UnknownNameError("robot", name, [NAME])
+        return self
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """The joints in the order of `feel` and `command`."""
+        return self.table.motors
+
+    @property
+    def angles(self) -> Array:
+        """Angles of the joints when a command begins to act, (motors,) [rad]."""
+        return np.asarray(np.take(self.qpos[0], self._addresses))
+
+    @property
+    def command(self) -> Array:
+        """Speeds of the drives, (1, motors) [rad/s], within what they can do."""
+        return self._told[:1]
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._told[:1])
+
+    def feel(self, angles: Array, gyro: Array, felt: Array) -> None:
+        """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left."""
+        ahead = angles + self._period * self._told[:-1].sum(axis=0)
+        self.qpos[0, self._addresses] = np.minimum(np.maximum(ahead, self._limits[:, 0]), self._limits[:, 1])
+        self.gyro[0], self.felt[0] = gyro, felt
+        self._told[1:] = self._told[:-1]
+
+    def at_rest(self) -> None:
+        """Takes what the accelerometer feels now for the upward direction."""
+        strength = float(np.sqrt((self.felt * self.felt).sum()))
+        self.up[:] = self.felt / strength if strength > 0 else (0.0, 0.0, 1.0)
+
+
+@lru_cache(maxsize=8)
+def _scene(robot: str, kind: str) -> Scene:
+    """The robot alone; compiled once."""
+    placement = Placement(robot=robot, name=NAME, type=kind)
+    return assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))

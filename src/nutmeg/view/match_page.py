@@ -1,0 +1,172 @@
+"""The page of a match: a score board over the picture, and beside it cameras, a player's head, and what happened.
+
+    page = MatchPage(server, stage, film, playback, send=send, pace=1.0)
+    page.refresh()                       # once per frame, after stage.show(...)
+
+It is the page of every recording with the words of a match. While a match is played, pause and speed are the match's
+own, as long as the page shows what happens now; whoever looks back pauses only the replay.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.body.field import load_field
+from nutmeg.recording import Recording
+from nutmeg.view.event_list import EventList
+from nutmeg.view.match_board import board_html, script_html
+from nutmeg.view.match_mind import MindView
+from nutmeg.view.match_story import MARKS, MatchStory, clock_text, number_of
+from nutmeg.view.page import Page
+from nutmeg.view.spectator import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import viser
+
+    from nutmeg.view.film import Film
+    from nutmeg.view.orders import Order
+    from nutmeg.view.playback import Playback
+    from nutmeg.view.spectator import Spectator
+    from nutmeg.view.stage import Stage
+
+MIND_PERIOD = 0.1
+"""Seconds between two looks into the chosen players' heads."""
+LEAD = 2.0
+"""A click on an event shows what led to it: so many seconds."""
+MEASURED_OVER = 2.0
+"""How fast the match goes is measured over so much time, seconds."""
+FEW = 5
+"""Up to so many players a side have their team's name above them; more have only their numbers."""
+
+
+class MatchPage(Page):
+    """All controls of one server that shows a match."""
+
+    picks = "Player"
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        stage: Stage,
+        film: Film,
+        playback: Playback,
+        *,
+        send: Callable[[Order], None] = lambda _order: None,
+        pace: float = 0.0,
+    ) -> None:
+        assert isinstance(film.recording, Recording)
+        self._story = MatchStory(film.recording)
+        field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
+        self._landmarks = np.array(list(field.landmarks().values()))
+        self._minds: dict[int, MindView] = {}
+        self._thought = 0.0
+        self._teams = self._story.teams
+        self._grown = (time.monotonic(), film.end)
+        self._real_time = 0.0
+        self._board = server.gui.add_html("", order=-1)
+        super().__init__(server, stage, film, playback, send=send, pace=pace)
+        server.gui.add_html(script_html(), order=-2)
+        self._name_robots()
+
+    def refresh(self) -> None:
+        """Move cameras, look into heads, and now and then bring the controls up to date."""
+        super().refresh()
+        now = time.monotonic()
+        if now - self._thought >= MIND_PERIOD and len(self._film.times):
+            self._thought = now
+            row = self._film.row_at(self._playback.time)
+            for number, mind in list(self._minds.items()):
+                spectator = self._spectators.get(number)
+                if spectator is not None:
+                    mind.choose(spectator.robot)
+                    mind.refresh(row, self._playback.time)
+
+    # ---- the words of a match
+
+    def _tell(self, now: float) -> None:
+        self._story.refresh()
+        if self._story.teams != self._teams:
+            self._teams = self._story.teams
+            self._name_robots()
+        self._measure(now)
+        super()._tell(now)
+        self._live.visible = not self._film.recording.finished
+        if len(self._film.times):
+            row = self._film.row_at(self._playback.time)
+            self._board.content = board_html(self._story, row, self._playback.time)
+
+    def _measure(self, now: float) -> None:
+        """How many seconds are played per second."""
+        wall, end = self._grown
+        if now - wall >= MEASURED_OVER:
+            self._real_time = (self._film.end - end) / (now - wall)
+            self._grown = now, self._film.end
+
+    def _status_text(self, shown: float, length: float) -> str:
+        if self._playback.live:
+            pace = "held" if self._held else f"{self._real_time:.1f} times real time"
+            return f"**Live** · {pace}"
+        state = "the match is over" if self._film.recording.finished else "the match goes on"
+        return f"**{clock_text(shown)}** of {clock_text(length)} · {self._playback.speed:g}x · {state}"
+
+    def _titles(self) -> dict[str, str]:
+        return {robot: self._story.name_of(robot) for robot in self._stage.robots}
+
+    def _name_robots(self) -> None:
+        """Labels, choices and the panel with the names of the teams."""
+        self._server.gui.set_panel_label(f"{self._story.teams[0]} : {self._story.teams[1]}")
+        most = max((number_of(robot) for robot in self._stage.robots), default=0)
+        for robot, title in self._titles().items():
+            self._stage.name(robot, title if most <= FEW else str(number_of(robot)))
+        for spectator in self._spectators.values():
+            if spectator.picker is not None:
+                spectator.picker.options = tuple(self._titles().values())
+                spectator.picker.value = self._titles()[spectator.robot]
+
+    # ---- controls
+
+    def _add_steps(self) -> None:
+        """A match has no steps of a row: they would be lost among its thousands."""
+
+    def _add_events(self) -> EventList:
+        return EventList(self._server, self._jump, name=_event_name, lead=LEAD, colour=_event_colour)
+
+    def _list_events(self) -> None:
+        self._events.update(self._story.told, self._playback.time, self._film.start)
+
+    def _first_camera(self) -> str:
+        return BROADCAST
+
+    def _cameras(self) -> tuple[str, ...]:
+        return (BROADCAST, WHOLE, BALL, FOLLOW, SIDE, EYES, FREE)
+
+    def _welcome(self, client: Any) -> None:  # noqa: ANN401
+        """A new browser gets its own camera, and its own look into a player's head."""
+        super()._welcome(client)
+        with client.gui.add_folder("Player", order=12):
+            self._add_player(client, self._spectators[client.client_id])
+
+    def _add_picker(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
+        """The player is chosen where its head is shown."""
+
+    def _add_player(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
+        super()._add_picker(client, spectator)
+        self._minds[client.client_id] = MindView(client, self._stage, self._story, self._landmarks)
+
+    def _farewell(self, client: Any) -> None:  # noqa: ANN401
+        self._minds.pop(client.client_id, None)
+        super()._farewell(client)
+
+
+def _event_colour(event: Mapping[str, Any]) -> str:
+    return "dark" if event["about"] is None else ("blue", "red")[event["about"]]
+
+
+def _event_name(event: Mapping[str, Any], _start: float) -> str:
+    text = str(event["text"])
+    return f"{clock_text(event['clock'])}  {MARKS[event['kind']]} {text if len(text) <= 30 else text[:29] + '…'}"

@@ -1,0 +1,227 @@
+"""A recorded match in people's words: whose score it is, what the clock shows, what happened, what a player wants.
+
+    story = MatchStory(Recording.open(Path("match.nutmeg")))
+    story.teams                          # ("reds", "blues"): who began on the left, and who on the right
+    story.moment(row).score              # (2, 1), in this order, also after the teams have changed ends
+    story.told                           # what is worth a line in the list of events
+
+Teams are always meant by the side on which they began: so do the names of robots (`left3`), whose shirts they keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.match.foul_rules import Foul
+from nutmeg.match.match_recording import STATE
+from nutmeg.match.play_modes import PlayMode, side_of
+from nutmeg.match.rules import MOST_PLAYERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nutmeg.recording import Recording
+    from nutmeg.view.film import SceneRecording
+
+COLOURS = ("#1a59d9", "#d9261f")
+"""Shirts on pages and plots: those of the recorded scene."""
+SELF_COLLISION = Foul.SELF_COLLISION.title
+TOLD = ("goal", "no_goal", "foul", "double_touch", "fall", "half", "shoot_out")
+"""Kinds of events that are listed."""
+MARKS = {"goal": "●", "no_goal": "✕", "foul": "!", "double_touch": "!", "fall": "↓", "half": "◷", "shoot_out": "✕"}
+"""Their signs."""
+HALVES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
+MODES = {
+    PlayMode.BEFORE_KICK_OFF: "before kick-off",
+    PlayMode.PLAY_ON: "play on",
+    PlayMode.GAME_OVER: "full time",
+}
+SIDED_MODES = {
+    "KICK_OFF": "kick-off",
+    "KICK_IN": "kick-in",
+    "CORNER_KICK": "corner kick",
+    "GOAL_KICK": "goal kick",
+    "OFFSIDE": "offside: free kick",
+    "GOAL": "goal",
+    "FREE_KICK": "free kick",
+    "DIRECT_FREE_KICK": "direct free kick",
+    "PASS": "pass mode",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """The state of the game at one moment."""
+
+    mode: PlayMode
+    clock: float
+    """Game time, seconds."""
+    score: tuple[int, int]
+    """Goals of the team that began on the left, and of the other."""
+    half: int
+    swapped: bool
+    """Whether the teams have changed ends."""
+
+    @property
+    def favoured(self) -> int | None:
+        """The team in whose favour the play mode is: 0 or 1."""
+        side = side_of(self.mode)
+        return None if side is None else int(side) ^ int(self.swapped)
+
+
+def is_match(recording: SceneRecording) -> bool:
+    """Whether a recording is that of a match."""
+    return "game.state" in recording.channels
+
+
+class MatchStory:
+    """What a recording of a match tells; it may still grow."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.teams: tuple[str, str] = ("left", "right")
+        """Who began on the left, and who on the right."""
+        self.told: list[dict[str, Any]] = []
+        """The events worth listing: each has a `text` in people's words, whom it is `about` (0, 1 or None), the
+        game's `clock`, and its `place` as if the teams had never changed ends."""
+        self.self_collisions = [0, 0]
+        """How often robots of each team had limbs in their own body: many, small, and not listed."""
+        self._intents: dict[str, list[tuple[float, str]]] = {}
+        self._seen = 0
+        self._swapped = False
+        self._columns = {name: STATE.index(name) for name in STATE}
+        config = recording.manifest.config
+        self._name(0, str(config.get("left", "")))
+        self._name(1, str(config.get("right", "")))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in the events that were written since."""
+        events = self.recording.events
+        while self._seen < len(events):
+            self._take(events[self._seen])
+            self._seen += 1
+
+    def team_of(self, robot: str) -> int:
+        """0 for a robot of the team that began on the left, else 1."""
+        return int(robot.startswith("right"))
+
+    def name_of(self, robot: str) -> str:
+        """Team and number of a robot."""
+        return f"{self.teams[self.team_of(robot)]} {number_of(robot)}"
+
+    def moment(self, row: int) -> Moment:
+        """The state of the game in a row of the recording."""
+        values = self.recording.read("game.state", row, row + 1)[0]
+        return self.moment_of(values)
+
+    def moment_of(self, values: Sequence[float]) -> Moment:
+        """The state of the game from the numbers of its channel."""
+        state = {name: float(values[column]) for name, column in self._columns.items() if column < len(values)}
+        swapped = bool(state.get("swapped", 0.0))
+        score = int(state["left"]), int(state["right"])
+        return Moment(
+            mode=PlayMode(int(state["mode"])),
+            clock=state["time"],
+            score=(score[1], score[0]) if swapped else score,
+            half=int(state["half"]),
+            swapped=swapped,
+        )
+
+    def mode_text(self, moment: Moment) -> str:
+        """The play mode, with the name of the team that it favours."""
+        if moment.mode in MODES:
+            return MODES[moment.mode]
+        kind = SIDED_MODES[moment.mode.name.rsplit("_", 1)[0]]
+        assert moment.favoured is not None
+        return f"{kind} {self.teams[moment.favoured]}"
+
+    def intent(self, robot: str, time: float) -> str:
+        """What a player wants at a time; empty if that was not told."""
+        said = ""
+        for when, text in self._intents.get(robot, ()):
+            if when > time + 1e-9:
+                break
+            said = text
+        return said
+
+    def last_told(self, time: float, within: float) -> dict[str, Any] | None:
+        """The last listed event not later than `time`, if it is not older than `within` seconds."""
+        for event in reversed(self.told):
+            if event["time"] <= time + 1e-9:
+                return event if event["time"] > time - within else None
+        return None
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        kind = event["kind"]
+        if kind == "swap_ends":
+            self._swapped = not self._swapped
+        if kind == "join":
+            self._name(self._team(event) or 0, str(event.get("team", "")))
+        elif kind == "intent":
+            self._intents.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
+        elif kind in TOLD:
+            team = None if kind == "half" else self._team(event)
+            if event.get("foul") == SELF_COLLISION and team is not None:
+                self.self_collisions[team] += 1
+                return
+            told = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
+            if "place" in event and self._swapped:
+                told["place"] = [-number for number in event["place"]]
+            self.told.append({**told, "text": self._words(event, team)})
+
+    def _team(self, event: Mapping[str, Any]) -> int | None:
+        """The team that an event is about."""
+        if "side" not in event:
+            return None
+        return int(event["side"] == "right") ^ int(self._swapped)
+
+    def _name(self, team: int, name: str) -> None:
+        if name:
+            self.teams = (name, self.teams[1]) if team == 0 else (self.teams[0], name)
+
+    def _words(self, event: Mapping[str, Any], team: int | None) -> str:
+        """An event in a few words."""
+        kind, number = event["kind"], event.get("number")
+        name = "" if team is None else self.teams[team]
+        who = f"{name} {number}" if number else name
+        if kind == "goal":
+            own = "" if number else " (own goal)" if "own goal" in str(event.get("text", "")) else ""
+            return f"Goal for {who}{own}"
+        if kind == "fall":
+            return f"{who} falls"
+        if kind == "foul":
+            return f"{_spaced(str(event.get('foul', 'foul')))}: {who}"
+        if kind == "double_touch":
+            return f"Touches twice: {who}"
+        if kind in ("no_goal", "shoot_out"):
+            reason = str(event.get("text", "")).partition(": ")[2]
+            return f"No goal for {name}: {reason}"
+        text = str(event.get("text", kind))
+        return "Full time" if text.startswith("the match is over") else text[:1].upper() + text[1:]
+
+
+def number_of(robot: str) -> int:
+    """The uniform number of a robot by its name, such as `left3`."""
+    return int(robot.removeprefix("left").removeprefix("right"))
+
+
+def robot_named(touch: float) -> str:
+    """The name of the robot with a number as in the column `touch`; empty if it is nobody's."""
+    if touch < 0:
+        return ""
+    side, index = divmod(int(touch), MOST_PLAYERS)
+    return f"{('left', 'right')[side]}{index + 1}"
+
+
+def clock_text(seconds: float) -> str:
+    """Minutes and seconds, as on a score board."""
+    whole = int(max(seconds, 0.0) + 1e-6)
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def _spaced(title: str) -> str:
+    """`IllegalDefence` in words."""
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in title).strip()
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,37 @@
+"""Lines for people that never hold a server up."""
+
+from __future__ import annotations
+
+import threading
+
+from nutmeg.commands.journal import Journal
+from nutmeg.net.simspark.limits import Report
+
+
+def test_lines_are_written_in_their_order() -> None:
+    lines: list[str] = []
+    with Journal(lines.append) as journal:
+        journal.write("one")
+        journal.report(Report(kind="joined", client="agent 127.0.0.1:5", text="number 1 of A"))
+    assert lines == ["one", "joined agent 127.0.0.1:5: number 1 of A"]
+
+
+def test_a_flood_is_cut_and_the_rest_counted() -> None:
+    lines: list[str] = []
+    now = [0.0]
+    with Journal(lines.append, a_second=3, clock=lambda: now[0]) as journal:
+        for number in range(10):
+            journal.write(str(number))
+        now[0] = 1.0
+        journal.write("later")
+    assert lines == ["0", "1", "2", "(7 more lines were left out)", "later"]
+
+
+def test_a_reader_that_does_not_read_holds_nobody_up() -> None:
+    read = threading.Event()
+    journal = Journal(lambda _: bool(read.wait(20.0)), a_second=10_000)
+    for number in range(1000):
+        journal.write(str(number))
+    assert not read.is_set(), "all lines were taken though none was read"
+    read.set()
+    journal.close()

@@ -1,0 +1,106 @@
+"""`nutmeg play`: a match between built-in teams, and what is left of it when it ends, or is ended."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nutmeg.cli import main
+from nutmeg.commands.play import Arguments, command_of, team_names
+from nutmeg.commands.play_run import Files
+from nutmeg.errors import UsageError
+from nutmeg.recording import Recording
+
+
+def test_a_team_that_plays_against_itself_has_a_second_name() -> None:
+    assert team_names("final", "holonomic") == ("final", "holonomic")
+    assert team_names("final", "final") == ("final", "final-2")
+    assert team_names("walks/mine.toml", "final") == ("mine", "final")
+
+
+def test_the_command_in_the_report_plays_the_same_match() -> None:
+    said = command_of(Arguments(left="my walk.toml", players=2, half=60, seconds=5, seed=9, swap_ends=True))
+    assert said.startswith("nutmeg play --left 'my walk.toml' --right holonomic --players 2 --half 60 --seed 9")
+    assert said.endswith("--seconds 5 --swap-ends")
+
+
+def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "match.nutmeg").mkdir()
+    with pytest.raises(UsageError, match="has a match already"):
+        Files.of(Arguments(output=tmp_path))
+    named = Files.of(Arguments(output=tmp_path / "new", record=tmp_path / "my.nutmeg", make_replay=False))
+    assert named.record == tmp_path / "my.nutmeg"
+    assert named.report == tmp_path / "new" / "report.html"
+    assert named.replay is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--players", "12"], "a team has 1 to 11"),
+        (["--half", "0"], "a half takes more than 0"),
+        (["--seconds", "-1"], "0 plays the whole match"),
+        (["--left", "finall"], "Did you mean 'final'"),
+        (["--right", "nao-v6"], "nao-spark"),
+    ],
+)
+def test_a_match_that_cannot_be_played_is_refused_before_anything_is_made(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["play", "--no-page", *options]) != 0
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["play", "demo"])
+def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "match"
+    options = ["--left", "final", "--right", "final", "--players", "1", "--seconds", "4", "--fast", "--no-page"]
+    assert main([name, *options, "--output", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert found["teams"] == ["final", "final-2"]
+    assert found["simulated_s"] == pytest.approx(4.0)
+    assert found["game_time_s"] == pytest.approx(1.0, abs=0.03), "kick-off after three seconds"
+    assert found["events"]["play_mode"] >= 1
+    assert (out / "report.html").is_file()
+    assert (out / "replay.html").is_file()
+    recording = Recording.open(Path(found["recording"]))
+    assert recording.finished
+    assert recording.manifest.config["left"] == "final"
+    assert "left1.belief" in recording.channels
+    assert any(event["kind"] == "intent" for event in recording.events)
+    truth, belief = recording.read("right1.pose")[-1, :2], recording.read("right1.belief")[-1, :2]
+    assert belief == pytest.approx(truth, abs=0.5), "it knows where it stands"
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> None:
+    out = tmp_path / "match"
+    command = [sys.executable, "-m", "nutmeg", "play", "--players", "1", "--no-page", "--output", str(out)]
+    process = subprocess.Popen(
+        [*command, "--json", "--no-make-replay"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        manifest, deadline = out / "match.nutmeg" / "manifest.toml", time.monotonic() + 120
+        while not manifest.exists() or Recording.open(manifest.parent).duration < 0.5:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        said, complained = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0, complained
+    found = json.loads(said.splitlines()[-1])
+    assert not found["over"]
+    assert Recording.open(Path(found["recording"])).finished
+    assert "cut short" in Path(found["report"]).read_text(encoding="utf-8")

@@ -1,0 +1,225 @@
+"""`nutmeg serve` on the command line: a process of its own, real agents, monitors and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.cli import main
+from nutmeg.commands.served_game import ServedGame
+from nutmeg.match.percept import Action, Percept
+from nutmeg.match.rules import load_rules
+from nutmeg.net.framing import framed
+from nutmeg.net.simspark.agent import Agent
+from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.recording import Recording
+
+FREE = ("--agent-port", "0", "--monitor-port", "0", "--no-view")
+
+
+class Serving:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        command = [sys.executable, "-W", "error", "-m", "nutmeg", "serve", *FREE, *options]
+        self.process = subprocess.Popen(
+            command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        assert self.process.stdout is not None
+        self.lines: list[str] = []
+        while (line := self.process.stdout.readline().strip()) != "ready":
+            assert line, f"ended before it was ready: {self.process.communicate()[1]}"
+            self.lines.append(line)
+
+    def ports(self) -> tuple[int, int]:
+        words = next(line for line in self.lines if "agents on" in line).replace(";", "").split()
+        ports = [int(words[at + 1]) for at, word in enumerate(words) if word == "port"]
+        return ports[0], ports[1]
+
+    def ended(self) -> tuple[str, str]:
+        """What it said, once it has ended by itself."""
+        out, problems = self.process.communicate(timeout=60)
+        return out, problems
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Any]:
+    started: list[Serving] = []
+
+    def start(*options: str) -> Serving:
+        started.append(Serving(tmp_path, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+
+
+class Statue:
+    """Stands where it is put, and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.percepts: list[Percept] = []
+
+    def act(self, percept: Percept) -> Action:
+        self.percepts.append(percept)
+        return Action(speeds=-np.radians(percept.angles), beam=(-1.0, 0.0, 0.0))
+
+
+class ShortGame(ServedGame):
+    """Over once both of a team have played for a while."""
+
+    cycles_of_both = 0
+
+    @property
+    def over(self) -> bool:
+        self.cycles_of_both += int(self.present.sum()) == 2
+        return self.cycles_of_both > 30
+
+
+def play(port: int, team: str, cycles: int) -> Statue:
+    statue = Statue()
+    with Agent(port=port, team=team) as agent:
+        agent.play(statue, cycles)
+    return statue
+
+
+@pytest.mark.slow
+def test_agents_play_and_the_end_by_a_signal_leaves_a_whole_recording(serving: Any, tmp_path: Path) -> None:
+    served = serving("--sync", "--ground-truth", "--players", "2", "--seed", "3", "--record", "mine.nutmeg")
+    port, _ = served.ports()
+    others: list[Statue] = []
+    thread = threading.Thread(target=lambda: others.append(play(port, "blues", 40)))
+    thread.start()
+    statue = play(port, "reds", 60)
+    thread.join()
+    assert {statue.percepts[0].game.side, others[0].percepts[0].game.side} == {0, 1}
+    sights = [percept.sight for percept in statue.percepts if percept.sight is not None]
+    assert sights[0].my_position is not None
+    served.process.send_signal(signal.SIGTERM)
+    out, problems = served.ended()
+    assert (served.process.returncode, problems) == (0, "")
+    assert "nutmeg replay mine.nutmeg" in out
+    recording = Recording.open(tmp_path / "mine.nutmeg")
+    assert recording.finished
+    assert [event["kind"] for event in recording.events].count("join") == 2
+
+
+@pytest.mark.slow
+def test_a_trainer_ends_it_and_the_summary_is_the_last_line(serving: Any, tmp_path: Path) -> None:
+    served = serving("--fast", "--players", "1", "--json")
+    port = int(served.process.stderr.readline().split("monitors on port ")[1])
+    with socket.create_connection(("127.0.0.1", port), timeout=10.0) as trainer:
+        trainer.sendall(framed(b"(kickOff Left)") + framed(b"(killsim)"))
+        out, _ = served.ended()
+    found = json.loads(out.strip().splitlines()[-1])
+    assert served.process.returncode == 0
+    assert found["mode"] == "KickOff_Left"
+    assert found["cycles"] >= 1
+    assert found["recording"] == "runs/serve-1/match.nutmeg"
+    assert Recording.open(tmp_path / found["recording"]).finished
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_processes_without_a_traceback(serving: Any) -> None:
+    served = serving("--no-record", "--players", "2", "--automatic-kick-off")
+    port, _ = served.ports()
+    play(port, "reds", 5)
+    os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the processes that it started hear it, too
+    out, problems = served.ended()
+    assert (served.process.returncode, problems) == (0, "")
+    assert "reds 0 : 0 nobody" in out
+    assert "recording" not in out
+
+
+@pytest.mark.slow
+def test_a_match_that_is_over_ends_the_server_if_that_was_asked_for(serving: Any) -> None:
+    rules = ("--automatic-kick-off", "--wait-before-kick-off", "0.1", "--half-length", "0.5", "--halves", "1")
+    served = serving("--sync", "--until-over", "--no-record", "--players", "1", *rules)
+    play(served.ports()[0], "reds", 10_000)
+    out, _ = served.ended()
+    assert served.process.returncode == 0
+    assert "GameOver" in out
+
+
+def test_a_port_in_use_is_named_before_anything_is_built(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["serve", "--agent-port", str(port), "--no-view"]) == 3
+    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--fast", "--sync"], "--fast and --sync do not go together"),
+        (["--no-record", "--record", "a"], "--record and --no-record do not go together"),
+        (["--agent-port", "70000"], "--agent-port is 70000; ports are 0 to 65535"),
+        (["--agent-port", "3300", "--monitor-port", "3300"], "--monitor-port is 3300, as another port is"),
+        (["--seed", "-1"], "--seed is -1; allowed is 0 or more"),
+        (["--players", "12"], "players is 12; allowed are 1 to 11"),
+        (["--half-length", "0"], "half_length is 0"),
+        (["--halves", "3"], "--halves is 3; allowed are 1 and 2"),
+        (["--rules", "simd"], "unknown rule book 'simd'. Did you mean 'sim3d'?"),
+        (["--left", "holonomick"], "unknown walk 'holonomick'"),
+    ],
+)
+def test_wrong_values_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_team_of_ours_plays_over_the_socket_until_the_server_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
+    game = ShortGame(load_rules("sim3d"), seed=1, players=2)
+    with Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
+        game.at_end = server.stop
+        thread = threading.Thread(target=lambda: (server.run(), server.close()))
+        thread.start()
+        call = ["agents", "Ours", "--walk", "initial", "--players", "2", "--port", str(server.agent_port), "--json"]
+        assert main(call) == 0
+        thread.join()
+    found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    assert found["team"] == "Ours"
+    assert set(found["cycles"]) == {"1", "2"}
+    assert min(found["cycles"].values()) > 20
+    assert game.team_names == ("Ours", "")
+
+
+def test_agents_without_a_server_are_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        assert main(["agents", "--players", "1", "--walk", "initial", "--port", str(port)]) == 3
+    assert f"no server answers on 127.0.0.1, port {port}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["Two words"], "the team's name is 'Two words'"),
+        (["A", "--players", "0"], "--players is 0; allowed are 1 to 11"),
+        (["A", "--numbers", "1,9"], "--numbers is '1,9'; needed are numbers from 1 to 4"),
+    ],
+)
+def test_wrong_values_for_agents_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents", *options]) == 2
+    assert said in capsys.readouterr().err

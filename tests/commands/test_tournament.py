@@ -1,0 +1,147 @@
+"""`nutmeg tournament` on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nutmeg.cli import main
+from nutmeg.match.series import GameResult
+from nutmeg.match.series_settings import Entrant, SeriesSettings, read_series
+from nutmeg.view.series_report import SeriesReport, series_page
+
+CONFIG = """\
+name = "tiny"
+games = 1
+players = 1
+half_length = 0.6
+halves = 1
+wait_before_kick_off = 0.1
+[[team]]
+name = "A"
+walk = "holonomic"
+[[team]]
+name = "B"
+walk = "initial"
+"""
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "tournament" / "walks.toml"
+
+
+def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.slow
+def test_games_are_played_kept_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.toml").write_text(CONFIG)
+    assert main(["tournament", "tiny.toml", "--json"]) == 0
+    first = last_json(capsys)
+    assert first["games"] == 1
+    assert first["pairs"][0]["home"] == "A"
+    folder = Path(first["folder"])
+    assert folder == Path("runs/tournament-tiny-0")
+    assert main(["tournament", "tiny.toml", "--games", "2", "--json"]) == 0
+    assert last_json(capsys)["games"] == 2
+    games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+    assert [game["number"] for game in games] == [0, 1]
+    kept = json.loads((folder / "results.json").read_text())
+    assert kept["results"] == games
+    assert "<!doctype html>" in (folder / "report.html").read_text()
+    assert main(["tournament", "tiny.toml", "--players", "2", "--json"]) == 1
+    assert "another configuration" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(CONFIG.replace("games = 1", "games = 50"))
+    command = [sys.executable, "-m", "nutmeg", "tournament", "long.toml"]
+    log = tmp_path / "runs" / "tournament-tiny-0" / "games.jsonl"
+    with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not (log.exists() and log.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        os.kill(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "nutmeg tournament long.toml --output runs/tournament-tiny-0" in out
+    assert log.read_text().endswith("}\n")
+
+
+def test_the_example_can_be_read() -> None:
+    settings = read_series(EXAMPLE)
+    assert len(settings.pairs) == 3
+    assert len(settings.walks()) == 3
+
+
+class Cells(HTMLParser):
+    """The texts of a page's cells, and what is opened but not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data + " "
+
+
+def test_the_report_is_whole_and_escapes_what_others_wrote() -> None:
+    teams = (Entrant(walk="initial", name="<b>"), Entrant(walk="final", name="B"))
+    settings = SeriesSettings(team=teams, games=3, name="a < b")
+    results = [GameResult(home="<b>", away="B", number=n, goals=(n + 2, 0)) for n in range(2)]
+    results.append(GameResult(home="<b>", away="B", number=2, failure="<script>"))
+    report = SeriesReport(settings=settings, results=results, command="nutmeg x", paper={("B", "<b>"): (-8.82, 0.11)})
+    page = series_page(report)
+    cells = Cells()
+    cells.feed(page)
+    assert not cells.open
+    assert "<script" not in page
+    assert "http" not in page, "nothing from elsewhere"
+    assert "+2.50 (0.50)" in cells.text
+    assert "paper +8.82 (0.11)" in cells.text
+    assert "1 game broke off" in cells.text
+    assert 'class="won"' in page
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["none.toml"], 1, "there is no such file"),
+        (["tiny.toml", "--threads", "0"], 2, "--threads is 0"),
+        (["tiny.toml", "--games", "0"], 2, "games is 0"),
+        (["tiny.toml", "--cluster", "nowhere"], 2, "no address of a Dask scheduler"),
+    ],
+)
+def test_wrong_values_are_told(
+    options: list[str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.toml").write_text(CONFIG)
+    assert main(["tournament", *options]) == code
+    assert said in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""Walking to places around others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.team.paths import without_bumping
+from nutmeg.match.team.request import Kick
+from nutmeg.match.team.situation import assess
+
+NewToy = Callable[..., Any]
+
+
+def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0) -> Any:
+    """One player with the ball in play and opponents who stand still."""
+    toy = new_toy(1)
+    toy.run(0.1)
+    toy.present[1] = False
+    toy.present[1, :opponents] = True
+    del toy.memories[Side.RIGHT, 0]
+    toy.order(PlayMode.PLAY_ON, ball)
+    return toy
+
+
+@pytest.mark.parametrize("beside", [0.0, 0.1, -0.2])
+def test_a_player_walks_around_who_is_in_its_way(new_toy: NewToy, beside: float) -> None:
+    toy = alone(new_toy, (4.0, 0.0), opponents=1)
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (2.0, beside, math.pi)
+    gaps = []
+    toy.run(6.0, lambda: gaps.append(math.dist(toy.pose[0, 0, :2], toy.pose[1, 0, :2])))
+    assert min(gaps) > 0.4
+    assert toy.pose[0, 0, 0] > 3.0
+
+
+def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (9.0, 0.0), opponents=1)
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.25, 0.0, 0.0)
+    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
+    assert without_bumping(s, 0.5, 0.2) == pytest.approx((0.0, 0.2))
+    assert without_bumping(s, -0.5, 0.2) == (-0.5, 0.2)
+
+
+def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (13.2, 0.4))
+    toy.pose[0, 0] = (12.5, 0.3, 0.2)
+    kicks = []
+
+    def look() -> None:
+        if isinstance(toy.requests[Side.LEFT, 0].legs, Kick):
+            kicks.append(toy.pose[0, 0, 2])
+
+    toy.run(6.0, look)
+    assert kicks
+    assert np.abs(kicks).max() < 0.4
+    assert toy.state.score == (1, 0)

@@ -1,0 +1,70 @@
+"""Watched runs: the pace that a page asks for, and how a run ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nutmeg.engine.clock import Clock
+from nutmeg.live import PageClock, Watching, watch_run
+from nutmeg.terminal import Terminal
+from nutmeg.view.orders import Inbox, Order
+
+
+class Steps:
+    """A run that only counts."""
+
+    def __init__(self) -> None:
+        self.time, self.closed, self.path = 0.0, 0, Path()
+
+    def begin(self, path: Path) -> None:
+        self.path, self.time = path, 0.02
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        end = self.time + seconds
+        clock.start(self.time)
+        while self.time < end - 1e-9:
+            self.time += 0.02
+            if not clock.wait(self.time):
+                break
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_run_ends_after_its_time_and_is_closed_before_its_end_is_told() -> None:
+    run, told = Steps(), []
+    how = Watching(seconds=0.2, page=False, pace=1000.0, on_end=lambda: told.append(run.closed))
+    found = watch_run(run, how, Terminal(json=True))
+    assert found["simulated_s"] == pytest.approx(0.2)
+    assert told == [1]
+
+
+def test_an_interrupted_run_is_closed_and_its_end_is_left_to_the_caller() -> None:
+    class Stopped(Steps):
+        def advance(self, seconds: float, clock: Clock) -> None:
+            raise KeyboardInterrupt
+
+    run, told = Stopped(), []
+    watch_run(run, Watching(seconds=1.0, page=False, on_end=lambda: told.append(1)), Terminal(json=True))
+    assert run.closed >= 1
+    assert told == []
+
+
+def test_a_page_holds_a_run_and_lets_it_go_on_at_another_pace() -> None:
+    clock, inbox, run = PageClock(1000.0), Inbox(), Steps()
+    inbox.on_pace = clock.ask
+    inbox.post(Order(order="pace", numbers=(0.0, 0.0, 0.0)).line())
+    thread = threading.Thread(target=run.advance, args=(1.0, clock), daemon=True)
+    thread.start()
+    time.sleep(0.1)
+    assert run.time == pytest.approx(0.02), "held in its first wait"
+    inbox.post(Order(order="pace", numbers=(500.0, 0.0, 0.0)).line())
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    assert run.time == pytest.approx(1.0, abs=0.02)
+    assert clock.speed == 500.0
+    assert inbox.take() == [], "orders about the pace do not wait for a director"

@@ -1,0 +1,105 @@
+"""The pages of a match in headless Chromium: score board, events, a player's head, and the replay without a server.
+
+Clicks are dispatched to what is clicked: drawn in software, a frame of a match may take seconds, and Playwright's own
+click waits for several.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nutmeg.view.orders import Inbox
+from nutmeg.view.process import start_viewer_process
+from nutmeg.view.replay import replay_html
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def until(true: Callable[[], Any], patience: float = 120.0) -> None:
+    deadline = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.2)
+
+
+def board(page: Any) -> str:
+    return " ".join(page.locator("#nutmeg-board").inner_text().split())
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Takes something from a list of choices."""
+    page.get_by_label(label, exact=True).first.dispatch_event("click")
+    page.get_by_role("option", name=option, exact=True).dispatch_event("click")
+
+
+def press(page: Any, button: str) -> None:
+    page.get_by_role("button", name=button).first.dispatch_event("click")
+
+
+def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
+    browser_page: Any, match_path: Path
+) -> None:
+    page = browser_page
+    page.set_default_timeout(120000)
+    with start_viewer_process(match_path, port=0) as viewer:
+        page.goto(viewer.url)
+        page.locator("#nutmeg-board").wait_for()
+        until(lambda: "reds" in board(page) and "<blues>" in board(page))
+        press(page, "Goal for <blues>")
+        until(lambda: "2nd half" in board(page))
+        page.locator("[data-nutmeg-mind=left1]").wait_for(state="attached")
+        until(lambda: page.locator("[data-nutmeg-intent]").inner_text() == "guards post 1")
+        choose(page, "Player", "<blues> 2")
+        page.locator("[data-nutmeg-mind=right2]").wait_for(state="attached")
+        until(lambda: page.locator("[data-nutmeg-intent]").inner_text() == "guards post 2")
+        choose(page, "View", "Follow ball")
+        choose(page, "Speed", "0.1x")  # or a slow browser misses the first half
+        press(page, "Goal for reds")
+        until(lambda: "1st half" in board(page))
+        assert page.complaints == []
+
+
+def test_pause_and_speed_of_the_live_page_are_those_of_the_match(
+    browser_page: Any, match_path: Path, tmp_path: Path
+) -> None:
+    page, growing, inbox = browser_page, tmp_path / "live.nutmeg", Inbox()
+    page.set_default_timeout(120000)
+    asked: list[float] = []
+    inbox.on_pace = asked.append
+    shutil.copytree(match_path, growing)
+    manifest = growing / "manifest.toml"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("finished = true", "finished = false"))
+    with start_viewer_process(growing, port=0, live=True, inbox=inbox, pace=1.0) as viewer:
+        page.goto(viewer.url)
+        page.locator("#nutmeg-board").wait_for()
+        press(page, "Pause")
+        until(lambda: asked == [0.0])
+        press(page, "Play")
+        until(lambda: asked == [0.0, 1.0])
+        choose(page, "Speed", "fastest")
+        until(lambda: asked[-1] == 1000.0)
+
+
+def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there(
+    browser_page: Any, match_path: Path, tmp_path: Path
+) -> None:
+    page, out = browser_page, tmp_path / "replay.html"
+    page.set_default_timeout(120000)
+    replay_html(match_path, out, fps=5)
+    page.context.set_offline(True)
+    page.goto(out.as_uri())
+    page.locator("#nutmeg-board").wait_for()
+    page.locator(".nb-event", has_text="Goal for <blues>").dispatch_event("click")
+    until(lambda: "2nd half" in board(page))
+    page.locator(".nb-event", has_text="Goal for reds").dispatch_event("click")
+    until(lambda: "1st half" in board(page))
+    assert "reds" in board(page)
+    page.locator(".nb-title").dispatch_event("click")
+    page.locator(".nb-rows").wait_for(state="hidden")
+    assert page.complaints == []
