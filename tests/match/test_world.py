@@ -239,6 +239,15 @@ def test_a_world_that_lost_its_numbers_goes_on(world: MatchWorld) -> None:
     assert np.isfinite(world.angles).all()
 
 
+def test_a_robot_that_is_thrown_away_at_an_impossible_speed_is_put_back(world: MatchWorld) -> None:
+    run(world, 5)
+    before = world.position.copy()
+    world.ground.world.qvel[world.ground.rate[world.seat_of[LEFT]]] = 5000.0
+    run(world, 30)
+    assert world.upsets >= 1
+    assert world.position == pytest.approx(before, abs=0.3)
+
+
 def test_impossible_places_types_and_players_are_refused(world: MatchWorld) -> None:
     with pytest.raises(UsageError, match="places are within 100 m"):
         world.place(LEFT, x=float("nan"), y=0.0)

@@ -51,6 +51,8 @@ TYPES = range(5)
 MOST_PAIRS = 64
 """Pairs of touching players that are told to the referee in one cycle."""
 GRAVITY = 9.81
+FASTEST = 30.0
+"""No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
 FARTHEST = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
 HIDDEN = -5.0
@@ -298,8 +300,9 @@ class MatchWorld:
         self._good = world.qpos.copy(), world.qvel.copy()
         self._clear()
         world.step(self._feel)
-        if not world.is_finite():
-            self._recover()
+        lost = self._lost()
+        if lost or not world.is_finite():
+            self._recover(lost)
         self._read()
         self._find_own_collisions()
 
@@ -354,16 +357,21 @@ class MatchWorld:
             self._seats, self._slots, TOLERANCE, self.collides,
         )  # fmt: skip
 
-    def _recover(self) -> None:
+    def _lost(self) -> list[int]:
+        """Players whose numbers are no longer those of a robot."""
+        rates = self.ground.world.qvel[self.ground.rate[self._seats][:, None] + np.arange(3)]
+        return [int(slot) for slot in self._slots[~(np.abs(rates) <= FASTEST).all(axis=1)]]
+
+    def _recover(self, thrown: list[int]) -> None:
         """Puts the world back by a cycle, and up whoever (or what) lost its numbers, with all angles zero."""
         ground, world = self.ground, self.ground.world
         qpos, qvel = self._good
         dofs_of = {slot: ground.numbers(int(self.seat_of[slot]))[1] for slot in self._slots.tolist()}
-        lost = [slot for slot, dofs in dofs_of.items() if not np.isfinite(world.qvel[dofs]).all()]
+        lost = [s for s, dofs in dofs_of.items() if s in thrown or not np.isfinite(world.qvel[dofs]).all()]
         world.qpos[:], world.qvel[:], world.data.qacc_warmstart[:] = qpos, qvel, 0.0
         for slot in lost:
             numbers, dofs = ground.numbers(int(self.seat_of[slot]))
-            x, y = qpos[numbers][:2].tolist()
+            x, y = np.clip(qpos[numbers][:2], -FARTHEST, FARTHEST).tolist()
             world.qpos[numbers], world.qvel[dofs] = 0.0, 0.0
             self.place(slot, x=x, y=y, heading=0.0)
         if not lost:
