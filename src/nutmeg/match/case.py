@@ -9,7 +9,6 @@ That is what makes the referee fair: turn the whole pitch by half a turn, and al
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,8 @@ from nutmeg.match.decisions import Decision, Event, EventKind, MovePlayer, Place
 from nutmeg.match.play_modes import PlayMode, Side, side_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nutmeg.match.facts import Bools, Facts, Floats
     from nutmeg.match.foul_rules import Foul
     from nutmeg.match.rules import Rules
@@ -45,8 +46,8 @@ class Case:
         self._active: Bools | None = None
 
     def change(self, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
-        """Set fields of the state."""
-        self.state = dataclasses.replace(self.state, **fields)
+        """Set fields of the state, in a copy of it."""
+        self.state = changed(self.state, fields)
 
     def set_mode(self, mode: PlayMode, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
         """Go to another play mode, and set other fields of the state at once."""
@@ -114,6 +115,17 @@ class Case:
     def doubtful(self) -> Side:
         """The side against which the referee decides when both are equally at fault: who did not have the ball."""
         return self.state.starter.other if self.state.touch is None else self.state.touch.side.other
+
+
+def changed(state: MatchState, fields: Mapping[str, Any]) -> MatchState:
+    """A copy of a state with other values of some fields: `dataclasses.replace` in a twentieth of its time."""
+    known = state.__dict__
+    if not fields.keys() <= known.keys():
+        raise TypeError(f"the state of a match has no {', '.join(sorted(fields.keys() - known.keys()))}.")
+    copy = object.__new__(type(state))
+    copy.__dict__.update(known)
+    copy.__dict__.update(fields)
+    return copy
 
 
 def sign_of(value: float, otherwise: float) -> float:

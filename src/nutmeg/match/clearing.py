@@ -63,12 +63,11 @@ def clear_half(case: Case, side: Side, *, circle_allowed: bool, circle_forbidden
     """Send the players of a side to their own half; the kicking side may stay in the circle, the other must not."""
     pitch, back = case.rules.pitch, -case.rules.restarts.move_distance
     own = own_places(case, side)
-    in_circle = np.hypot(own[:, 0], own[:, 1]) < pitch.circle_radius
     wrong = own[:, 0] > 0
-    if circle_allowed:
-        wrong &= ~in_circle
-    if circle_forbidden:
-        wrong |= in_circle
+    if circle_allowed or circle_forbidden:
+        in_circle = np.hypot(own[:, 0], own[:, 1]) < pitch.circle_radius
+        wrong = (wrong & ~in_circle) if circle_allowed else wrong
+        wrong = (wrong | in_circle) if circle_forbidden else wrong
     wrong &= case.active[side]
     if not wrong.any():
         return

@@ -174,6 +174,7 @@ class MatchWorld:
         self._motors = motors[motors >= 0]
         self._columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[motors >= 0]
         self._parts = ground.parts[self._seats]
+        self._torso_rates = ground.rate[self._seats][:, None] + np.arange(3)
 
     # ---- where things are put
 
@@ -359,8 +360,8 @@ class MatchWorld:
 
     def _lost(self) -> list[int]:
         """Players whose numbers are no longer those of a robot."""
-        rates = self.ground.world.qvel[self.ground.rate[self._seats][:, None] + np.arange(3)]
-        return [int(slot) for slot in self._slots[~(np.abs(rates) <= FASTEST).all(axis=1)]]
+        fast = ~(np.abs(self.ground.world.qvel[self._torso_rates]) <= FASTEST)  # also of nan
+        return self._slots[fast.any(axis=1)].tolist() if fast.any() else []
 
     def _recover(self, thrown: list[int]) -> None:
         """Puts the world back by a cycle, and up whoever (or what) lost its numbers, with all angles zero."""
