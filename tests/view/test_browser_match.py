@@ -84,6 +84,8 @@ def test_pause_and_speed_of_the_live_page_are_those_of_the_match(
         until(lambda: asked == [0.0, 1.0])
         choose(page, "Speed", "fastest")
         until(lambda: asked[-1] == 1000.0)
+    assert asked == [0.0, 1.0, 1000.0]  # no order came twice, and none that nobody gave
+    assert page.complaints == []
 
 
 def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there(

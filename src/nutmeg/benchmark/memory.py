@@ -29,7 +29,7 @@ def resident_bytes(process: int | str = "self") -> int:
 
 def many_worlds() -> list[Row]:
     """Memory of a process with 1,024 worlds of one robot that have run for a second."""
-    used = _in_process(_run_worlds) / 1e9
+    used = in_process(_run_worlds) / 1e9
     target = f"< {WORLDS_GB:g} GB"
     row = Row(
         name=f"memory of {WORLDS:,} worlds of nao-v6",
@@ -106,7 +106,7 @@ def viewer_memory() -> list[Row]:
         minute, hour = Path(folder) / "minute.nutmeg", Path(folder) / "hour.nutmeg"
         _record(minute, 60.0)
         _repeat(minute, hour, 60)
-        first, second = _in_process(_replay_twice, hour)
+        first, second = in_process(_replay_twice, hour)
     growth = (second - first) / first
     row = Row(
         name=f"viewer, growth over a second hour of replay of {ROBOTS} robots",
@@ -150,7 +150,7 @@ def _replay_twice(answer: Connection, path: Path) -> None:
     answer.send(used)
 
 
-def _in_process(work: Callable[..., None], *arguments: object) -> Any:  # noqa: ANN401
+def in_process(work: Callable[..., None], *arguments: object) -> Any:  # noqa: ANN401
     """What `work` sends back, done in a process of its own so that nothing else counts."""
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)

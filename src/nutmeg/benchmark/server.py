@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.benchmark.memory import _in_process, resident_bytes
+from nutmeg.benchmark.memory import in_process, resident_bytes
 from nutmeg.benchmark.row import Row
 from nutmeg.errors import SimulationError
 
@@ -40,7 +40,7 @@ _PATIENCE = 120.0
 
 def speed(robots: int, seconds: float) -> list[Row]:
     """Times real time with so many robots, and the longest that a join held up the game."""
-    found = _in_process(_play, robots, seconds, "")
+    found = in_process(_play, robots, seconds, "")
     (ode, mj), times = PEERS[robots], found["cycles"] * CYCLE / found["wall"]
     busy = found["processor"] / found["cycles"]
     rows = [
@@ -73,7 +73,7 @@ def speed(robots: int, seconds: float) -> list[Row]:
 def memory(seconds: float) -> list[Row]:
     """Resident memory with twenty-two robots and a recording, and how it grows in the last two thirds of the time."""
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
-        found = _in_process(_play, 22, 3.0 * seconds, str(Path(folder) / "match.nutmeg"))
+        found = in_process(_play, 22, 3.0 * seconds, str(Path(folder) / "match.nutmeg"))
     early, late = (used / 1e6 for used in (found["memory"][0], found["memory"][-1]))
     growth = (late - early) / early
     played = found["cycles"] * CYCLE
