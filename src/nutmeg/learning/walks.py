@@ -129,7 +129,7 @@ def read_walk(name: str) -> Walk:
     if path.is_dir():
         path = path / "params.toml"
     if path.suffix != ".toml" and not path.exists():
-        raise UnknownNameError("walk", name, walk_names(), where="(nor is there a file of this name)")
+        raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
     return settings.read(path, Walk)
 
 
