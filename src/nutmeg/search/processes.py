@@ -18,6 +18,7 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from numpy.random import SeedSequence
@@ -148,7 +149,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, far = context.Pipe()
         self.process = context.Process(target=_serve, args=(far,), daemon=True, name="evaluation")
-        self.process.start()
+        with deaf_while_starting():
+            self.process.start()
         far.close()
         self.piece: Piece | None = None
         self.ready = False
@@ -186,9 +188,29 @@ class _Worker:
         self.pipe.close()
 
 
+@contextmanager
+def deaf_while_starting() -> Iterator[None]:
+    """Processes that are started within hear no Ctrl-C until they call `ignore_ctrl_c`.
+
+    Ctrl-C goes to all processes of a terminal. One that still imports would end with a traceback of its own; signals
+    that this thread holds back are held back in a process that it starts, too.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_ctrl_c() -> None:
+    """In a process that was started to help: Ctrl-C is the business of who started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def _serve(pipe: Connection) -> None:
     """What a worker process does: evaluate pieces until the pipe is closed at the other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; ours decides
+    ignore_ctrl_c()
     function: Function | str = ""
     try:
         pipe.send("ready")

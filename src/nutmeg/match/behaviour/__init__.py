@@ -1,0 +1,1 @@
+"""The behavioural world: robots without joints, many matches at once."""
