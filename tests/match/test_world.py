@@ -259,3 +259,45 @@ def test_impossible_places_types_and_players_are_refused(world: MatchWorld) -> N
         world.join(3, 5)
     with pytest.raises(UsageError, match="left1 plays already"):
         world.join(LEFT, 0)
+
+
+def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
+    rng = np.random.default_rng(3)
+    plain, ahead = (MatchWorld(seats=4) for _ in range(2))
+    slots = [0, 1, 11, 12]
+    for world in (plain, ahead):
+        for slot in slots:
+            world.join(slot, 0)
+    for cycle in range(40):
+        speeds = rng.uniform(-2, 2, (4, 22))
+        if cycle % 7:  # now and then somebody is not quick enough
+            ahead.begin_step()
+        for world in (plain, ahead):
+            world.command(slots, speeds)
+            world.step()
+        if cycle == 20:
+            for world in (plain, ahead):
+                world.place_ball((1.0, 0.5))
+                world.settle()
+        np.testing.assert_array_equal(plain.angles, ahead.angles)
+        np.testing.assert_array_equal(plain.acc, ahead.acc)
+        np.testing.assert_array_equal(plain.forces, ahead.forces)
+        np.testing.assert_array_equal(plain.ball, ahead.ball)
+
+
+def test_who_changes_the_world_while_a_cycle_is_under_way_finds_it_one_cycle_on() -> None:
+    world = MatchWorld(seats=5)
+    for slot in (0, 1, 2, 11):
+        world.join(slot, 0)
+    world.step()
+    before = world.time
+    world.begin_step()
+    world.place_ball((2.0, 1.0))
+    world.join(12, 0)
+    assert world.time == pytest.approx(before + 0.02)
+    world.step()
+    assert world.time == pytest.approx(before + 0.02)
+    np.testing.assert_allclose(world.ball[:2], (2.0, 1.0))
+    assert world.playing.tolist() == [0, 1, 2, 11, 12]
+    world.step()
+    assert world.time == pytest.approx(before + 0.04)

@@ -68,6 +68,9 @@ class StandInGame:
     def prepare_seat(self, robot_type: int) -> None:
         self.seats_asked_for += not self.has_seat(robot_type)
 
+    def begin_cycle(self) -> None:
+        pass
+
     def percept_before_joining(self, robot_type: int) -> Percept:
         toes = robot_type == 4
         forces = np.full((4 if toes else 2, 6), np.nan)

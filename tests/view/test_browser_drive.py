@@ -68,11 +68,11 @@ def open_pad(page: Any, url: str) -> None:
     )
 
 
-def walks_on(page: Any, key: str, path: Path) -> bool:
-    """Presses a held key again if the robot stands: it stops when a busy browser falls silent, as it is meant to."""
+def walks_on(path: Path, pad: Any, what: str) -> bool:
+    """Presses a held key or button again if the robot stands: it stops when a busy browser falls silent, as it must."""
     if drives(path)[-1] == (0.0, 0.0, 0.0):
-        page.keyboard.up(key)
-        page.keyboard.down(key)
+        pad.up(what) if what else pad.up()
+        pad.down(what) if what else pad.down()
         return False
     return True
 
@@ -85,7 +85,7 @@ def test_held_keys_drive_the_robot_and_let_go_it_stands(browser_page: Any, walki
     (ahead, left, turn) = drives(path)[-1]
     assert ahead > 0.05
     assert (left, turn) == (0.0, 0.0)
-    until(lambda: walks_on(browser_page, "w", path) and place(path)[0] > 0.15)
+    until(lambda: walks_on(path, browser_page.keyboard, "w") and place(path)[0] > 0.15)
     assert browser_page.locator("[data-drive=ahead][data-on]").count() == 1
     browser_page.keyboard.down("q")
     until(lambda: drives(path)[-1][2] > 0.1)
@@ -115,7 +115,8 @@ def test_the_buttons_and_the_sliders_of_the_page_drive_without_a_keyboard(
     browser_page.mouse.down()
     until(lambda: drives(path))
     assert drives(path)[-1][0] < -0.05
-    until(lambda: "measured" in browser_page.inner_text("body") and place(path)[0] < -0.1)
+    assert "measured" in browser_page.inner_text("body")
+    until(lambda: walks_on(path, browser_page.mouse, "") and place(path)[0] < -0.1)
     browser_page.mouse.up()
     until(lambda: drives(path)[-1] == (0.0, 0.0, 0.0))
     ahead = browser_page.locator(".mantine-Flex-root", has_text="Ahead [m/s]").first.locator("input").last

@@ -112,6 +112,8 @@ class Game:
         self._beams = beams if beam_noise else None
         self._type_limits, self._keeper = type_limits, keeper
         self._waiting: dict[int, Action] = {}
+        self._wishes: NDArray[np.bool_] | None = None
+        self._begun = False
         self._new: set[int] = set()
         self._past: list[Event] = []
         self._record = record
@@ -203,17 +205,25 @@ class Game:
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
         """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
         self._begin_recording()
-        pass_wishes = self._carry_out(self._waiting)
+        if not self._begun:
+            self._wishes = self._carry_out(self._waiting)
+        self._begun = False
         self._waiting = self._command(actions)
         self.world.step()
         self.cycles += 1
-        self.state, decisions = judge(self.state, self.world.facts(pass_wishes), self.rules)
+        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         self._past.clear()
         self._obey(decisions)
         percepts = self._percepts()
         if self._recording is not None:
             self._recording.sample(self.time, self.world, self.state)
         return percepts
+
+    def begin_cycle(self) -> None:
+        """Begins the next cycle in another thread, for who has to wait for actions: they count one cycle later only."""
+        if not self._begun:
+            self._wishes, self._begun = self._carry_out(self._waiting), True
+            self.world.begin_step()
 
     def _carry_out(self, actions: Mapping[int, Action]) -> NDArray[np.bool_] | None:
         """Beams players and lets them speak; returns who wants pass mode, (22,), or None."""

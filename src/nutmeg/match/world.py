@@ -20,6 +20,7 @@ larger ground beforehand, wherever it likes, and calls `move_to`: the match goes
 from __future__ import annotations
 
 import math
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +56,8 @@ FASTEST = 30.0
 """No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
 FARTHEST = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
+WORTH_A_THREAD = 4
+"""Players from which on a cycle takes longer than handing it to another thread."""
 HIDDEN = -5.0
 """Height at which a recording has who does not play [m]."""
 
@@ -87,6 +90,9 @@ class MatchWorld:
         self._before, self._late = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
         self._landing: set[int] = set()
         self._limp: list[tuple[float, int, int]] = []
+        self._crew: ThreadPoolExecutor | None = None
+        self._flight: Future[None] | None = None
+        self._arrived = False
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
         self._reseat()
@@ -101,6 +107,7 @@ class MatchWorld:
 
     def join(self, slot: int, robot_type: int) -> None:
         """Lets a robot of a type play, at its place beside the pitch's corner, with all angles zero."""
+        self._arrive()
         if robot_type not in TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
         if self.present[slot]:
@@ -124,6 +131,7 @@ class MatchWorld:
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""
+        self._arrive()
         if not self.present[slot]:
             return
         self._limp = [limp for limp in self._limp if limp[1] != slot]
@@ -134,6 +142,7 @@ class MatchWorld:
 
     def move_to(self, ground: Ground) -> None:
         """Goes on on another, larger ground, from the same state."""
+        self._arrive()
         self._land()
         seats: dict[int, int] = {}
         for slot in self._slots.tolist():
@@ -151,6 +160,7 @@ class MatchWorld:
 
     def swap_ends(self) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
+        self._arrive()
         turned = np.roll(np.arange(SLOTS), SLOTS // 2)
         for array in (self.present, self.types, self.seat_of, self._next, self._told, self._before, self._late):
             array[:] = array[turned]
@@ -190,6 +200,7 @@ class MatchWorld:
             height: of the torso, m; never so low that anything is under the ground, and on the ground if None.
             heading: where it looks, 0 along x, rad; it is put upright then. None keeps its attitude.
         """
+        self._arrive()
         if not all(abs(number) <= FARTHEST for number in (x, y, height or 0.0, heading or 0.0)):
             raise UsageError(
                 f"{SLOT_NAMES[slot]} cannot be put at x={x}, y={y}, height={height}, heading={heading}: places are "
@@ -222,6 +233,7 @@ class MatchWorld:
 
     def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Puts the ball on the ground (2,) or anywhere (3,), m, with a velocity (3,), m/s, and no spin."""
+        self._arrive()
         where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
         if not all(abs(number) <= FARTHEST for number in (*where, *velocity)):
             raise UsageError(
@@ -264,6 +276,7 @@ class MatchWorld:
 
     def settle(self) -> None:
         """Makes placements since the last step complete, so that they are seen."""
+        self._arrive()
         self._land()
         self.ground.world.refresh()
 
@@ -290,19 +303,47 @@ class MatchWorld:
         clipped = np.minimum(np.maximum(speeds, -limits), limits)  # both keep NaN
         self._next[rows, : speeds.shape[1]] = np.where(np.isnan(clipped), known, clipped)
 
+    def begin_step(self) -> None:
+        """Begins the next cycle in another thread; `step` then only waits for its end.
+
+        What motors are told counts from the cycle after it on, so a cycle can begin before the next commands are known.
+        Whoever looks at the world or changes it meanwhile waits, too, and finds it one cycle on.
+        """
+        if self._flight is None and not self._arrived and len(self._slots) >= WORTH_A_THREAD:
+            self._crew = self._crew or ThreadPoolExecutor(1, thread_name_prefix="match world")
+            self._prepare()
+            self._flight = self._crew.submit(self.ground.world.step, self._feel)
+
     def step(self) -> None:
         """One cycle."""
+        self._arrive()
+        if not self._arrived:
+            self._prepare()
+            self.ground.world.step(self._feel)
+            self._finish()
+        self._arrived = False
+        np.copyto(self._told, self._next)
+
+    def _arrive(self) -> None:
+        """Waits for a cycle that was begun."""
+        if self._flight is not None:
+            flight, self._flight = self._flight, None
+            flight.result()
+            self._finish()
+            self._arrived = True
+
+    def _prepare(self) -> None:
         self._land()
         world = self.ground.world
         if self._limp:
             self._thaw()
         world.ctrl[self._motors] = self._told.ravel()[self._columns]
-        np.copyto(self._told, self._next)
         self._good = world.qpos.copy(), world.qvel.copy()
         self._clear()
-        world.step(self._feel)
+
+    def _finish(self) -> None:
         lost = self._lost()
-        if lost or not world.is_finite():
+        if lost or not self.ground.world.is_finite():
             self._recover(lost)
         self._read()
         self._find_own_collisions()
@@ -387,11 +428,13 @@ class MatchWorld:
     @property
     def ball(self) -> Floats:
         """(3,) where the ball is, m."""
+        self._arrive()
         return self.ground.world.qpos[self.ground.ball : self.ground.ball + 3].copy()
 
     @property
     def ball_velocity(self) -> Floats:
         """(3,) m/s."""
+        self._arrive()
         return self.ground.world.qvel[self.ground.ball_rate : self.ground.ball_rate + 3].copy()
 
     @property
@@ -423,6 +466,7 @@ class MatchWorld:
 
     def body_poses(self) -> tuple[Floats, Floats]:
         """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of who plays; rows as `ground.BODIES`."""
+        self._arrive()
         data, bodies = self.ground.world.data, self.ground.bodies[self._seats]
         places, turns = np.zeros((SLOTS, bodies.shape[1], 3)), np.zeros((SLOTS, bodies.shape[1], 3, 3))
         places[self._slots] = data.xpos[bodies]
@@ -431,11 +475,13 @@ class MatchWorld:
 
     def ball_pose(self) -> tuple[Floats, Floats]:
         """(3,) place and (3, 3) attitude of the ball."""
+        self._arrive()
         data, body = self.ground.world.data, self.ground.ball_body
         return data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
 
     def facts(self, wants_pass: NDArray[np.bool_] | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
+        self._arrive()
         count = self._pair_count
         contacts = None if not count else np.stack(np.divmod(self._pairs[:count], SHAPE[1]), axis=-1)
         return Facts.of(

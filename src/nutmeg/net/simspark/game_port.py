@@ -89,6 +89,10 @@ class GamePort(Protocol):
         """Play one cycle: actions of remote players by slot in, percepts of remote players by slot out."""
         ...
 
+    def begin_cycle(self) -> None:
+        """Begin to work on the next cycle as far as its actions do not matter; returns at once."""
+        ...
+
     def ball_pose(self) -> tuple[Floats, Floats]:
         """(3,) place and (3, 3) rotation of the ball."""
         ...

@@ -224,9 +224,11 @@ class Server:
         )
         percepts = self._game.cycle(self._agents.take_actions())
         self.cycles += 1
-        self._agents.tell(percepts)
         if self.cycles % settings.monitor_every == 0:
             self._monitors.show()
+        if settings.pace != "real-time":
+            self._game.begin_cycle()  # while percepts are written, sent and thought about
+        self._agents.tell(percepts)
         for connection in list(self._kinds):
             connection.new_cycle()
             self._watch(connection)
