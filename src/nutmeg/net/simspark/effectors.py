@@ -13,10 +13,7 @@ Nothing an agent sends raises: what cannot be used is left out and said in `prob
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from operator import itemgetter
 
 import numpy as np
 
@@ -24,6 +21,7 @@ from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.net import sexpr
 from nutmeg.net.sexpr import Expression
+from nutmeg.net.simspark.text_kernels import motors
 
 _COLUMNS = {name.encode(): column for column, name in enumerate(EFFECTORS)}
 _BESIDE_MOTORS = (b"(say ", b"(beam ", b"(pass)")
@@ -65,12 +63,12 @@ class Orders:
 
 def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
     """The orders in a message to a robot with so many joints."""
-    motors, others = _set_apart(message)
-    syn = motors.endswith(b"(syn)")
+    told, others = _set_apart(message)
+    syn = told.endswith(b"(syn)")
     if syn:
-        motors = motors[:-5]
-    speeds = _plain_speeds(motors, joints)
-    if speeds is None and motors:
+        told = told[:-5]
+    speeds = motors(told, joints)
+    if speeds is None and told:
         return _read_slowly(message, joints)
     if not others:
         return Orders(action=Action(speeds=speeds, syn=syn))
@@ -101,37 +99,6 @@ def _set_apart(message: bytes) -> tuple[bytes, list[bytes]]:
             others.append(other)
             message = message[:start] + message[end:]
     return message, others
-
-
-def _plain_speeds(message: bytes, joints: int) -> Floats | None:
-    """The speeds in a message of nothing but sound motors, which nearly all are; None for any other.
-
-    Agents send their motors in the same order each time, so the order is looked up as a whole.
-    """
-    if message[:1] != b"(" or message[-1:] != b")" or b"_" in message:
-        return None
-    words = message[1:-1].replace(b")(", b" ) ").split()
-    motors = len(words[::3])
-    if motors > 2 * joints or len(words) != 3 * motors - 1 or words[2::3].count(b")") != motors - 1:
-        return None
-    pick = _picker(tuple(words[::3]), joints)
-    if pick is None:
-        return None
-    try:
-        values = [*map(float, words[1::3]), math.nan]
-    except ValueError:
-        return None
-    total = sum(values[:-1])
-    return np.array(pick(values)) if total - total == 0.0 else None  # so all of them are finite
-
-
-@lru_cache(maxsize=256)
-def _picker(names: tuple[bytes, ...], joints: int) -> Callable[[list[float]], tuple[float, ...]] | None:
-    """Puts values of motors in this order into their columns, and the value after the last into the others."""
-    places = {_COLUMNS.get(name, joints): place for place, name in enumerate(names)}
-    if not names or max(places) >= joints:
-        return None
-    return itemgetter(*(places.get(column, len(names)) for column in range(joints)))
 
 
 def merged(first: Action | None, second: Action) -> Action:

@@ -1,0 +1,171 @@
+r"""Numbers to text and text to numbers, compiled: nearly all that a server of twenty-two robots reads and writes.
+
+    text = fill(b"(ax \x00)(ay \x00)", np.array([1.5, -0.004]))           # b"(ax 1.50)(ay -0.00)"
+    found = motors(b"(he1 0.5)(lle3 -1.2)", 22)                             # (22,), NaN where nothing is told
+
+`fill` writes what C's `%.2f` writes, to the last digit: a number times a hundred is rounded by its exact value, which
+Dekker's product has in two floating-point numbers. `motors` reads decimals of up to fifteen digits and ten decimals,
+which one division gives exactly as `float` does; of anything else it says that it cannot read it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from nutmeg.match.percept import EFFECTORS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Text = NDArray[np.uint8]
+
+HOLE = b"\x00"
+"""Where a number belongs."""
+_LARGEST = 1e13
+"""Numbers from here on are written by Python."""
+_WIDEST = 17
+"""Characters of a number at most: a sign, thirteen digits, a point and two more."""
+_MOST_DIGITS, _MOST_DECIMALS = 15, 10
+_SPLIT = 134217729.0  # 2^27 + 1
+_POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
+
+
+def fill(template: bytes, values: Floats) -> bytes:
+    """The template with numbers of two decimals in its holes; there are as many of both."""
+    out = np.empty(len(template) + _WIDEST * len(values), np.uint8)
+    length = _fill(np.frombuffer(template, np.uint8), values, out)
+    if length < 0:
+        pieces = template.split(HOLE)
+        return pieces[0] + b"".join(b"%.2f%b" % (v, p) for v, p in zip(values.tolist(), pieces[1:], strict=True))
+    return out[:length].tobytes()
+
+
+def motors(message: bytes, joints: int) -> Floats | None:
+    """The speeds in a message of nothing but sound motors, (joints,); None of any other."""
+    speeds = np.full(joints, np.nan)
+    return speeds if _motors(np.frombuffer(message, np.uint8), _KEYS[:joints], speeds) else None
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fill(template: Text, values: Floats, out: Text) -> int:
+    """Writes the text into `out`, and returns its length; -1 if a number is too large, or not one."""
+    place, used = 0, 0
+    for byte in template:
+        if byte != 0:
+            out[place] = byte
+            place += 1
+            continue
+        value = values[used]
+        used += 1
+        if not abs(value) < _LARGEST:
+            return -1
+        if math.copysign(1.0, value) < 0.0:
+            out[place] = 45
+            place += 1
+        place = _write(_hundredths(abs(value)), out, place)
+    return place
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _hundredths(value: float) -> int:
+    """A number times a hundred, rounded to the nearest, and halves to even, as its exact value says."""
+    product = value * 100.0
+    high = _SPLIT * value - (_SPLIT * value - value)
+    low = value - high
+    error = (high * 100.0 - product) + low * 100.0
+    whole = math.floor(product)
+    rest = product - whole
+    if rest > 0.5 or (rest == 0.5 and (error > 0.0 or (error == 0.0 and whole % 2.0 == 1.0))):
+        return int(whole) + 1
+    return int(whole)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _write(hundredths: int, out: Text, place: int) -> int:
+    """Writes hundredths as a number with two decimals; returns where the text goes on."""
+    whole = hundredths // 100
+    digits, left = 1, whole
+    while left >= 10:
+        left //= 10
+        digits += 1
+    for k in range(digits - 1, -1, -1):
+        out[place + k] = 48 + whole % 10
+        whole //= 10
+    place += digits
+    out[place] = 46
+    out[place + 1] = 48 + hundredths // 10 % 10
+    out[place + 2] = 48 + hundredths % 10
+    return place + 3
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> bool:
+    """Reads `(name number)` one after the other; whether that was all there is, and all names are known."""
+    place, size, column = 0, len(text), -1
+    if size == 0:
+        return False
+    while place < size:
+        if text[place] != 40:
+            return False
+        place += 1
+        key = 0
+        while place < size and text[place] != 32 and key < 1 << 32:
+            key = key << 8 | np.int64(text[place])
+            place += 1
+        place += 1
+        column = _column(key, keys, column)
+        if column < 0 or place >= size:
+            return False
+        place, value = _number(text, place)
+        if place >= size or text[place] != 41 or math.isnan(value):
+            return False
+        speeds[column] = value
+        place += 1
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _column(key: int, keys: NDArray[np.int64], before: int) -> int:
+    """Where a motor has its column, beginning with the one after the last; -1 of none."""
+    for step in range(1, len(keys) + 1):
+        column = (before + step) % len(keys)
+        if keys[column] == key:
+            return column
+    return -1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _number(text: Text, place: int) -> tuple[int, float]:
+    """Reads a plain decimal; where the text goes on, and its value, or NaN if it is no such number."""
+    sign = 1.0
+    if text[place] == 45 or text[place] == 43:
+        sign = -1.0 if text[place] == 45 else 1.0
+        place += 1
+    mantissa, digits, decimals, point = 0, 0, 0, False
+    while place < len(text) and digits <= _MOST_DIGITS:
+        byte = np.int64(text[place])
+        if byte == 46 and not point:
+            point = True
+        elif 48 <= byte <= 57:
+            mantissa = mantissa * 10 + (byte - 48)
+            digits += 1
+            decimals += point
+        else:
+            break
+        place += 1
+    if digits == 0 or digits > _MOST_DIGITS or decimals > _MOST_DECIMALS:
+        return place, np.nan
+    return place, sign * (mantissa / _POWERS[decimals])
+
+
+def _key(name: str) -> int:
+    """A name of at most four letters as a number."""
+    return int.from_bytes(name.encode("ascii"), "big")
+
+
+_KEYS = np.array([_key(name) for name in EFFECTORS], np.int64)
