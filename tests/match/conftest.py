@@ -30,6 +30,7 @@ class Game:
         self.position = np.zeros((2, 11, 3))
         rows = np.arange(11)
         self.position[0, :, 0], self.position[0, :, 1] = -4.0 - 0.5 * rows, 8.0 - 1.6 * rows
+        self.position[0, :, :2] *= rules.pitch.length / 30.0, rules.pitch.width / 20.0
         self.position[1] = -self.position[0]
         self.position[..., 2] = STANDING
         self.ball, self.ball_velocity = np.array([0.0, 0.0, 0.042]), np.zeros(3)
@@ -102,6 +103,20 @@ class Game:
 @pytest.fixture(scope="session")
 def rules() -> Rules:
     return load_rules("sim3d")
+
+
+@pytest.fixture(scope="session")
+def spl() -> Rules:
+    return load_rules("spl2011")
+
+
+@pytest.fixture
+def spl_live(spl: Rules) -> Game:
+    """A game of the Standard Platform League in which the ball is in play."""
+    game = Game(spl, players=4)
+    game.cycle()
+    game.order(PlayMode.PLAY_ON)
+    return game
 
 
 @pytest.fixture

@@ -95,3 +95,44 @@ def test_a_goal_in_the_last_moment_counts(rules: Rules, tools: Any) -> None:
     assert game.state.score == (1, 0)
     assert game.state.half == 2
     assert "KickOff_Right" in starts(game, tools)
+
+
+@pytest.mark.parametrize("book", ["rules", "spl"])
+@pytest.mark.parametrize("step", [0.02, 0.3, 0.7, 1.0])
+def test_long_time_steps_lose_nothing_of_a_match(book: str, step: float, request: Any, tools: Any) -> None:
+    rules: Rules = request.getfixturevalue(book)
+    rules = rules.with_match(half_length=20.0, automatic_kick_off=True, wait_before_kick_off=2.0, extra_time=False)
+    rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False))
+    game = tools.Game(rules, players=4)
+    waited = 0.0
+    while game.state.mode is not PlayMode.GAME_OVER:
+        before = game.state.time
+        game.cycle(time_step=step)
+        waited += step
+        assert game.state.time >= before
+        assert waited < 100.0
+    assert game.state.time == pytest.approx(40.0)
+    assert [e.text for e in tools.events(game.heard, "half")] == ["second half", "the match is over: 0:0"]
+    assert waited == pytest.approx(44.0, abs=6 * step)
+    assert len(starts(game, tools)) == 2
+
+
+def test_a_half_that_ends_within_a_long_time_step_does_not_shorten_the_next(spl: Rules, tools: Any) -> None:
+    game = tools.Game(spl, players=4)
+    game.seconds(5.1)
+    game.order(PlayMode.PLAY_ON)
+    game.state = trainer.set_time(game.state, 599.5)
+    game.cycle(time_step=1.0)
+    assert (game.state.half, game.state.time) == (2, 600.0)
+
+
+def test_in_the_standard_platform_league_halves_take_ten_minutes_and_ends_are_changed(spl: Rules, tools: Any) -> None:
+    assert [end_of_half(half, spl.match) for half in (1, 2)] == [600, 1200]
+    game = tools.Game(spl, players=4)
+    game.seconds(5.1)
+    game.state = trainer.set_time(trainer.set_score(game.state, 2, 1), 599.99)
+    decisions = game.cycle()
+    assert sum(isinstance(d, SwapEnds) for d in decisions) == 1
+    assert game.state.score == (1, 2)
+    game.seconds(5.1)
+    assert game.state.mode is PlayMode.KICK_OFF_LEFT

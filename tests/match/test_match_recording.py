@@ -58,8 +58,8 @@ def test_beliefs_are_on_the_pitch_as_everybody_sees_it_whichever_side_the_player
     recording = Recording.open(path)
     assert recording.manifest.config["command"] == "x"
     left, right = (recording.read(f"{robot}.belief")[0] for robot in ("left1", "right1"))
-    assert left == pytest.approx([-4.0, 1.0, 0.5, -3.0, 1.0, 0.3], abs=1e-3)
-    assert right == pytest.approx([6.0, -2.0, 0.5 - math.pi, 5.0, -2.0, 0.3], abs=1e-3)
+    assert left == pytest.approx([-4.0, 1.0, 0.5, -3.0, 1.0, 0.3, 0.1, 0.1, 0.1], abs=1e-3)
+    assert right == pytest.approx([6.0, -2.0, 0.5 - math.pi, 5.0, -2.0, 0.3, 0.1, 0.1, 0.1], abs=1e-3)
     assert np.isnan(recording.read("left2.belief")).all(), "who does not play believes nothing"
     labels = recording.channels["right1.others"].labels
     believed = dict(zip(labels, recording.read("right1.others")[0], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -195,3 +196,72 @@ def test_a_drop_ball_moves_both_teams_away(live: Any) -> None:
     gap = np.hypot(live.position[..., 0] - live.ball[0], live.position[..., 1] - live.ball[1])
     assert gap.min() >= 2.0
     assert live.state.kick is None
+
+
+OUTS = [
+    # touched last by, place where the ball crosses the line, where it is put back on a pitch of 6 x 4 m
+    (LEFT, (0.5, 2.1), (-0.5, 1.6)),
+    (RIGHT, (0.5, -2.1), (1.5, -1.6)),
+    (LEFT, (-1.8, -2.1), (-2.0, -1.6)),
+    (RIGHT, (2.5, 2.1), (2.0, 1.6)),
+    (LEFT, (-3.1, 1.0), (-2.0, 1.6)),
+    (RIGHT, (-3.1, -1.0), (0.0, -1.6)),
+    (LEFT, (3.1, 1.0), (0.0, 1.6)),
+    (RIGHT, (3.1, -1.0), (2.0, -1.6)),
+]
+
+
+@pytest.mark.parametrize(("side", "out", "back"), OUTS)
+def test_a_ball_over_a_line_is_put_back_at_once_and_play_goes_on(
+    spl_live: Any, tools: Any, side: Side, out: tuple[float, float], back: tuple[float, float]
+) -> None:
+    inside = (min(max(out[0], -2.9), 2.9), min(max(out[1], -1.9), 1.9))
+    decisions = spl_live.roll_ball(inside, out, touch=[(side, 3)])
+    (place,) = tools.balls(decisions)
+    assert place == pytest.approx(back, abs=1e-6)
+    assert spl_live.state.mode is PlayMode.PLAY_ON
+    (event,) = tools.events(decisions, "out")
+    assert event.text == f"out by {side.word} 3"
+
+
+def test_who_stands_where_a_ball_is_put_back_is_pushed_aside(spl_live: Any, tools: Any) -> None:
+    spl_live.put(RIGHT, 2, -0.5, 1.65)
+    (move,) = tools.moves(spl_live.roll_ball((0.5, 1.9), (0.5, 2.1), touch=[(LEFT, 3)]))
+    assert (move.side, move.number) == (RIGHT, 2)
+    assert math.dist(move.place, spl_live.ball[:2]) >= spl_live.rules.restarts.repel_distance
+
+
+def test_a_ball_that_nobody_has_touched_is_put_back_where_it_crossed_the_line(spl_live: Any, tools: Any) -> None:
+    assert tools.balls(spl_live.roll_ball((0.5, 1.9), (0.5, 2.1))) == [pytest.approx((0.5, 1.6))]
+
+
+@pytest.mark.parametrize("kicking", [LEFT, RIGHT])
+def test_before_a_kick_off_the_referee_puts_both_teams_in_formation(spl: Rules, tools: Any, kicking: Side) -> None:
+    game = tools.Game(spl, players=4, kick_off=kicking)
+    moves = tools.moves(game.seconds(5.1))
+    assert game.state.mode is (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT)[kicking]
+    assert len(moves) == 8
+    assert game.place_of(kicking, 2) == pytest.approx((-0.63 * kicking.sign, 0.0))
+    assert game.place_of(kicking.other, 2) == pytest.approx((1.98 * kicking.sign, 0.3 * kicking.sign))
+    assert {m.heading for m in moves if m.side is LEFT} == {0.0}
+    assert {m.heading for m in moves if m.side is RIGHT} == {math.pi}
+    assert not tools.moves(game.seconds(1.0)), "the formation is where everybody may be"
+
+
+def test_a_kick_off_that_nobody_takes_is_anybody_s_after_ten_seconds(spl: Rules, tools: Any) -> None:
+    game = tools.Game(spl, players=4)
+    game.seconds(5.1)
+    game.cycle([(RIGHT, 2)])
+    assert game.state.mode is PlayMode.KICK_OFF_LEFT
+    decisions = game.seconds(10.1)
+    assert game.state.mode is PlayMode.PLAY_ON
+    assert not tools.moves(decisions)
+
+
+def test_the_taker_of_a_kick_off_may_dribble_where_it_is_not_watched(spl: Rules, tools: Any) -> None:
+    game = tools.Game(spl, players=4)
+    game.seconds(5.1)
+    for _ in range(3):
+        game.cycle([(LEFT, 2)])
+        game.seconds(0.5)
+    assert game.state.mode is PlayMode.PLAY_ON

@@ -45,6 +45,33 @@ def test_the_book_s_pitch_is_the_field_that_is_simulated(rules: Rules) -> None:
     assert pitch_of(load_field("sim3d"), load_ball("sim3d")) == rules.pitch
 
 
+def test_the_book_of_the_standard_platform_league_is_played_on_its_field(spl: Rules) -> None:
+    field = load_field("spl2011")
+    assert pitch_of(field, load_ball(field.ball)) == spl.pitch
+    assert (spl.match.players, spl.match.half_length, spl.match.swap_ends) == (4, 600, True)
+    assert (spl.fouls.removal_time, spl.outs.back, spl.shoot_out.kick_time) == (30, 1, 60)
+    later = spl.on(pitch_of(load_field("spl2025"), load_ball("spl-foam")))
+    assert (later.pitch.length, later.pitch.penalty_mark, later.fouls) == (9, 1.3, spl.fouls)
+
+
+def test_the_league_of_simulated_robots_has_none_of_the_other_league_s_rules(rules: Rules) -> None:
+    fouls = rules.fouls
+    assert [fouls.pushing.on, fouls.inactive.on, rules.outs.put_back, rules.formation.on] == [False] * 4
+    assert fouls.removal_time == 0
+
+
+def test_penalties_from_the_mark_need_a_mark(spl: Rules) -> None:
+    with pytest.raises(UsageError, match=r"'spl2011' cannot be played on this pitch: .*penalty_mark is 0"):
+        spl.on(pitch_of(load_field("sim3d"), load_ball("sim3d")))
+
+
+def test_a_formation_has_a_place_for_everybody(spl: Rules) -> None:
+    with pytest.raises(ValueError, match="places for 3 players, but a team has 4"):
+        dataclasses.replace(spl, formation=dataclasses.replace(spl.formation, kicking=spl.formation.kicking[:3]))
+    with pytest.raises(ValueError, match="x must be within -1 to 0"):
+        dataclasses.replace(spl.formation, kicking=((0.5, 0.0),))
+
+
 def test_a_field_without_goals_is_no_pitch_for_a_match() -> None:
     with pytest.raises(UsageError, match="'floor' has no goals"):
         pitch_of(load_field("floor"), load_ball("sim3d"))
@@ -58,7 +85,12 @@ def test_the_book_can_be_played_on_another_pitch(rules: Rules) -> None:
 
 def test_fouls_have_the_names_and_indices_of_the_league() -> None:
     titles = "Crowding Touching IllegalDefence IllegalAttack Incapable KickOff Charging SelfCollision"
-    assert [foul.title for foul in Foul] == titles.split()
+    assert [foul.title for foul in Foul][:8] == titles.split()
+    assert [int(foul) for foul in Foul][:8] == list(range(8))
+
+
+def test_fouls_that_the_league_s_monitors_do_not_know_are_numbered_apart() -> None:
+    assert [(foul.title, int(foul)) for foul in Foul][8:] == [("Pushing", 100), ("Inactive", 101)]
 
 
 def test_an_unknown_book_is_told_with_those_that_exist() -> None:
@@ -81,6 +113,8 @@ def test_an_unknown_book_is_told_with_those_that_exist() -> None:
         ("ground_height = 0.15 ", "ground_height = 0.5 ", "not standing"),
         ("most_rounds = 10 ", "most_rounds = 3 ", "allowed are 1 to most_rounds = 3"),
         ("[offside]", "[ofside]", "ofside: this key is not known"),
+        ("look_interval = 2.0 ", "look_interval = 0.0 ", "look_interval is 0"),
+        ('others = "circle" ', 'others = "home" ', "Allowed: 'circle', 'outside'"),
     ],
 )
 def test_a_wrong_book_says_what_is_wrong_where(tmp_path: Path, line: str, new: str, said: str) -> None:

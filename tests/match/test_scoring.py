@@ -9,6 +9,7 @@ import pytest
 
 from nutmeg.match.foul_rules import Foul
 from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.rules import Rules
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 
@@ -190,3 +191,24 @@ def test_a_ball_that_nobody_touched_or_that_is_nowhere_is_dropped_inside(live: A
     heard = live.cycle()
     assert tools.balls(heard) == [(2.0, 3.0)]
     assert live.state.mode is PlayMode.PLAY_ON
+
+
+def test_after_a_shot_from_the_kick_off_the_other_side_kicks_off_where_balls_are_put_back(
+    spl: Rules, tools: Any
+) -> None:
+    game = tools.Game(spl, players=4)
+    game.seconds(5.1)
+    game.cycle([(LEFT, 2)])
+    decisions = game.roll_ball((2.9, 0.0), (3.1, 0.0))
+    assert len(tools.events(decisions, "no_goal")) == 1
+    assert game.state.mode is PlayMode.KICK_OFF_RIGHT
+    assert game.state.score == (0, 0)
+
+
+def test_where_the_ball_was_one_cycle_ago_decides_even_if_nobody_asked_then(spl_live: Any) -> None:
+    """Off a post and in: from where the referee saw it last, the ball would have gone wide."""
+    spl_live.put_ball(2.0, 2.0)
+    spl_live.cycle([(LEFT, 3)])
+    spl_live.put_ball(3.1, 0.5)
+    spl_live.cycle(time_step=0.5, cycle=0.1, ball_before=np.array([2.9, 0.5, 0.03]))
+    assert spl_live.state.score == (1, 0)

@@ -45,6 +45,18 @@ class Case:
         """Who has been moved in this cycle."""
         self._active: Bools | None = None
 
+    @property
+    def cycle(self) -> float:
+        """How much of the time step the facts hold for, s."""
+        step = self.facts.time_step
+        return step if self.facts.cycle is None else min(self.facts.cycle, step)
+
+    @cached_property
+    def ball_before(self) -> tuple[float, float, float] | None:
+        """Where the ball was one cycle ago, m."""
+        told = self.facts.ball_before
+        return self.state.ball_before if told is None else tuple(told.tolist())
+
     def change(self, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
         """Set fields of the state, in a copy of it."""
         self.state = changed(self.state, fields)
@@ -75,9 +87,20 @@ class Case:
         if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= BALL_REST:
             self.decisions.append(PlaceBall(place=place))
 
-    def move(self, side: Side, index: int, place: Place, reason: str, *, height: float | None = None) -> None:
+    def move(
+        self,
+        side: Side,
+        index: int,
+        place: Place,
+        reason: str,
+        *,
+        height: float | None = None,
+        heading: float | None = None,
+    ) -> None:
         """Decide that a player is put somewhere."""
-        self.decisions.append(MovePlayer(side=side, number=index + 1, place=place, height=height, reason=reason))
+        self.decisions.append(
+            MovePlayer(side=side, number=index + 1, place=place, height=height, heading=heading, reason=reason)
+        )
         self.moved.append((side, index))
         self.planned[side, index] = place
 
@@ -88,7 +111,7 @@ class Case:
 
     @property
     def active(self) -> Bools:
-        """(2, 11) who is there and not being held up."""
+        """(2, 11) who is there and does not serve a penalty."""
         if self._active is None:
             self._active = self.facts.present
             if self.state.held:
@@ -98,7 +121,7 @@ class Case:
         return self._active
 
     def hold(self, *held: Held) -> None:
-        """Set who is being held up."""
+        """Set who serves a penalty."""
         self.change(held=held)
         self._active = None
 

@@ -118,8 +118,12 @@ def settle(
     *,
     allowed: Allowed | None = None,
     room: float | None = None,
-) -> None:
-    """Move a player to the free place nearest to a wished one, both in own coordinates; to that one if none is free."""
+    heading: float | None = None,
+) -> Place:
+    """Move a player to the free place nearest to a wished one, both in own coordinates; to that one if none is free.
+
+    Gives the place on the pitch; `heading` is on the pitch, too.
+    """
     restarts = case.rules.restarts
     room = 2 * restarts.player_radius if room is None else room
     places = np.array(wish) + offsets(restarts.player_radius, restarts.move_attempts)
@@ -132,7 +136,9 @@ def settle(
         if good.any():
             found = tuple(tried[int(np.argmax(good))].tolist())
             break
-    case.move(side, index, own_point(found, side), reason)
+    place = own_point(found, side)
+    case.move(side, index, place, reason, heading=heading)
+    return place
 
 
 def _taken(case: Case, side: Side, index: int) -> Floats:

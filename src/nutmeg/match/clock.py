@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nutmeg.match.case import TINY
 from nutmeg.match.decisions import SwapEnds
+from nutmeg.match.penalties import forget_penalties
 from nutmeg.match.play_modes import PlayMode, clock_runs
 from nutmeg.match.restarts import CENTRE
 from nutmeg.match.state import ShootOut
@@ -54,8 +55,11 @@ def judge_time(case: Case) -> None:
     state, rules = case.state, case.rules
     if state.half >= SHOOT_OUT or not clock_runs(state.mode):
         return
-    if state.time < end_of_half(state.half, rules.match) - TINY:
+    end = end_of_half(state.half, rules.match)
+    if state.time < end - TINY:
         return
+    if state.time > end + TINY:  # a long time step must not shorten the next half
+        case.change(time=end)
     last_of_match = state.half == rules.match.halves
     drawn = state.score[0] == state.score[1]
     if state.half == 1 and not last_of_match:
@@ -73,6 +77,7 @@ def judge_time(case: Case) -> None:
 
 def _start_half(case: Case, half: int) -> None:
     """Go to the next half: the other team kicks off, perhaps from the same end."""
+    forget_penalties(case)
     state = case.state
     swap = case.rules.match.swap_ends and half != SHOOT_OUT
     starter = state.starter if swap else state.starter.other
@@ -87,8 +92,8 @@ def _start_half(case: Case, half: int) -> None:
         no_score=None,
         pass_watch=None,
         in_offside=None,
-        held=(),
         down=None,
+        still=None,
         shoot_out=ShootOut(side=starter) if half == SHOOT_OUT else None,
     )
     case.tell("half", HALF_NAMES[half], side=starter)

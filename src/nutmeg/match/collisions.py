@@ -1,4 +1,4 @@
-"""Fouls between players who touch each other: touching in too large a group, and charging.
+"""Fouls between players who touch each other: touching in too large a group, charging, and pushing.
 
 **Touching.** A group has too many; of the side with more players in it, who came last has to go, never a goalie. In
 rcssserver3d it is a question of lots who of several goes; here it is the one farthest from the ball.
@@ -8,6 +8,9 @@ one charges who is fast, and fast towards the point of collision. Near the ball,
 the opponent plays the ball; if both do, the farther one charges, if it came from another direction or the nearer one
 was slow. If both charge, or the ball is where they collide, neither does: such a collision makes both safe for a
 moment. Goalies in their own area do not charge, nor does who has just touched the ball or has just been moved.
+
+**Pushing** (Standard Platform League). Who pushed whom is said by the world, which knows how they met; of opponents,
+the one responsible is sent off. Goalies in their own area may be exempt, and who has just been moved is.
 """
 
 from __future__ import annotations
@@ -116,7 +119,7 @@ def _judge_pair(
     rules, stamps = case.rules.fouls.charging, case.state.stamps
     ball = case.ball[:2]
     charges = _who_is_at_fault(case, players, place)
-    safe = [_goalie_at_home(case, p) for p in players]
+    safe = [goalie_at_home(case, p) for p in players]
     for i, player in enumerate(players):
         if charges[i]:  # who is run into is excused for as long as who runs into it
             victim = players[1 - i]
@@ -138,6 +141,23 @@ def _judge_pair(
         and case.elapsed - stamps.innocent[player] >= rules.collision_time - TINY
         and case.elapsed - stamps.touched_ball[player] >= rules.immunity - TINY
     }
+
+
+def judge_pushing(case: Case) -> None:
+    """Send out who pushes an opponent."""
+    rules, pushes = case.rules.fouls.pushing, case.facts.pushes
+    if not rules.on or not len(pushes):
+        return
+    guilty: set[Player] = set()
+    for (side, index), (other, victim) in pushes.tolist():
+        player = (Side(side), index)
+        free = side != other and case.active[player] and case.active[other, victim]
+        if free and case.elapsed - case.state.stamps.moved[player] >= rules.moved_immunity - TINY:
+            guilty.add(player)
+    if rules.goalie_exempt:
+        guilty = {p for p in guilty if not goalie_at_home(case, p)}
+    for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not case.doubtful())):
+        penalise(case, side, index, Foul.PUSHING, "pushed an opponent", to=None)
 
 
 def _mean_velocity(case: Case, player: Player) -> list[float]:
@@ -175,7 +195,7 @@ def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] |
     return abs(math.degrees(math.remainder(turn, math.tau)))
 
 
-def _goalie_at_home(case: Case, player: Player) -> bool:
+def goalie_at_home(case: Case, player: Player) -> bool:
     """Whether a player is a goalie in its own penalty area, or behind it in the goal."""
     side, index = player
     if not case.facts.goalie[player]:

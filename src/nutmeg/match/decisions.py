@@ -26,7 +26,9 @@ Place = tuple[float, float]
 Limb = Literal["left arm", "right arm", "left leg", "right leg"]
 LIMBS: tuple[Limb, ...] = ("left arm", "right arm", "left leg", "right leg")
 """In the order of the last axis of `Facts.self_collision`."""
-EventKind = Literal["play_mode", "goal", "no_goal", "foul", "double_touch", "fall", "drop_ball", "half", "shoot_out"]
+EventKind = Literal[
+    "play_mode", "goal", "no_goal", "out", "foul", "return", "double_touch", "fall", "drop_ball", "half", "shoot_out"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class MovePlayer:
     """Where its torso is to be, seen from above."""
     height: float | None = None
     """Height of the torso for as long as it is held up; None: down on the ground."""
+    heading: float | None = None
+    """Where it is to look, 0 along x, rad; None: where it looks already."""
     reason: str
     """Why, in a few words."""
 

@@ -6,6 +6,9 @@
 Side 0 is left, number n is at index n - 1; entries of players who are not `present` mean nothing. Whoever simulates
 the match fills this in from its contacts, and whoever watches a real one from what it sees; what is not known keeps
 its default, and the rules that need it are then not applied.
+
+Who does not ask in every cycle (see `quiet`) gives the time since it last did as `time_step`, how much of it the facts
+hold for as `cycle`, and where the ball was before that as `ball_before`.
 """
 
 from __future__ import annotations
@@ -53,6 +56,12 @@ class Facts:
     """(K, 2) where they touch, m."""
     self_collision: Bools
     """(2, 11, 4) limbs that are inside another part of their robot: left arm, right arm, left leg, right leg."""
+    pushes: Ints
+    """(K, 2, 2) who pushed whom in this cycle: side and index of who is responsible, side and index of the other."""
+    cycle: float | None = None
+    """How long the facts have been so, s; in the time step before that, all was as last told. None: all of it."""
+    ball_before: Floats | None = None
+    """(3,) where the ball was one `cycle` ago, after the referee's decisions, m; None: where it was last told to be."""
 
     @classmethod
     def of(
@@ -70,6 +79,9 @@ class Facts:
         contacts: Ints | None = None,
         contact_places: Floats | None = None,
         self_collision: Bools | None = None,
+        pushes: Ints | None = None,
+        cycle: float | None = None,
+        ball_before: Floats | None = None,
     ) -> Facts:
         """Facts with defaults for what is not known: everything at rest, nothing touches; number 1 is the goalie."""
         nothing = _nothing()
@@ -86,6 +98,9 @@ class Facts:
             contacts=nothing.contacts if contacts is None else contacts,
             contact_places=nothing.contact_places if contact_places is None else contact_places,
             self_collision=nothing.self_collision if self_collision is None else self_collision,
+            pushes=nothing.pushes if pushes is None else pushes,
+            cycle=cycle,
+            ball_before=ball_before,
         )
 
 
@@ -107,6 +122,7 @@ def _nothing() -> Facts:
         contacts=np.zeros((0, 2, 2), np.int64),
         contact_places=np.zeros((0, 2)),
         self_collision=np.zeros((*SHAPE, 4), bool),
+        pushes=np.zeros((0, 2, 2), np.int64),
     )
     for value in vars(facts).values():
         if isinstance(value, np.ndarray):

@@ -1,6 +1,7 @@
 """What the rule book says about fouls; part of `rules`.
 
-The eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is told.
+The first eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is told.
+Pushing and standing still are fouls of the Standard Platform League; no monitor knows them, so they are numbered apart.
 Each can be switched off; each number's source stands beside it in the rule book's file.
 """
 
@@ -22,6 +23,8 @@ class Foul(IntEnum):
     KICK_OFF = 5
     CHARGING = 6
     SELF_COLLISION = 7
+    PUSHING = 100
+    INACTIVE = 101
 
     @property
     def title(self) -> str:
@@ -188,6 +191,46 @@ class SelfCollisionRules:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PushingRules:
+    """Pushing an opponent; who pushed whom is in the facts (`Facts.pushes`). The offender is put beside the pitch."""
+
+    on: bool
+    """Whether the foul is called."""
+    goalie_exempt: bool
+    """Whether goalies in their own penalty area are never called."""
+    moved_immunity: float
+    """After being moved by the referee, s."""
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers."""
+        refuse_negative(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InactiveRules:
+    """Standing still near the ball. The referee looks at fixed times; the offender is put beside the pitch."""
+
+    on: bool
+    """Whether the foul is called."""
+    look_interval: float
+    """Between two looks, s."""
+    ball_distance: float
+    """Only players nearer to the ball than this are looked at, m."""
+    movement: float
+    """Who has moved less than this since the last look stands still, m."""
+    time: float
+    """Allowed, s."""
+    goalie_exempt: bool
+    """Whether goalies in their own penalty area are never called."""
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers, and looks without a pause."""
+        refuse_negative(self)
+        if self.look_interval == 0:
+            raise ValueError("look_interval is 0; there is some time between two looks.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class FoulRules:
     """All fouls, and what follows."""
 
@@ -199,6 +242,10 @@ class FoulRules:
     """Offenders stand so far beyond the touch line, m."""
     outside_spacing: float
     """Distance between neighbouring numbers there, m."""
+    removal_time: float
+    """They stay there so long and take no part in the game, s; with 0 they may come back at once."""
+    return_distance: float
+    """When that time is over, they are put on the touch line away from the ball, so far from the halfway line, m."""
     incapable: IncapableRules
     """Players who lie or sit too long."""
     illegal_defence: AreaRules
@@ -215,6 +262,10 @@ class FoulRules:
     """Touching a kick-off twice."""
     self_collision: SelfCollisionRules
     """A limb inside another part of its robot."""
+    pushing: PushingRules
+    """Pushing an opponent."""
+    inactive: InactiveRules
+    """Standing still near the ball."""
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""

@@ -37,8 +37,8 @@ def judge_incapable(case: Case) -> None:
         return
     before = case.state.down
     if before is None:
-        zero = np.zeros(low.shape)
-        before = DownTimes(not_standing=zero, ground=zero, standing=zero)
+        zero, nobody = np.zeros(low.shape), np.zeros(low.shape, bool)
+        before = DownTimes(not_standing=zero, ground=zero, standing=zero, low=nobody, counted=nobody, lying=nobody)
     down = _count_down_times(case, before, low)
     for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
         place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
@@ -46,7 +46,7 @@ def judge_incapable(case: Case) -> None:
     longest = float(down.not_standing.max()), float(down.ground.max())
     if rules.on and (longest[0] > rules.not_standing_time + TINY or longest[1] > rules.ground_time + TINY):
         down = _call_incapable(case, down)
-    case.change(down=down if max(longest) > 0 else None)
+    case.change(down=down if max(longest) > 0 or low.any() else None)
 
 
 def _call_incapable(case: Case, down: DownTimes) -> DownTimes:
@@ -59,20 +59,38 @@ def _call_incapable(case: Case, down: DownTimes) -> DownTimes:
     for side, index in np.argwhere(offends).tolist():
         penalise(case, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
     kept = ~offends
-    return DownTimes(not_standing=down.not_standing * kept, ground=down.ground * kept, standing=down.standing * kept)
+    return DownTimes(
+        not_standing=down.not_standing * kept,
+        ground=down.ground * kept,
+        standing=down.standing * kept,
+        low=down.low & kept,
+        counted=down.counted & kept,
+        lying=down.lying & kept,
+    )
 
 
 def _count_down_times(case: Case, before: DownTimes, low: Bools) -> DownTimes:
-    """The times one cycle later; beside the pitch nothing is counted, standing for a while ends it."""
+    """The times one cycle later; beside the pitch nothing is counted, standing for a while ends it.
+
+    In the part of a long time step that the facts do not speak of, everybody went on as before.
+    """
     rules, facts = case.rules.fouls.incapable, case.facts
-    step = facts.time_step
-    counts = low & (np.abs(facts.position[..., 1]) < case.rules.pitch.width / 2 + rules.margin)
-    lying = counts & (facts.position[..., 2] < rules.ground_height)
-    up = ~low
+    earlier = facts.time_step - case.cycle
+    if earlier > TINY:
+        before = _down_for(before, earlier, (before.low, before.counted, before.lying), rules.stood_up_time)
+    counted = low & (np.abs(facts.position[..., 1]) < case.rules.pitch.width / 2 + rules.margin)
+    lying = counted & (facts.position[..., 2] < rules.ground_height)
+    return _down_for(before, case.cycle, (low, counted, lying), rules.stood_up_time)
+
+
+def _down_for(before: DownTimes, step: float, who: tuple[Bools, Bools, Bools], stood_up_time: float) -> DownTimes:
+    """The times after a step, by who was low, whose time not standing counts, and whose time on the ground does."""
+    low, counted, lying = who
     standing = np.where(low, 0.0, before.standing + step)
-    not_standing = np.where(up & (standing > rules.stood_up_time + TINY), 0.0, before.not_standing + step * counts)
-    ground = np.where(up, 0.0, before.ground + step * lying)
-    return DownTimes(not_standing=not_standing, ground=ground, standing=standing)
+    stood_up = ~low & (standing > stood_up_time + TINY)
+    not_standing = np.where(stood_up, 0.0, before.not_standing + step * counted)
+    ground = np.where(low, before.ground + step * lying, 0.0)
+    return DownTimes(not_standing=not_standing, ground=ground, standing=standing, low=low, counted=counted, lying=lying)
 
 
 def judge_areas(case: Case) -> None:

@@ -9,7 +9,8 @@
 
 The same state and facts always give the same decisions, and a pitch turned by half a turn gives them turned. All rules
 are in `rules`; which file does what: `clock` (halves), `restarts`, `scoring`, `pass_mode`, `offside`, `shootout`,
-`fouls`, `collisions`, `penalties`; `trainer` has what people and programs may order from outside.
+`fouls`, `collisions`, `inactive`, `penalties`; `trainer` has what people and programs may order from outside, `quiet`
+says for how long nobody has to ask.
 
 A judgement of 22 players takes some 0.05 ms: nothing loops over players unless something is wrong with one. Players
 who lie or collide double that; each player who is moved adds 0.08 ms, in that cycle only.
@@ -24,11 +25,12 @@ import numpy as np
 
 from nutmeg.match.case import Case
 from nutmeg.match.clock import advance, judge_time
-from nutmeg.match.collisions import judge_charging, judge_touching, remember_contacts
+from nutmeg.match.collisions import judge_charging, judge_pushing, judge_touching, remember_contacts
 from nutmeg.match.fouls import judge_areas, judge_crowding, judge_incapable, judge_self_collisions
+from nutmeg.match.inactive import forget_stillness, judge_inactive
 from nutmeg.match.offside import judge_offside
 from nutmeg.match.pass_mode import judge_pass_requests, update_pass_mode, update_pass_watch
-from nutmeg.match.penalties import serve_penalties
+from nutmeg.match.penalties import serve_penalties, without_penalised
 from nutmeg.match.play_modes import GOALS, KICK_OFFS, PASSES, PAUSED, RESTARTS, PlayMode
 from nutmeg.match.restarts import update_before_kick_off, update_goal, update_kick_off, update_restart
 from nutmeg.match.scoring import note_touches, play_goes_on, remember_ball, update_kick_off_scoring
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tuple[Decision, ...]]:
     """One cycle: what the referee remembers afterwards, and what it decides."""
-    case = Case(state, facts, rules)
+    case = Case(state, without_penalised(facts, state) if state.held else facts, rules)
     advance(case)
     note_touches(case)
     judge_time(case)
@@ -83,10 +85,16 @@ def judge_ball_in_play(case: Case) -> None:
 
 
 def judge_fouls(case: Case) -> None:
-    """Fouls; while the game is paused, all of them are forgotten."""
-    if case.state.mode in PAUSED or case.state.mode is PlayMode.GAME_OVER:
-        if case.state.down is not None or case.state.held:
-            case.change(down=None, held=())
+    """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
+    mode = case.state.mode
+    if mode in PAUSED or mode is PlayMode.GAME_OVER:
+        if case.state.down is not None:
+            case.change(down=None)
+        forget_stillness(case)
+        if case.state.held and case.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:
+            serve_penalties(case)
+        elif case.state.held:
+            case.hold()
         return
     if case.state.held:
         serve_penalties(case)
@@ -96,6 +104,8 @@ def judge_fouls(case: Case) -> None:
     judge_touching(case)
     judge_charging(case)
     judge_self_collisions(case)
+    judge_pushing(case)
+    judge_inactive(case)
 
 
 def remember(case: Case) -> None:

@@ -4,10 +4,14 @@ A restart is awarded with a place; after a pause the ball is put there, opponent
 are pushed aside, and it stays until the side to kick touches it. A goal kick is taken when the ball leaves the penalty
 area. Nobody kicks for too long: the ball is dropped, for everybody. This is how rcssserver3d does it (numbers in the
 rule book); a touch by the side that is kept away does not count here, there it does.
+
+In the Standard Platform League of 2011 there are kick-offs only, for which the referee may put players in formation; a
+ball over a line is put back at once, and play goes on (`put_back`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from nutmeg.match.case import TINY, Case, sign_of
@@ -112,9 +116,21 @@ def update_goal(case: Case) -> None:
 
 
 def start_kick_off(case: Case, side: Side) -> None:
-    """Put the ball on the centre mark and let a side kick off."""
+    """Put the ball on the centre mark and let a side kick off, perhaps in formation."""
     award(case, KICK_OFFS[side], CENTRE)
     case.put_ball(CENTRE)
+    if case.rules.formation.on:
+        form_up(case, side, case.rules.formation.kicking)
+        form_up(case, side.other, case.rules.formation.receiving)
+
+
+def form_up(case: Case, side: Side, places: tuple[tuple[float, float], ...]) -> None:
+    """Put the players of a side to their places for a kick-off, looking at the opponents' goal."""
+    pitch, heading = case.rules.pitch, 0.0 if side is Side.LEFT else math.pi
+    for index, (x, y) in enumerate(places):
+        if case.active[side, index]:
+            place = (side.sign * x * pitch.length / 2, side.sign * y * pitch.width / 2)
+            case.move(side, index, place, "formation for the kick-off", heading=heading)
 
 
 def line_up(case: Case, side: Side) -> None:
@@ -131,7 +147,7 @@ def update_kick_off(case: Case) -> None:
     assert side is not None
     line_up(case, side)
     if case.state.mode_time > case.rules.restarts.drop_ball_time + TINY:
-        drop_ball(case, CENTRE)
+        give_up(case, CENTRE)
     elif case.toucher is not None and case.toucher[0] is side:
         taken(case)
         if not case.is_drill:
@@ -153,7 +169,7 @@ def update_restart(case: Case) -> None:
         case.put_ball(state.place)
         case.change(ball_put=True)
     elif state.mode_time > restarts.drop_ball_time + TINY:
-        drop_ball(case, state.place)
+        give_up(case, state.place)
     elif state.mode in GOAL_KICKS:
         _update_goal_kick(case, side)
     elif case.toucher is not None and case.toucher[0] is side:
@@ -192,9 +208,39 @@ def taken(case: Case) -> None:
     """Play on after a restart by the player who touched last, and watch that player."""
     mode, touch = case.state.mode, case.state.touch
     kick = None
-    if touch is not None and not case.is_drill:
+    if touch is not None and case.rules.restarts.watch_taker and not case.is_drill:
         kick = Kick(side=touch.side, index=touch.index, stamp=touch.stamp, mode=mode)
     case.set_mode(PlayMode.PLAY_ON, kick=kick)
+
+
+def give_up(case: Case, place: Place) -> None:
+    """End a restart that nobody has taken."""
+    if case.rules.restarts.untaken == "drop":
+        drop_ball(case, place)
+    else:
+        award(case, PlayMode.PLAY_ON, place)
+
+
+def put_back(case: Case, out: Place, *, over_end: bool) -> None:
+    """Put a ball that has crossed a line at `out` back on the throw-in line, and play on."""
+    rules, pitch, touch = case.rules.outs, case.rules.pitch, case.state.touch
+    end, x = pitch.length / 2 - rules.end, out[0]
+    if over_end:
+        defender = Side.LEFT if out[0] < 0 else Side.RIGHT
+        by_defender = touch is None or touch.side is defender
+        x = -defender.sign * end if by_defender else 0.0
+    elif touch is not None:
+        x -= touch.side.sign * rules.back
+    place = (min(max(x, -end), end), sign_of(out[1], out[0]) * (pitch.width / 2 - rules.inset))
+    who = "the ball is out" if touch is None else f"out by {touch.side.word} {touch.index + 1}"
+    case.tell("out", who, side=None if touch is None else touch.side, place=out)
+    if case.state.mode is not PlayMode.PLAY_ON:
+        case.set_mode(PlayMode.PLAY_ON)
+    case.change(place=place, kick=None, no_score=None, pass_watch=None, in_offside=None)
+    room = case.rules.restarts.repel_distance
+    for side in Side:
+        repel(case, side, place, room, room, "under the ball")
+    case.put_ball(place)
 
 
 def drop_ball(case: Case, place: Place) -> None:

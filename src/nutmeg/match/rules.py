@@ -8,6 +8,9 @@
 The league's book is `data/rules/sim3d.toml`; what it leaves to people at tournaments (extra time, penalty shoot-out)
 and what its server has but does not use (offside, crowding) are options there. Coordinates as everywhere: the origin
 is the centre mark, x points to the right goal, y to the left of someone who looks that way.
+
+`data/rules/spl2011.toml` is the Standard Platform League as the behavioural world plays it: time on the side line,
+balls put back at once. It goes with the field `spl2011`, or with `spl2025` through `on`.
 """
 
 from __future__ import annotations
@@ -50,13 +53,16 @@ class Pitch:
     """Of the penalty area, along the goal line."""
     circle_radius: float
     """Of the centre circle."""
+    penalty_mark: float
+    """Of the penalty mark, from the goal line; 0 if there is none."""
     ball_radius: float
     """Of the ball."""
 
     def __post_init__(self) -> None:
         """Refuse what no pitch can have."""
+        refuse_negative(self)
         for field in dataclasses.fields(self):
-            if getattr(self, field.name) <= 0:
+            if getattr(self, field.name) == 0 and field.name != "penalty_mark":
                 raise ValueError(f"{field.name} is {getattr(self, field.name)}; it must be above 0.")
         for part in ("goal_width", "penalty_width"):
             if getattr(self, part) >= self.width:
@@ -122,6 +128,10 @@ class RestartRules:
     """Where corners are taken."""
     kick_duration: float
     """Touches of the taker within this time are one kick, s."""
+    watch_taker: bool
+    """Whether the taker may not touch the ball twice, nor score straight from an indirect kick."""
+    untaken: Literal["drop", "free"]
+    """A restart nobody takes: the ball is dropped and all are moved away from it, or it is simply anybody's."""
     player_radius: float
     """Room that a moved player needs, m."""
     move_attempts: int
@@ -141,6 +151,52 @@ class RestartRules:
             )
         if self.move_attempts < 1 or self.player_radius == 0:
             raise ValueError("move_attempts and player_radius must be above 0.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutRules:
+    """A ball over a line that is put back at once, while play goes on.
+
+    It is put on a line beside the touch line (its throw-in line): over the touch line, some way back towards the goal
+    of who touched it last; over the goal line, at the near end of the throw-in line if its defender touched it last,
+    otherwise on the halfway line.
+    """
+
+    put_back: bool
+    """Whether that is done, instead of kick-ins, corners and goal kicks."""
+    back: float
+    """How far back, m."""
+    inset: float
+    """Distance of the throw-in lines from the touch lines, m."""
+    end: float
+    """Distance of their ends from the goal lines, m."""
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers."""
+        refuse_negative(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormationRules:
+    """Where the referee puts players for a kick-off.
+
+    Places are as a team sees them: x is a fraction of half the length, -1 on the own goal line and 0 on the halfway
+    line, y one of half the width; number 1 comes first.
+    """
+
+    on: bool
+    """Whether the referee does so; otherwise players go there by themselves, and are only sent to their half."""
+    kicking: tuple[tuple[float, float], ...]
+    """Places of the side that kicks off."""
+    receiving: tuple[tuple[float, float], ...]
+    """Places of the other side."""
+
+    def __post_init__(self) -> None:
+        """Refuse places in the other half or outside."""
+        for name in ("kicking", "receiving"):
+            for x, y in getattr(self, name):
+                if not (-1 <= x <= 0 and -1 <= y <= 1):
+                    raise ValueError(f"{name} has the place ({x}, {y}); x must be within -1 to 0 and y within -1 to 1.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,10 +239,16 @@ class ShootOutRules:
 
     on: bool
     """Whether a draw is followed by penalty kicks."""
-    ball_distance: float
-    """Of the ball from the goal line, m."""
-    kicker_distance: float
-    """Of the kicker from the goal line, m."""
+    ball_distance: float | Literal["mark"]
+    """Of the ball from the goal line, m, or on the penalty mark."""
+    kicker_distance: float | Literal["centre"]
+    """Of the kicker from the goal line, m, or in the middle of the pitch."""
+    others: Literal["circle", "outside"]
+    """Where all but kicker and goalie wait: in the centre circle, or beside the pitch."""
+    kicker_touches: Literal["once", "before area"]
+    """How the kicker may touch the ball: once, or as often as it wants until the ball is in the penalty area."""
+    goalie_stays: bool
+    """A goalie must not leave its penalty area; otherwise it must not touch a ball outside of it. Else it is a goal."""
     kick_time: float
     """Allowed for one kick, s."""
     still_ball_speed: float
@@ -201,7 +263,8 @@ class ShootOutRules:
         refuse_negative(self)
         if not 1 <= self.rounds <= self.most_rounds:
             raise ValueError(f"rounds is {self.rounds}; allowed are 1 to most_rounds = {self.most_rounds}.")
-        if self.kicker_distance <= self.ball_distance:
+        far, near = self.kicker_distance, self.ball_distance
+        if not isinstance(far, str) and not isinstance(near, str) and far <= near:
             raise ValueError(f"kicker_distance is {self.kicker_distance} m; the kicker must stand behind the ball.")
 
 
@@ -217,6 +280,10 @@ class Rules:
     """How long, how many, who starts."""
     restarts: RestartRules
     """Kick-ins, corners, goal kicks and free kicks."""
+    outs: OutRules
+    """Balls over a line that are put back at once."""
+    formation: FormationRules
+    """Where the referee puts players for a kick-off."""
     offside: OffsideRules
     """Offside."""
     pass_mode: PassRules
@@ -226,13 +293,24 @@ class Rules:
     shoot_out: ShootOutRules
     """Penalty kicks after a draw."""
 
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        if self.shoot_out.on and self.shoot_out.ball_distance == "mark" and self.pitch.penalty_mark == 0:
+            raise ValueError("penalties are kicked from the penalty mark, but the pitch has none (penalty_mark is 0).")
+        places = min(len(self.formation.kicking), len(self.formation.receiving))
+        if self.formation.on and places < self.match.players:
+            raise ValueError(f"the formation has places for {places} players, but a team has {self.match.players}.")
+
     def with_match(self, **changes: Any) -> Rules:  # noqa: ANN401 (fields of MatchRules)
         """The same book with other rules for the match, e.g. `automatic_kick_off=True`."""
         return dataclasses.replace(self, match=dataclasses.replace(self.match, **changes))
 
     def on(self, pitch: Pitch) -> Rules:
         """The same book on another pitch."""
-        return dataclasses.replace(self, pitch=pitch)
+        try:
+            return dataclasses.replace(self, pitch=pitch)
+        except ValueError as error:
+            raise UsageError(f"the rule book {self.name!r} cannot be played on this pitch: {error}") from None
 
 
 def rule_books() -> list[str]:
@@ -262,5 +340,6 @@ def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
         penalty_depth=field.penalty_area.depth,
         penalty_width=field.penalty_area.width,
         circle_radius=field.centre_circle_radius,
+        penalty_mark=field.penalty_mark_distance,
         ball_radius=ball.radius,
     )

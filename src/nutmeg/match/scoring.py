@@ -6,7 +6,8 @@ cycles, so that neither a fast ball nor one that a net throws back is misjudged.
 Which goals do not count (rcssserver3d, NEWS of 0.7.0 and 0.7.2): those straight from an indirect kick, own goals
 straight from an own kick, goals of the side that kicked off before an opponent touched the ball or the own team did
 outside the centre circle, and goals too soon after pass mode. The side that had to concede kicks from its goal; after
-an own goal from an own kick, the opponents have a corner.
+an own goal from an own kick, the opponents have a corner. Where balls over a line are put back at once, a goal that
+does not count is followed by a kick-off of the side that had to concede.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ import numpy as np
 from nutmeg.match.case import TINY
 from nutmeg.match.foul_rules import Foul
 from nutmeg.match.play_modes import GOALS, INDIRECT, KICK_OFFS, Side, ball_is_live
-from nutmeg.match.restarts import award_corner_kick, award_free_kick, award_goal_kick, award_kick_in, drop_ball
+from nutmeg.match.restarts import (
+    award_corner_kick,
+    award_free_kick,
+    award_goal_kick,
+    award_kick_in,
+    drop_ball,
+    put_back,
+    start_kick_off,
+)
 from nutmeg.match.state import Touch
 
 if TYPE_CHECKING:
@@ -97,7 +106,9 @@ def judge_goal(case: Case) -> bool:
         return True
     case.tell("no_goal", f"no goal for {conceding.other.word}: {reason}", side=conceding.other, place=(case.ball[0], y))
     kick = case.state.kick
-    if kick is not None and kick.side is conceding:
+    if case.rules.outs.put_back:
+        start_kick_off(case, conceding)
+    elif kick is not None and kick.side is conceding:
         award_corner_kick(case, conceding.other, case.ball[1])
     else:
         award_goal_kick(case, conceding)
@@ -149,7 +160,10 @@ def judge_out(case: Case) -> bool:
     if not (over_end or over_line):
         return False
     touch = case.state.touch
-    if touch is None:
+    if case.rules.outs.put_back:
+        across = crossing(case, 0 if over_end else 1, end if over_end else line)
+        put_back(case, (across[0], across[1]), over_end=over_end)
+    elif touch is None:
         drop_ball(case, case.state.last_inside)
     elif over_end:
         defender = Side.LEFT if x < 0 else Side.RIGHT
@@ -165,7 +179,7 @@ def judge_out(case: Case) -> bool:
 
 def crossing(case: Case, axis: int, limit: float) -> tuple[float, float, float]:
     """Where the ball crossed |x| or |y| = limit in this cycle; where it is, if it was beyond already."""
-    now, before = case.ball, case.state.ball_before
+    now, before = case.ball, case.ball_before
     if before is None or not all(map(math.isfinite, before)) or abs(before[axis]) >= limit:
         return now
     target = math.copysign(limit, now[axis])
@@ -176,10 +190,12 @@ def crossing(case: Case, axis: int, limit: float) -> tuple[float, float, float]:
 
 def remember_ball(case: Case) -> dict[str, object]:
     """What to keep of the ball for the next cycle."""
-    pitch = case.rules.pitch
-    x, y, _ = case.ball
-    inside = abs(x) <= pitch.length / 2 and abs(y) <= pitch.width / 2
-    return {"ball_before": case.ball, "last_inside": (x, y) if inside else case.state.last_inside}
+    pitch, inside = case.rules.pitch, case.state.last_inside
+    for place in (case.facts.ball_before, case.facts.ball):
+        if place is not None:
+            x, y = place[:2].tolist()
+            inside = (x, y) if abs(x) <= pitch.length / 2 and abs(y) <= pitch.width / 2 else inside
+    return {"ball_before": case.ball, "last_inside": inside}
 
 
 def play_goes_on(case: Case) -> bool:

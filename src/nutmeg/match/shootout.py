@@ -1,10 +1,14 @@
-"""A penalty shoot-out after a draw, as an option: kicks in turns, one touch each.
+"""A penalty shoot-out after a draw, as an option: kicks in turns.
 
 The format is the one the league's server got in 2022 (gitlab.com/robocup-sim/SimSpark, issue 46 and merge request 38):
 the ball lies some metres before the goal, the kicker starts behind it, the goalie must stay in its penalty area, all
 others wait in the centre circle. The play modes are the usual ones: `KickOff` for the side whose kick it is, `PlayOn`
 once the ball is touched, `Goal` or `BeforeKickOff` between kicks. A kick ends with a goal, a ball that is out or at
 rest, a second touch by the kicker, or after its time.
+
+The Standard Platform League's format is another setting of the same: the ball lies on the penalty mark, the kicker
+starts in the middle of the pitch and may dribble, but not touch the ball in the penalty area; the goalie starts on its
+line and must not touch the ball outside of the area; all others are beside the pitch.
 
 Kickers take turns by number; goalies do not kick. Goals are added to the score.
 """
@@ -20,6 +24,7 @@ import numpy as np
 from nutmeg.match.case import TINY
 from nutmeg.match.clearing import own_places, own_point
 from nutmeg.match.play_modes import GOALS, KICK_OFFS, PlayMode, Side
+from nutmeg.match.restarts import in_own_area
 from nutmeg.match.scoring import crossing, score_goal
 
 if TYPE_CHECKING:
@@ -47,7 +52,15 @@ def _shoot_out(case: Case) -> ShootOut:
 
 def _ball_place(case: Case, side: Side) -> Place:
     """Where the ball of a kick lies."""
-    return side.sign * (case.rules.pitch.length / 2 - case.rules.shoot_out.ball_distance), 0.0
+    distance = case.rules.shoot_out.ball_distance
+    distance = case.rules.pitch.penalty_mark if distance == "mark" else distance
+    return side.sign * (case.rules.pitch.length / 2 - distance), 0.0
+
+
+def _kicker_place(case: Case, side: Side) -> Place:
+    """Where the kicker starts."""
+    distance = case.rules.shoot_out.kicker_distance
+    return (0.0 if distance == "centre" else side.sign * (case.rules.pitch.length / 2 - distance)), 0.0
 
 
 def _between_kicks(case: Case) -> None:
@@ -65,28 +78,42 @@ def _between_kicks(case: Case) -> None:
         return
     kicker = players[shoot_out.kicks[side] % len(players)]
     place = _ball_place(case, side)
-    start = side.sign * (case.rules.pitch.length / 2 - case.rules.shoot_out.kicker_distance)
     case.set_mode(KICK_OFFS[side], shoot_out=dataclasses.replace(shoot_out, kicker=kicker), place=place, touch=None)
     case.put_ball(place)
-    case.move(side, kicker, (start, 0.0), "kicks a penalty")
-    for goalie in np.flatnonzero(_goalies_outside(case, side.other)).tolist():
-        line = case.rules.pitch.length / 2 - case.rules.restarts.player_radius
-        case.move(side.other, goalie, (side.sign * line, 0.0), "goalie, to the goal")
+    ahead = 0.0 if side is Side.LEFT else math.pi
+    turn = None if case.rules.shoot_out.others == "circle" else ahead
+    case.move(side, kicker, _kicker_place(case, side), "kicks a penalty", heading=turn)
+    _send_goalies_home(case, side.other, None if turn is None else math.pi - ahead)
     _keep_others_away(case)
 
 
+def _send_goalies_home(case: Case, side: Side, heading: float | None) -> None:
+    """Put goalies who have left their area in the goal; with all others gone, on the goal line in any case."""
+    pitch, beside = case.rules.pitch, case.rules.shoot_out.others == "outside"
+    line = pitch.length / 2 - (0.0 if beside else case.rules.restarts.player_radius)
+    found = case.facts.goalie[side] & case.facts.present[side] if beside else _goalies_outside(case, side)
+    for goalie in np.flatnonzero(found).tolist():
+        case.move(side, goalie, (-side.sign * line, 0.0), "goalie, to the goal", heading=heading)
+
+
 def _keep_others_away(case: Case) -> None:
-    """Keep those whose turn it is not in the centre circle, by number on an arc in their own half."""
-    shoot_out, radius = _shoot_out(case), case.rules.pitch.circle_radius
+    """Keep those whose turn it is not away: in the centre circle on an arc in their own half, or beside the pitch."""
+    shoot_out, pitch = _shoot_out(case), case.rules.pitch
     waiting = case.facts.present.copy()
     if shoot_out.kicker is not None:
         waiting[shoot_out.side, shoot_out.kicker] = False
     waiting[shoot_out.side.other] &= ~case.facts.goalie[shoot_out.side.other]
-    distance = np.hypot(case.facts.position[..., 0], case.facts.position[..., 1])
-    for s, index in np.argwhere(waiting & (distance > radius)).tolist():
-        side, angle = Side(s), math.pi * (0.5 + (index + 0.5) / waiting.shape[1])
-        place = own_point((0.8 * radius * math.cos(angle), 0.8 * radius * math.sin(angle)), side)
-        case.move(side, index, place, "waits in the centre circle")
+    x, y = case.facts.position[..., 0], case.facts.position[..., 1]
+    if case.rules.shoot_out.others == "circle":
+        for s, index in np.argwhere(waiting & (np.hypot(x, y) > pitch.circle_radius)).tolist():
+            angle, radius = math.pi * (0.5 + (index + 0.5) / waiting.shape[1]), 0.8 * pitch.circle_radius
+            place = own_point((radius * math.cos(angle), radius * math.sin(angle)), Side(s))
+            case.move(Side(s), index, place, "waits in the centre circle")
+        return
+    rules, line = case.rules.fouls, pitch.width / 2
+    for s, index in np.argwhere(waiting & (np.abs(y) < line + rules.outside_distance / 2)).tolist():
+        place = own_point((-rules.outside_spacing * (6 - index), line + rules.outside_distance), Side(s))
+        case.move(Side(s), index, place, "waits beside the pitch")
 
 
 def _wait_for_kick(case: Case) -> None:
@@ -114,16 +141,34 @@ def _follow_ball(case: Case) -> None:
             _score(case, side)
         else:
             _end_kick(case, "missed")
-    elif _goalies_outside(case, side.other).any():
+    elif _goalie_offends(case, side.other):
         _score(case, side)
     elif not (abs(x) < line and abs(y) < pitch.width / 2 + pitch.ball_radius):
         _end_kick(case, "missed")
-    elif case.toucher == (side, shoot_out.kicker) and case.state.mode_time >= case.rules.restarts.kick_duration - TINY:
-        _end_kick(case, "the kicker touched the ball twice")
+    elif (why := _kicker_offends(case, side)) is not None:
+        _end_kick(case, why)
     elif case.state.mode_time > rules.kick_time + TINY:
         _end_kick(case, "the time for the kick is over")
     elif case.state.mode_time > 1.0 and float(np.linalg.norm(case.facts.ball_velocity)) < rules.still_ball_speed:
         _end_kick(case, "the ball lies still")
+
+
+def _kicker_offends(case: Case, side: Side) -> str | None:
+    """What the kicker has done wrong in this cycle, if anything."""
+    if case.toucher != (side, _shoot_out(case).kicker):
+        return None
+    if case.rules.shoot_out.kicker_touches == "once":
+        again = case.state.mode_time >= case.rules.restarts.kick_duration - TINY
+        return "the kicker touched the ball twice" if again else None
+    return "the kicker touched the ball in the area" if in_own_area(case.ball, side.other, case.rules.pitch) else None
+
+
+def _goalie_offends(case: Case, side: Side) -> bool:
+    """Whether the goalie has done what gives the kicker a goal."""
+    if case.rules.shoot_out.goalie_stays:
+        return bool(_goalies_outside(case, side).any())
+    touched = (case.facts.touches_ball[side] & case.facts.goalie[side]).any()
+    return bool(touched) and not in_own_area(case.ball, side, case.rules.pitch)
 
 
 def _goalies_outside(case: Case, side: Side) -> Bools:

@@ -10,6 +10,8 @@ what the referee calls an array over sides and numbers.
 
 from __future__ import annotations
 
+import math
+
 from nutmeg.errors import UsageError
 from nutmeg.match.play_modes import Side
 from nutmeg.match.rules import MOST_PLAYERS
@@ -34,3 +36,10 @@ def side_of_slot(slot: int) -> Side:
 def side_and_number(slot: int) -> tuple[Side, int]:
     """Side and uniform number of a slot."""
     return side_of_slot(slot), slot % MOST_PLAYERS + 1
+
+
+def start_place(slot: int, length: float, width: float, room: float = 0.4) -> tuple[float, float, float]:
+    """Where a player waits that has just joined: in a row from its corner of the pitch, looking at the other goal."""
+    sign, index = (1, slot) if slot < SLOTS // 2 else (-1, slot - SLOTS // 2)
+    x, y = -length / 2 + 2 * room, width / 2 - 2 * room * index
+    return sign * x, y, 0.0 if sign > 0 else math.pi

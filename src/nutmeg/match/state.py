@@ -81,11 +81,17 @@ class DownTimes:
     """On the ground since they last stood."""
     standing: Floats
     """Standing since they were last down."""
+    low: Bools
+    """Who was not standing, one cycle ago."""
+    counted: Bools
+    """Whose time of not standing was counted then."""
+    lying: Bools
+    """Whose time on the ground was counted then."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """A penalised player, held up before it is put outside."""
+    """A penalised player: held up, and then perhaps beside the pitch for a while."""
 
     side: Side
     """Its side."""
@@ -95,6 +101,18 @@ class Held:
     """What for."""
     stamp: float
     """Since when, in `elapsed`."""
+    place: Place | None = None
+    """Where beside the pitch it serves its time; None while it is still held up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stillness:
+    """What was seen when the referee last looked who stands still; both arrays over (2, 11)."""
+
+    place: Floats
+    """(2, 11, 2) where players were, m."""
+    since: Floats
+    """(2, 11) since when they have been standing still near the ball, in `elapsed`; else the time of the look."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +186,9 @@ class MatchState:
     down: DownTimes | None = None
     """How long players have been down; None if nobody is."""
     held: tuple[Held, ...] = ()
-    """Who is being held up."""
+    """Who is being held up, or serves its time beside the pitch."""
+    still: Stillness | None = None
+    """Who stood still when the referee last looked, if it has."""
     stamps: Stamps
     """When things happened to players."""
     in_contact: frozenset[tuple[int, int]] = frozenset()

@@ -35,7 +35,7 @@ from nutmeg.match.facts import SHAPE, Facts
 from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.own_collisions import TOLERANCE, find_own_collisions
 from nutmeg.match.percept import FEET, PARTS, WITH_TOES
-from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of
+from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of, start_place
 from nutmeg.match.world_kernels import read_contacts, read_senses
 
 if TYPE_CHECKING:
@@ -497,10 +497,3 @@ class MatchWorld:
             contact_places=self._pair_places[:count] if count else None,
             self_collision=self.collides.reshape(*SHAPE, len(LIMBS)),
         )
-
-
-def start_place(slot: int, length: float, width: float, room: float = 0.4) -> tuple[float, float, float]:
-    """Where a player waits that has just joined: in a row from its corner of the pitch, looking at the other goal."""
-    sign, index = (1, slot) if slot < SLOTS // 2 else (-1, slot - SLOTS // 2)
-    x, y = -length / 2 + 2 * room, width / 2 - 2 * room * index
-    return sign * x, y, 0.0 if sign > 0 else math.pi

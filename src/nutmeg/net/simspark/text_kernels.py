@@ -115,7 +115,7 @@ def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> bool:
         place += 1
         key = 0
         while place < size and text[place] != 32 and key < 1 << 32:
-            key = key << 8 | np.int64(text[place])
+            key = key << 8 | int(text[place])
             place += 1
         place += 1
         column = _column(key, keys, column)
@@ -148,7 +148,7 @@ def _number(text: Text, place: int) -> tuple[int, float]:
         place += 1
     mantissa, digits, decimals, point = 0, 0, 0, False
     while place < len(text) and digits <= _MOST_DIGITS:
-        byte = np.int64(text[place])
+        byte = int(text[place])
         if byte == 46 and not point:
             point = True
         elif 48 <= byte <= 57:

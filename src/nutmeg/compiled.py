@@ -1,0 +1,63 @@
+"""Compiled functions: numba's `njit`, kept on disk, and compiled anew when anything that they call has changed.
+
+    from nutmeg.compiled import kernel
+
+    @kernel
+    def total(values: Floats) -> float: ...
+
+numba keeps machine code by the contents of the file that a function stands in. What it calls from other files is
+compiled into it, but not looked at: after an upgrade, or an edit, old code would run on. Here the key of what is kept
+also has a digest of those other files. Kernels run without the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+def kernel(function: Function) -> Function:
+    """The function, compiled when it is first called."""
+    compiled = njit(nogil=True)(function)
+    compiled.nutmeg_digest = _digest(function)
+    cache = _Cache(function)
+    cache.digest = compiled.nutmeg_digest
+    compiled._cache = cache  # what njit(cache=True) does, with another key
+    return compiled  # type: ignore[no-any-return]
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Machine code by the digest, too."""
+
+    digest = ""
+
+    def _index_key(self, signature: object, codegen: object) -> tuple[object, ...]:
+        return (*super()._index_key(signature, codegen), self.digest)
+
+
+def _digest(function: Callable[..., Any]) -> str:
+    """Of the files of all kernels that a function calls by name, directly or through others."""
+    names = [name for code in _codes(function.__code__) for name in code.co_names]
+    called: list[Any] = [function.__globals__.get(name) for name in names]
+    digests = {str(found.nutmeg_digest) for found in called if hasattr(found, "nutmeg_digest")}
+    return hashlib.sha256("".join([_of_file(function.__code__.co_filename), *sorted(digests)]).encode()).hexdigest()
+
+
+def _codes(code: Any) -> list[Any]:  # noqa: ANN401 (code objects)
+    """A function's code, and that of functions inside it."""
+    return [code, *(inner for const in code.co_consts if hasattr(const, "co_names") for inner in _codes(const))]
+
+
+@lru_cache(maxsize=1024)
+def _of_file(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
