@@ -7,13 +7,14 @@
 Matches are rows, players the 22 slots of `nutmeg.match.slots`: side * 11 + number - 1. Everything is on the pitch as
 everybody sees it: metres from the centre, the left team attacks +x; headings in radians, 0 looks at +x. Body frames
 have x ahead and y to the left. Arrays are written by kernels in place; what belongs to a player who is not `present`
-means nothing.
+means nothing. Kernels get the arrays of both as one named tuple, `Rows`, which numba knows and a dataclass is not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,18 +96,31 @@ class MatchesState:
     """(M, 22) who is on the pitch or beside it."""
     pose: Floats
     """(M, 22, 3) x, y [m], heading [rad]."""
+    pace: Floats
+    """(M, 22, 3) what the legs are set to, before anything disturbs it: ahead, left [m/s], turning left [rad/s]."""
     speed: Floats
-    """(M, 22, 3) as it really went in the last cycle, in the body's frame: ahead, left [m/s], turning left [rad/s]."""
+    """(M, 22, 3) as it really went in the last cycle, in the body's frame half way through the turn: ahead, left [m/s],
+    turning left [rad/s]."""
     odometry: Floats
-    """(M, 22, 3) how far a player believes to have gone in the last cycle: ahead, left [m], turned left [rad]."""
+    """(M, 22, 3) how far a player believes to have gone in the last cycle: ahead, left [m], as seen half way through
+    the turn, and turned left [rad]."""
     head: Floats
     """(M, 22, 2) yaw to the left, pitch upwards [rad]."""
     posture: Bytes
     """(M, 22) of `Posture`."""
     busy: Floats
     """(M, 22) how long the posture still lasts [s]; of who lies and has not begun to get up, 0."""
+    fallen_to: Floats
+    """(M, 22) of who lies or gets up: where the body lies from its feet, from the heading to the left [rad]: 0 on the
+    belly, pi on the back, a quarter turn on a side."""
+    kick: Bytes
+    """(M, 22) of who kicks: its `KickKind`, as it was ordered when the kick began."""
+    strength: Floats
+    """(M, 22) of who kicks: of the kick, 0..1."""
     ball: Floats
     """(M, 2) where it lies or rolls [m]."""
+    ball_before: Floats
+    """(M, 2) where it was at the beginning of the last cycle [m]."""
     ball_speed: Floats
     """(M, 2) [m/s]."""
     touched: Bools
@@ -129,12 +143,17 @@ class MatchesState:
             cycle=np.zeros(count, np.int64),
             present=np.zeros(players, bool),
             pose=np.zeros((*players, 3)),
+            pace=np.zeros((*players, 3)),
             speed=np.zeros((*players, 3)),
             odometry=np.zeros((*players, 3)),
             head=np.zeros((*players, 2)),
             posture=np.zeros(players, np.int8),
             busy=np.zeros(players),
+            fallen_to=np.zeros(players),
+            kick=np.zeros(players, np.int8),
+            strength=np.zeros(players),
             ball=np.zeros((count, 2)),
+            ball_before=np.zeros((count, 2)),
             ball_speed=np.zeros((count, 2)),
             touched=np.zeros(players, bool),
             kicked=np.zeros(players, bool),
@@ -142,3 +161,39 @@ class MatchesState:
             pushed=np.zeros((*players, SLOTS), np.int8),
             contact=np.zeros((*players, SLOTS), bool),
         )
+
+
+class Rows(NamedTuple):
+    """The arrays of a state and of orders, for kernels; names as there, of orders with `order_` before them."""
+
+    seed: NDArray[np.uint64]
+    cycle: NDArray[np.int64]
+    present: Bools
+    pose: Floats
+    pace: Floats
+    speed: Floats
+    odometry: Floats
+    head: Floats
+    posture: Bytes
+    busy: Floats
+    fallen_to: Floats
+    kick: Bytes
+    strength: Floats
+    ball: Floats
+    ball_before: Floats
+    ball_speed: Floats
+    touched: Bools
+    kicked: Bools
+    fell: Bools
+    pushed: Bytes
+    contact: Bools
+    order_legs: Bytes
+    order_wish: Floats
+    order_kick: Bytes
+    order_strength: Floats
+    order_look: Floats
+
+    @classmethod
+    def of(cls, state: MatchesState, orders: Orders) -> Rows:
+        """The very arrays, not copies."""
+        return cls(**vars(state), **{f"order_{name}": array for name, array in vars(orders).items()})

@@ -1,0 +1,178 @@
+"""What thousands of matches need in every cycle beside the world and the senses, compiled.
+
+    decide_matches(chosen, rows, beliefs, modes, players, grounds, traits, minds, orders, held, beamed)
+    find_matters(chosen, rows, end, side, due, since, low, flags)
+
+The first asks compiled players and turns what they want into orders of the world; the second says in which matches
+something has happened that the referee must see (see `match.quiet`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from nutmeg.match.behaviour.motion_kernels import wrapped
+from nutmeg.match.behaviour.state import Legs, Posture
+from nutmeg.match.behaviour.strategy_kernels import decide_row
+from nutmeg.match.behaviour.strategy_rows import (
+    BEAM,
+    BEAMS,
+    DOING_KICK,
+    GAME,
+    KICK,
+    LEGS,
+    MODE,
+    NUMBER,
+    PITCH,
+    PLAYERS,
+    SIDE,
+    STRENGTH,
+    TIME,
+    WISH,
+    YAW,
+)
+from nutmeg.match.play_modes import PAUSED
+from nutmeg.match.rules import MOST_PLAYERS
+from nutmeg.match.slots import SLOTS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.match.behaviour.state import Rows
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+_STAND, _WALK, _KICK, _GET_UP = int(Legs.STAND), int(Legs.WALK), int(Legs.KICK), int(Legs.GET_UP)
+_LYING, _KICKING, _UPRIGHT = int(Posture.LYING), int(Posture.KICKING), int(Posture.UPRIGHT)
+_PAUSES = np.array([mode in PAUSED for mode in range(32)])
+TENTHS = 10.0
+"""Cycles in a second."""
+DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
+TINY = 1e-6
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def decide_matches(
+    chosen: Ints,
+    rows: Rows,
+    beliefs: Floats,
+    modes: Ints,
+    players: Ints,
+    grounds: Floats,
+    traits: Floats,
+    minds: Floats,
+    orders: Floats,
+    held: Bools,
+    beamed: Bools,
+) -> None:
+    """Asks everybody in the matches `chosen` (K,) and orders what they want.
+
+    Args:
+        chosen: (K,) matches.
+        rows: the world's arrays.
+        beliefs: (M, 22, 102).
+        modes: (M,) play modes.
+        players: (M,) of a team.
+        grounds: (M, 22) pitch and bodies.
+        traits: (M, 2, 10) strategies of left and right.
+        minds: (M, 22, 9).
+        orders: (M, 22, 13), written.
+        held: (M, 22) who serves a penalty, and stands.
+        beamed: (M, 22) who has been put somewhere by its own wish, written.
+    """
+    game = np.zeros(GAME)
+    for m in chosen:
+        for i in range(SLOTS):
+            if not rows.present[m, i]:
+                continue
+            game[TIME], game[MODE] = rows.cycle[m] / TENTHS, modes[m]
+            game[SIDE], game[NUMBER], game[PLAYERS] = i // MOST_PLAYERS, i % MOST_PLAYERS + 1, players[m]
+            game[DOING_KICK] = 1.0 if rows.posture[m, i] == _KICKING else 0.0
+            order = orders[m, i]
+            decide_row(beliefs[m, i], game, grounds[m], traits[m, i // MOST_PLAYERS], minds[m, i], order)
+            beamed[m, i] = order[BEAMS] > 0.5 and _PAUSES[modes[m]]
+            if beamed[m, i]:
+                beam(rows, m, i, order[BEAM], order[BEAM + 1], order[BEAM + 2] * DEGREES)
+            _give(rows, m, i, order, held[m, i])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _give(rows: Rows, m: int, i: int, order: Floats, held: bool) -> None:
+    """Passes a player's order on to the world, as `requests.order_from` does."""
+    legs = int(order[LEGS])
+    if rows.posture[m, i] == _LYING:
+        legs = _GET_UP
+    if held:
+        legs = _STAND
+    rows.order_legs[m, i] = legs
+    rows.order_look[m, i, 0], rows.order_look[m, i, 1] = order[YAW], order[PITCH]
+    if legs == _WALK:
+        for axis in range(3):
+            rows.order_wish[m, i, axis] = order[WISH + axis]
+    elif legs == _KICK:
+        rows.order_kick[m, i], rows.order_strength[m, i] = int(order[KICK]), order[STRENGTH]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None:
+    """Puts a player upright into its own half, at a place as its team sees it [m, m, degrees]."""
+    sign = 1.0 if i < MOST_PLAYERS else -1.0
+    heading = degrees * RADIANS + (0.0 if i < MOST_PLAYERS else math.pi)
+    rows.pose[m, i, 0], rows.pose[m, i, 1] = sign * min(x, 0.0), sign * y
+    rows.pose[m, i, 2] = wrapped(heading)
+    for axis in range(3):
+        rows.pace[m, i, axis] = rows.speed[m, i, axis] = rows.odometry[m, i, axis] = 0.0
+    rows.posture[m, i], rows.busy[m, i] = _UPRIGHT, 0.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def find_matters(
+    chosen: Ints,
+    rows: Rows,
+    end: float,
+    side: float,
+    step: float,
+    touching: bool,
+    due: Floats,
+    since: Floats,
+    low: Bools,
+    flags: Bools,
+) -> None:
+    """Counts the cycle, and flags matches in which the referee must be asked.
+
+    Args:
+        chosen: (K,) matches.
+        rows: the world's arrays.
+        end: half the pitch's length, m.
+        side: half its width, m.
+        step: length of a cycle, s.
+        touching: whether the rules care for players who touch without pushing.
+        due: (M,) how long it is quiet after the last judgement, s.
+        since: (M,) time since that, s; counted on.
+        low: (M, 22) who was not standing one cycle ago; renewed.
+        flags: (M,) written.
+    """
+    for m in chosen:
+        since[m] += step
+        matters = since[m] >= due[m] - TINY
+        matters = matters or not (abs(rows.ball[m, 0]) <= end and abs(rows.ball[m, 1]) <= side)
+        for i in range(SLOTS):
+            if not rows.present[m, i]:
+                continue
+            posture = rows.posture[m, i]
+            down = posture not in (_UPRIGHT, _KICKING)
+            if down != low[m, i] or rows.touched[m, i]:
+                matters = True
+            low[m, i] = down
+            if not matters:
+                for j in range(SLOTS):
+                    if rows.pushed[m, i, j] != 0 or (touching and rows.contact[m, i, j]):
+                        matters = True
+                        break
+        flags[m] = matters

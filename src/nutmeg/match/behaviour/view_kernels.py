@@ -1,0 +1,232 @@
+"""The geometry of two cameras in a head, compiled: what is in a picture, what hides it, and where it is found to be.
+
+The frame of the head has the body's origin, turned by heading and yaw. There a camera is at (x, y, z) and looks ahead
+and down by a tilt; a point in its own frame is ahead by `cos a - sin dz` and above by `sin a + cos dz`, and is in view
+if its slopes to the side and upwards are within half the opening. A thing that stands (post, robot) is an upright line
+that is cut to the view. What is seen is measured as in a picture: its place there with the noise of a pixel and of the
+unknown sway of the trunk, put back onto the ground through the camera that the player believes to have. So the error of
+a distance d grows with d^2 over the camera's height. Of a thing whose foot is not in view, the distance comes from its
+width in pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from nutmeg.match.behaviour.random_kernels import normal_pair
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Frame = tuple[float, float, float, float, float, float]
+"""Of a head: x, y, cosine and sine of where it looks on the pitch, its yaw, and the body's heading."""
+
+DISTANCE, BEARING, TURN, SPREAD = 0, 1, 2, 3
+"""Columns of what is told of a thing: m, rad to the left, rad, and the standard deviation of the distance, m."""
+Camera = tuple[float, float, float, float, float]
+X, Y, Z, COS, SIN = 0, 1, 2, 3, 4
+"""Columns of a camera: its place in the frame of the head, and its tilt downwards."""
+TOP, BOTTOM = 0, 1
+"""Which camera is which in a pair."""
+LEAST_AHEAD = 0.02
+"""Nothing nearer to a camera is in view, m."""
+Sway = tuple[float, float, float, float]
+"""The unknown tilt of a trunk: downwards ahead and to the left, and the standard deviation of both; rad. And the share
+of a distance that is its error, where distances are measured as such."""
+Polar = tuple[float, float, float]
+"""Where a thing is found to be: distance, bearing, standard deviation of the distance; `NOWHERE` if it is not found."""
+NOWHERE = (-1.0, 0.0, 0.0)
+FARTHEST = 50.0
+"""Nothing is found farther away on the ground, m."""
+
+
+class VisionNumbers(NamedTuple):
+    """The settings as the kernels want them; m, rad. What is not said here is as in `eyes`, under the same name."""
+
+    top: tuple[float, float, float]
+    """From the neck to the upper camera, head straight."""
+    bottom: tuple[float, float, float]
+    bottom_tilt: tuple[float, float]
+    """Cosine and sine of how far the lower camera looks further down."""
+    neck: tuple[float, float, float]
+    across: float
+    """Tangent of half the horizontal opening."""
+    up: float
+    """Tangent of half the vertical opening."""
+    noise: float
+    """Standard deviation of a slope in a picture."""
+    sway: float
+    turn_noise: float
+    ball_range: float
+    post_range: float
+    robot_range: float
+    team_range: float
+    mark_range: float
+    miss_ball: float
+    miss_post: float
+    miss_robot: float
+    miss_mark: float
+    ghost_ball: float
+    ghost_robot: float
+    ghost_mark: float
+    range_noise: float
+    hides: bool
+    numbers: bool
+    names: bool
+    goals_differ: bool
+    width: float
+    height: float
+    waistband: float
+    lying_width: float
+    lying_height: float
+    ball_radius: float
+    post_radius: float
+    post_height: float
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def aim(pose: Floats, head: Floats, m: int, s: int) -> Frame:
+    """The frame of the head of player s in match m."""
+    way = pose[m, s, 2] + head[m, s, 0]
+    return pose[m, s, 0], pose[m, s, 1], math.cos(way), math.sin(way), head[m, s, 0], pose[m, s, 2]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Camera]:
+    """The upper and the lower camera in the frame of the head."""
+    x, y, z = n.neck
+    if x != 0.0 or y != 0.0:
+        c, s = math.cos(yaw), math.sin(yaw)
+        x, y = c * x + s * y, c * y - s * x
+    c, s = math.cos(pitch), math.sin(pitch)
+    top, bottom, (tilt_c, tilt_s) = n.top, n.bottom, n.bottom_tilt
+    return (
+        (x + c * top[0] - s * top[2], y + top[1], z + s * top[0] + c * top[2], c, -s),
+        (
+            x + c * bottom[0] - s * bottom[2],
+            y + bottom[1],
+            z + s * bottom[0] + c * bottom[2],
+            tilt_c * c + tilt_s * s,
+            tilt_s * c - tilt_c * s,
+        ),
+    )
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def into_head(x: float, y: float, frame: Frame) -> tuple[float, float]:
+    """A place on the pitch in the frame of the head."""
+    dx, dy = x - frame[0], y - frame[1]
+    return frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, camera: Camera) -> bool:
+    """Whether something that is nearer than a point covers it; `own` is the row that is the thing itself, or -1."""
+    tx, ty = x - camera[X], y - camera[Y]
+    far2 = tx * tx + ty * ty + 1e-12
+    for k in range(count):
+        ox, oy = hiding[k, 0] - camera[X], hiding[k, 1] - camera[Y]
+        along = ox * tx + oy * ty
+        if k == own or along <= 0.0 or along >= far2:
+            continue
+        off = ox * ty - oy * tx
+        if off * off < hiding[k, 2] ** 2 * far2 and camera[Z] + (z - camera[Z]) * along / far2 < hiding[k, 3]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def surely_out(x: float, y: float, farthest: float, across: float, height: float) -> bool:
+    """Whether a thing is in no picture, told quickly: too far, behind, or far to a side for cameras at that height.
+
+    A camera at a height h that looks down by any tilt has a point on the ground ahead by at most its distance and h.
+    """
+    out: bool = x <= 0.0 or abs(y) > across * (x + height) or x * x + y * y > farthest * farthest
+    return out
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
+    """Whether a point is in a camera's picture."""
+    a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
+    ahead, above = camera[COS] * a - camera[SIN] * dz, camera[SIN] * a + camera[COS] * dz
+    seen: bool = ahead > LEAST_AHEAD and abs(left) <= across * ahead and abs(above) <= up * ahead
+    return seen
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def cut(x: float, y: float, top: float, camera: Camera, across: float, up: float) -> tuple[float, float]:
+    """The part of an upright line from the ground to `top` that is in a picture: its heights; none if low > high."""
+    a, left = x - camera[X], abs(y - camera[Y])
+    ahead, above = camera[COS] * a + camera[SIN] * camera[Z], camera[SIN] * a - camera[COS] * camera[Z]
+    low, high = 0.0, top
+    for k in range(3):
+        if k == 0:
+            at, slope = up * ahead - above, -up * camera[SIN] - camera[COS]
+        elif k == 1:
+            at, slope = up * ahead + above, -up * camera[SIN] + camera[COS]
+        else:
+            at, slope = across * ahead - left, -across * camera[SIN]
+        if slope > 1e-9:
+            low = max(low, -at / slope)
+        elif slope < -1e-9:
+            high = min(high, -at / slope)
+        elif at < 0.0:
+            return 1.0, 0.0
+    return low, high
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def measure(
+    x: float,
+    y: float,
+    z: float,
+    camera: Camera,
+    draw: np.uint64,
+    count: int,
+    sway: Sway,
+    yaw: float,
+    noise: float,
+) -> Polar:
+    """Where a point of known height z is found to be from its place in a picture."""
+    a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
+    ahead, up = camera[COS] * a - camera[SIN] * dz, camera[SIN] * a + camera[COS] * dz
+    e, f = normal_pair(draw, count)
+    if sway[3] > 0.0:
+        far = math.sqrt(x * x + y * y)
+        return far * (1.0 + sway[3] * e), wrapped(math.atan2(y, x) + noise * f + yaw), far * sway[3]
+    across, above = left / ahead + noise * e, up / ahead + noise * f
+    across, above = across + sway[1] * above, above + sway[0] * (1.0 + above * above) - sway[1] * across
+    level, down = camera[COS] + camera[SIN] * above, camera[SIN] - camera[COS] * above
+    if down * FARTHEST < -dz or dz >= 0.0:
+        return NOWHERE
+    far = -dz / down
+    hx, hy = camera[X] + level * far, camera[Y] + across * far
+    flat2 = (level * level + across * across) * far * far
+    spread = (flat2 + dz * dz) / -dz * math.sqrt(noise**2 + sway[2] ** 2)
+    return math.sqrt(hx * hx + hy * hy), wrapped(math.atan2(hy, hx) + yaw), spread
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int, yaw: float, noise: float) -> Polar:
+    """Where a thing of known width is found to be without its foot."""
+    e, f = normal_pair(draw, count)
+    distance = math.sqrt(x * x + y * y)
+    slope = math.sqrt(2.0) * noise * distance / width
+    if 1.0 + slope * e < 0.2:
+        return NOWHERE
+    return distance / (1.0 + slope * e), wrapped(math.atan2(y, x) + noise * f + yaw), slope * distance
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def wrapped(angle: float) -> float:
+    """An angle within half a turn."""
+    if -math.pi <= angle <= math.pi:
+        return angle
+    return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))

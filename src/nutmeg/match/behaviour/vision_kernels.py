@@ -1,0 +1,368 @@
+"""Symbolic vision, compiled: what the two cameras of every player of M matches show, as lists of named things.
+
+Draws of a player in a cycle: 2j for the noise of thing j and 2j + 1 for missing it; j is 0 for the ball, 1 to 4 for
+posts, 5 to 26 for robots by slot, then landmarks. The geometry is in `view_kernels`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from nutmeg.match.behaviour.marks import Kind
+from nutmeg.match.behaviour.random_kernels import VISION, key, normal_of, normal_pair, uniform_of
+from nutmeg.match.behaviour.state import Posture
+from nutmeg.match.behaviour.view_kernels import (
+    BEARING,
+    BOTTOM,
+    COS,
+    DISTANCE,
+    NOWHERE,
+    SIN,
+    SPREAD,
+    TOP,
+    TURN,
+    Camera,
+    Frame,
+    Polar,
+    Sway,
+    VisionNumbers,
+    X,
+    Y,
+    Z,
+    aim,
+    cameras_of,
+    cut,
+    hidden,
+    into_head,
+    measure,
+    measure_width,
+    shows,
+    surely_out,
+    wrapped,
+)
+from nutmeg.match.slots import SLOTS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Bytes = NDArray[np.int8]
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    Cameras = tuple[Camera, Camera]
+    Gaze = tuple[Frame, Cameras, Sway, np.uint64]
+    """How one player looks: the frame of its head, its cameras, the sway of its trunk, the key of its draws."""
+
+KIND, NUMBER, LYING = 4, 5, 6
+"""Columns of the list while it is made, after those of `view_kernels`."""
+FIRST_ROBOT = 5
+FIRST_MARK = FIRST_ROBOT + SLOTS
+TURN_DRAW, SWAY_DRAW, GHOST_DRAW = 200, 400, 401
+MARGIN = 0.1
+"""How far at most a camera is from above the feet, and more, m."""
+MOST_HIDING = SLOTS + 4
+STANDS = Posture.KICKING.value
+"""Who does more than this (lies, gets up, dives) sees nothing."""
+
+BALL, MATE, OPPONENT, ROBOT = Kind.BALL.value, Kind.MATE.value, Kind.OPPONENT.value, Kind.ROBOT.value
+OWN_POST, THEIR_POST, POST = Kind.OWN_POST.value, Kind.THEIR_POST.value, Kind.POST.value
+L_CROSSING, X_CROSSING = Kind.L_CROSSING.value, Kind.X_CROSSING.value
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def see_all(
+    rows: Ints,
+    seed: NDArray[np.uint64],
+    cycle: Ints,
+    present: Bools,
+    pose: Floats,
+    speed: Floats,
+    head: Floats,
+    posture: Bytes,
+    ball: Floats,
+    posts: Floats,
+    mark_kind: Bytes,
+    mark_place: Floats,
+    mark_turn: Floats,
+    n: VisionNumbers,
+    count: Ints,
+    kind: Bytes,
+    number: Bytes,
+    lying: Bools,
+    polar: Floats,
+) -> None:
+    """What all players of the matches `rows` see: fills count (M, 22), kind, number, lying (M, 22, K), polar (.., 4).
+
+    The state is as in `MatchesState`; posts (4, 2) and marks as in `marks`.
+    """
+    hiding, out = np.empty((MOST_HIDING, 4)), np.empty((polar.shape[2], 7))
+    for m in rows:
+        for s in range(SLOTS):
+            count[m, s] = 0
+            if not present[m, s] or posture[m, s] > STANDS:
+                continue
+            draw = key(seed[m], cycle[m], s, VISION)
+            frame, cameras = aim(pose, head, m, s), cameras_of(head[m, s, 0], head[m, s, 1], n)
+            gaze = (frame, cameras, _sway(speed, m, s, draw, n.sway, n.range_noise), draw)
+            hiders = _find_hiding(m, s, present, pose, posture, posts, frame, n, hiding)
+            if not n.hides:
+                hiders = -hiders
+            seen = _see_ball(ball[m, 0], ball[m, 1], gaze, hiding, hiders, n, out)
+            seen = _see_posts(s, len(posts), gaze, hiding, hiders, n, out, seen)
+            seen = _see_robots(m, s, present, posture, gaze, hiding, hiders, n, out, seen)
+            seen = _see_marks(s, mark_kind, mark_place, mark_turn, gaze, hiding, hiders, n, out, seen)
+            seen = _see_ghost(gaze, n, out, seen)
+            _list(m, s, seen, out, kind, number, lying, polar)
+            count[m, s] = seen
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _sway(speed: Floats, m: int, s: int, draw: np.uint64, spread: float, share: float) -> Sway:
+    """The unknown tilt of a trunk; none of who stands."""
+    if spread > 0.0 and (abs(speed[m, s, 0]) + abs(speed[m, s, 1]) > 0.005 or abs(speed[m, s, 2]) > 0.01):
+        a, b = normal_pair(draw, SWAY_DRAW)
+        return spread * a, spread * b, spread, share
+    return 0.0, 0.0, 0.0, share
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _find_hiding(
+    m: int,
+    own: int,
+    present: Bools,
+    pose: Floats,
+    posture: Bytes,
+    posts: Floats,
+    frame: Frame,
+    n: VisionNumbers,
+    hiding: Floats,
+) -> int:
+    """Fills what may hide things from a player: x, y in the frame of its head, half width, height; returns how many.
+
+    Posts are first, if there are any; then robots by slot, without the player itself. Where nothing hides anything, the
+    number is taken as negative.
+    """
+    count = 0
+    for k in range(len(posts)):
+        hiding[count, 0], hiding[count, 1] = into_head(posts[k, 0], posts[k, 1], frame)
+        hiding[count, 2], hiding[count, 3] = n.post_radius, n.post_height
+        count += 1
+    for k in range(SLOTS):
+        if present[m, k] and k != own:
+            hiding[count, 0], hiding[count, 1] = into_head(pose[m, k, 0], pose[m, k, 1], frame)
+            stands = posture[m, k] <= STANDS
+            hiding[count, 2] = 0.5 * (n.width if stands else n.lying_width)
+            hiding[count, 3] = n.height if stands else n.lying_height
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _see_ball(
+    ball_x: float, ball_y: float, gaze: Gaze, hiding: Floats, hiders: int, n: VisionNumbers, out: Floats
+) -> int:
+    """Lists the ball, if it is seen; returns how many things are listed."""
+    frame, cameras, sway, draw = gaze
+    x, y = into_head(ball_x, ball_y, frame)
+    z = n.ball_radius
+    if surely_out(x, y, n.ball_range, n.across, cameras[TOP][Z] + MARGIN):
+        return 0
+    for k in range(1, -1, -1):
+        if not shows(x, y, z, cameras[k], n.across, n.up):
+            continue
+        if hidden(x, y, z, -1, hiding, hiders, cameras[k]) or uniform_of(draw, 1) < n.miss_ball:
+            return 0
+        seen: int = _add(out, 0, BALL, 0, np.nan, measure(x, y, z, cameras[k], draw, 0, sway, frame[4], n.noise))
+        return seen
+    return 0
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _add(out: Floats, seen: int, kind: int, number: int, turn: float, polar: Polar) -> int:
+    """Lists a thing after `seen` others, if it was found anywhere; returns how many there are now."""
+    if polar[0] < 0.0:
+        return seen
+    out[seen, DISTANCE], out[seen, BEARING], out[seen, SPREAD] = polar
+    out[seen, TURN], out[seen, KIND], out[seen, NUMBER], out[seen, LYING] = turn, kind, number, 0.0
+    return seen + 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _see_upright(
+    row: int, count: int, gaze: Gaze, hiding: Floats, hiders: int, across: float, up: float, noise: float
+) -> tuple[float, float, Polar]:
+    """Measures a thing that stands, a row of `hiding`, by its foot if that is seen; first, the heights in view.
+
+    Where the foot is hidden only the upper end is looked at. Nothing is seen if the first height is above the second.
+    """
+    frame, cameras, sway, draw = gaze
+    x, y, width, top = hiding[row, 0], hiding[row, 1], 2.0 * hiding[row, 2], hiding[row, 3]
+    lowest, highest, polar = 1e3, -1e3, NOWHERE
+    for k in range(1, -1, -1):
+        low, high = cut(x, y, top, cameras[k], across, up)
+        if low >= high or hidden(x, y, high, row, hiding, hiders, cameras[k]):
+            continue
+        if polar[0] < 0.0 and (low <= 0.0 or sway[3] > 0.0) and not hidden(x, y, 0.0, row, hiding, hiders, cameras[k]):
+            polar = measure(x, y, 0.0, cameras[k], draw, count, sway, frame[4], noise)
+        lowest, highest = min(low, lowest), max(high, highest)
+    if lowest <= highest and polar[0] < 0.0:
+        polar = measure_width(x, y, width, draw, count, frame[4], noise)
+    return lowest, highest, polar
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _see_posts(
+    own: int, posts: int, gaze: Gaze, hiding: Floats, hiders: int, n: VisionNumbers, out: Floats, seen: int
+) -> int:
+    """Lists the posts that are seen after `seen` things; which of two it is tells the crossbar, if its end is seen."""
+    right = 1 if own >= SLOTS // 2 else 0
+    for k in range(posts):
+        if surely_out(hiding[k, 0], hiding[k, 1], n.post_range, n.across, gaze[1][TOP][Z] + MARGIN):
+            continue
+        low, high, polar = _see_upright(k, 2 + 2 * k, gaze, hiding, hiders, n.across, n.up, n.noise)
+        if low > high or uniform_of(gaze[3], 3 + 2 * k) < n.miss_post:
+            continue
+        kind = POST
+        if n.goals_differ or n.names:
+            kind = OWN_POST if k // 2 == right else THEIR_POST
+        which = 1 + (k + right) % 2
+        seen = _add(out, seen, kind, which if high >= n.post_height or n.names else 0, np.nan, polar)
+    return seen
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _see_robots(
+    m: int,
+    own: int,
+    present: Bools,
+    posture: Bytes,
+    gaze: Gaze,
+    hiding: Floats,
+    hiders: int,
+    n: VisionNumbers,
+    out: Floats,
+    seen: int,
+) -> int:
+    """Lists the robots that are seen after `seen` things."""
+    row = abs(hiders)
+    for k in range(SLOTS - 1, -1, -1):
+        if not present[m, k] or k == own:
+            continue
+        row -= 1
+        if surely_out(hiding[row, 0], hiding[row, 1], n.robot_range, n.across, gaze[1][TOP][Z] + MARGIN):
+            continue
+        far2 = hiding[row, 0] ** 2 + hiding[row, 1] ** 2
+        j = 2 * (FIRST_ROBOT + k)
+        low, high, polar = _see_upright(row, j, gaze, hiding, hiders, n.across, n.up, n.noise)
+        if low > high or uniform_of(gaze[3], j + 1) < n.miss_robot:
+            continue
+        lies = posture[m, k] > STANDS
+        known = far2 <= n.team_range**2 and (lies or low <= n.waistband <= high)
+        mate = (k < SLOTS // 2) == (own < SLOTS // 2)
+        kind = ROBOT if not known else MATE if mate else OPPONENT
+        seen = _add(out, seen, kind, k % (SLOTS // 2) + 1 if known and n.numbers else 0, np.nan, polar)
+        if seen > 0 and lies:
+            out[seen - 1, LYING] = 1.0
+    return seen
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _see_marks(
+    own: int,
+    mark_kind: Bytes,
+    mark_place: Floats,
+    mark_turn: Floats,
+    gaze: Gaze,
+    hiding: Floats,
+    hiders: int,
+    n: VisionNumbers,
+    out: Floats,
+    seen: int,
+) -> int:
+    """Lists the landmarks on the ground that are seen after `seen` things."""
+    frame, cameras, sway, draw = gaze
+    half, across, up, height = len(mark_kind) // 2, n.across, n.up, cameras[TOP][Z] + MARGIN
+    for i in range(len(mark_kind)):
+        x, y = into_head(mark_place[i, 0], mark_place[i, 1], frame)
+        if surely_out(x, y, n.mark_range, across, height):
+            continue
+        k = BOTTOM
+        if not shows(x, y, 0.0, cameras[BOTTOM], across, up):
+            k = TOP
+            if not shows(x, y, 0.0, cameras[TOP], across, up):
+                continue
+        j = 2 * (FIRST_MARK + i)
+        if uniform_of(draw, j + 1) < n.miss_mark or hidden(x, y, 0.0, -1, hiding, hiders, cameras[k]):
+            continue
+        polar = measure(x, y, 0.0, cameras[k], draw, j, sway, frame[4], n.noise)
+        turn = mark_turn[i]
+        if not math.isnan(turn):
+            turn = wrapped(turn - frame[5] + n.turn_noise * normal_of(draw, j + TURN_DRAW))
+        seen = _add(out, seen, mark_kind[i], _team_number(i, own, half) if n.names else 0, turn, polar)
+    return seen
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _team_number(i: int, own: int, half: int) -> int:
+    """Which landmark it is, from 1, in the frame of the player's team: for the right one the pitch is turned round."""
+    if own < SLOTS // 2 or i >= 2 * half:
+        return i + 1
+    return (i + half) % (2 * half) + 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _see_ghost(gaze: Gaze, n: VisionNumbers, out: Floats, seen: int) -> int:
+    """Lists perhaps a thing that is not there, at a place in a picture that is on the ground and not too far."""
+    draw = gaze[3]
+    chance = uniform_of(draw, GHOST_DRAW)
+    if chance >= n.ghost_ball + n.ghost_robot + n.ghost_mark:
+        return seen
+    camera = gaze[1][TOP if uniform_of(draw, GHOST_DRAW + 1) < 0.5 else BOTTOM]
+    across = n.across * (2.0 * uniform_of(draw, GHOST_DRAW + 2) - 1.0)
+    above = n.up * (2.0 * uniform_of(draw, GHOST_DRAW + 3) - 1.0)
+    level, down = camera[COS] + camera[SIN] * above, camera[SIN] - camera[COS] * above
+    if down <= 0.05:
+        return seen
+    far, which = camera[Z] / down, uniform_of(draw, GHOST_DRAW + 4)
+    x, y = camera[X] + level * far, camera[Y] + across * far
+    if chance < n.ghost_ball:
+        kind, farthest = BALL, 0.0 if seen > 0 and out[0, KIND] == BALL else n.ball_range
+    elif chance < n.ghost_ball + n.ghost_robot:
+        kind, farthest = MATE if which < 0.5 else OPPONENT, n.robot_range
+    else:
+        kind, farthest = L_CROSSING + int(3.0 * which), n.mark_range
+    if x * x + y * y > farthest**2:
+        return seen
+    turn = math.pi * (2.0 * uniform_of(draw, GHOST_DRAW + 6) - 1.0) if L_CROSSING <= kind < X_CROSSING else np.nan
+    polar = measure(x, y, 0.0, camera, draw, GHOST_DRAW + 5, gaze[2], gaze[0][4], n.noise)
+    listed: int = _add(out, seen, kind, 0, turn, polar)
+    return listed
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _list(
+    m: int,
+    s: int,
+    seen: int,
+    out: Floats,
+    kind: Bytes,
+    number: Bytes,
+    lying: Bools,
+    polar: Floats,
+) -> None:
+    """Writes what is seen to where it is told, near things first, so that the order tells nothing of who is who."""
+    for i in range(seen):
+        distance, j = out[i, DISTANCE], i
+        while j > 0 and polar[m, s, j - 1, DISTANCE] > distance:
+            kind[m, s, j], number[m, s, j], lying[m, s, j] = kind[m, s, j - 1], number[m, s, j - 1], lying[m, s, j - 1]
+            for c in range(4):
+                polar[m, s, j, c] = polar[m, s, j - 1, c]
+            j -= 1
+        kind[m, s, j], number[m, s, j] = np.int8(out[i, KIND]), np.int8(out[i, NUMBER])
+        lying[m, s, j] = out[i, LYING] > 0.0
+        for c in range(4):
+            polar[m, s, j, c] = out[i, c]

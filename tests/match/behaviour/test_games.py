@@ -1,0 +1,72 @@
+"""Many matches at once: each as if it were alone, on any number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.match.behaviour.game import BehaviourGame
+from nutmeg.match.behaviour.games import BehaviourGames
+from nutmeg.match.behaviour.strategies import strategy_decide
+from nutmeg.match.driver import Driver
+from nutmeg.match.rules import load_rules
+
+BOOK = load_rules("spl2011")
+RULES = replace(BOOK, shoot_out=replace(BOOK.shoot_out, on=False)).with_match(
+    half_length=15.0, wait_before_kick_off=1.0
+)
+
+
+@pytest.mark.parametrize(("left", "right"), [("roles-pass", "kick-anywhere"), ("everyone-chases", "roles")])
+def test_a_match_among_others_is_the_one_that_a_single_game_plays(left: str, right: str) -> None:
+    games = BehaviourGames(RULES, left=left, right=right, seeds=[5, 3])
+    game = BehaviourGame(RULES, seed=3, left="a", right="b")
+    driver = Driver(game, game.team("a", strategy_decide(left)) | game.team("b", strategy_decide(right)))
+    chosen = np.array([0, 1])
+    falls = 0
+    for _ in range(330):
+        driver.cycle()
+        games.cycle(chosen)
+        falls += sum(event.kind == "fall" for event in game.events)
+        for name in ("pose", "posture", "head", "ball"):
+            alone, among = getattr(game.world.state, name)[0], getattr(games.world.state, name)[1]
+            assert np.array_equal(alone, among), f"{name} at {game.time} s"
+        assert game.state.mode is games.states[1].mode
+        assert game.state.score == games.states[1].score
+    result = games.results()[1]
+    assert result.goals == (game.state.score[::-1] if game.swaps else game.state.score)
+    assert sum(result.falls) == falls
+
+
+def test_results_do_not_depend_on_threads_or_on_what_else_is_played() -> None:
+    def results(seeds: list[int], threads: int) -> dict[int, object]:
+        games = BehaviourGames(RULES, left="roles", right="everyone-aims", seeds=seeds, threads=threads)
+        poses = {seed: row.tobytes() for seed, row in zip(seeds, games.world.state.pose, strict=True)}
+        found = games.run()
+        assert all(result.over for result in found)
+        poses = {seed: row.tobytes() for seed, row in zip(seeds, games.world.state.pose, strict=True)}
+        return {result.seed: (result, poses[result.seed]) for result in found}
+
+    one, two = results([1, 2, 3, 4], 1), results([4, 2, 9, 1], 3)
+    for seed in (1, 2, 4):
+        assert one[seed] == two[seed]
+
+
+def test_each_match_may_have_its_own_strategies() -> None:
+    games = BehaviourGames(RULES, left=["roles", "statue"], right=["statue", "statue"], seeds=[1, 1])
+    games.run(20.0)
+    assert games.world.state.ball[1] == pytest.approx([0.0, 0.0], abs=1e-6), "statues leave the ball alone"
+    assert np.abs(games.world.state.pose[0] - games.world.state.pose[1]).max() > 0.1
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="roles"):
+        BehaviourGames(RULES, left="rolls", right="statue", seeds=[1])
+    with pytest.raises(UsageError, match="2 entries for 1 matches"):
+        BehaviourGames(RULES, left=["statue", "statue"], right="statue", seeds=[1])
+    games = BehaviourGames(RULES.with_match(automatic_kick_off=False), left="statue", right="statue", seeds=[1])
+    with pytest.raises(UsageError, match="never end"):
+        games.run()
