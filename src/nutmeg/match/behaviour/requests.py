@@ -1,6 +1,7 @@
 """Requests of players turned into orders of the behavioural world, and the other way round.
 
     order_from(request, orders, match=0, slot=3, lying=False)
+    request_row(request)                                # as a recording keeps it
     doing_of(Posture.KICKING, moves=False)              # "kick"
 
 A kick to the left is one with the inside of the right foot, and the other way round. Who lies gets up, whatever it
@@ -9,6 +10,7 @@ wants, as in the physical world.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from nutmeg.match.behaviour.state import KickKind, Legs, Posture
@@ -45,6 +47,26 @@ def order_from(request: Request, orders: Orders, *, match: int, slot: int, lying
         orders.legs[row] = Legs.DIVE_LEFT if legs.side == "left" else Legs.DIVE_RIGHT
     else:
         orders.legs[row] = Legs.STAND
+
+
+def request_row(request: Request) -> tuple[float, ...]:
+    """What a player wants, in numbers.
+
+    Legs by index, a walk's velocities ahead, left [m/s] and turning left [rad/s], which kick and how strong (missing
+    without one), and where to look: yaw, pitch [rad].
+    """
+    legs, look = request.legs, request.look
+    walk, kick = (0.0, 0.0, 0.0), (math.nan, math.nan)
+    if isinstance(legs, Walk):
+        order, walk = Legs.WALK, (legs.ahead, legs.left, legs.turn)
+    elif isinstance(legs, Kick):
+        order = Legs.KICK
+        kick = float(kick_of(legs)), legs.strength * (PASS if legs.kind == "pass" else 1.0)
+    elif isinstance(legs, Dive):
+        order = Legs.DIVE_LEFT if legs.side == "left" else Legs.DIVE_RIGHT
+    else:
+        order = Legs.GET_UP if isinstance(legs, GetUp) else Legs.STAND
+    return (float(order), *walk, *kick, look.yaw, look.pitch)
 
 
 def kick_of(kick: Kick) -> KickKind:

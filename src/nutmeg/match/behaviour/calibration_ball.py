@@ -1,0 +1,338 @@
+"""How the ball rolls, and how kicks and walking feet send it off.
+
+    friction = ball_friction(all_tracks, base, rng)         # ball.deceleration, ball.damping
+    kicks = find_kicks(tracks, ...)                         # each one that moved the ball
+    kick_estimates(kicks, ...)
+
+A ball that nobody is near slows down by dv/dt = -(a + b v). Its mean speeds over two cycles that are h apart then obey
+v2 = exp(-b h) v1 - a (1 - exp(-b h)) / b, a straight line. A kick is a leap of the ball's speed beside a robot that
+wanted to kick; how far it would have gone is how far it came until somebody was near, and what friction leaves of the
+rest. Directions are measured from the line through the tip of the foot and the ball, as in `kick_kernels`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from nutmeg.match.behaviour.estimates import Estimate, resampled, share_estimate, statistic_estimate, unknown
+from nutmeg.match.behaviour.kick_kernels import rolling_distance
+from nutmeg.match.behaviour.motion_kernels import CYCLE
+from nutmeg.match.behaviour.state import KickKind, Legs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.match.behaviour.recorded_tracks import RobotTrack, Tracks
+    from nutmeg.match.behaviour.settings import BehaviourSettings
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+LAG = 3
+"""Cycles between the two speeds that friction is told from."""
+CLEAR = 0.45
+"""A ball that has nobody nearer rolls freely [m]."""
+BESIDE = 0.45
+"""Who kicks the ball is not farther from it [m]."""
+MARGIN = 0.4
+"""Balls nearer to a line may meet a post, or be put elsewhere [m]."""
+FASTEST = 15.0
+"""A ball that is faster was put there [m/s]."""
+SLOWEST = 0.25
+"""Slower balls tell nothing [m/s]."""
+FLIES = 0.04
+"""A ball higher than this does not roll [m]."""
+LEAP = 0.4
+"""By so much the speed of a ball leaps when it is kicked or met [m/s]."""
+WANTED = 16
+"""Cycles after the wish within which a kick comes."""
+LEAST = 12
+"""Kicks that are needed to tell something of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touch:
+    """A ball that a robot sent off."""
+
+    robot: str
+    row: int
+    """The cycle in which it began to move."""
+    kicked: bool
+    """Whether the robot wanted to kick; it walked into it otherwise."""
+    side: bool
+    """Whether it was a side kick."""
+    strength: float
+    ball: tuple[float, float]
+    """Where the ball lay, as for a left foot: ahead and to the left, m."""
+    speed: float
+    """Of the ball, m/s."""
+    direction: float
+    """Of the ball, from the heading to the left, as for a left foot, rad."""
+    towards: float
+    """How fast the robot went in that direction, m/s."""
+    distance: float
+    """How far the ball goes until it stops, m; nan if it met something too soon."""
+    wind_up: float
+    """From the wish to the ball, s; nan without a wish."""
+    follow_through: float
+    """From the ball until the robot wanted something else, s; nan without a wish."""
+
+
+def ball_speeds(tracks: Tracks) -> Floats:
+    """(T,) mean speed of the ball in the cycle that ended then, m/s; nan if it was put elsewhere."""
+    moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
+    speeds = np.hypot(*moved.T) / CYCLE
+    return np.where(speeds < FASTEST, speeds, np.nan)
+
+
+def clear_ball(tracks: Tracks) -> Bools:
+    """(T,) whether the ball rolls freely: nobody and no line near, and not in the air."""
+    x, y = np.abs(tracks.ball).T
+    clear = (x < tracks.half_length - MARGIN) & (y < tracks.half_width - MARGIN) & (tracks.ball_height < FLIES)
+    for track in tracks.robots.values():
+        clear &= ~track.present | (np.hypot(*(track.place - tracks.ball).T) > CLEAR)
+    return np.asarray(clear)
+
+
+def ball_friction(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> list[Estimate]:
+    """Deceleration and damping of a rolling ball."""
+    pairs = np.concatenate([np.zeros((0, 2)), *(_speed_pairs(tracks) for tracks in all_tracks)])
+    names = ("ball.deceleration", "ball.damping")
+    if len(pairs) < 3 * LEAST:
+        reason = f"{len(pairs)} cycles of a freely rolling ball; needed are {3 * LEAST}"
+        return [unknown(name, reason, len(pairs)) for name in names]
+    off = pairs[:, 1] - pairs[:, 0] * np.median(pairs[:, 1] / pairs[:, 0])
+    pairs = pairs[np.abs(off - np.median(off)) < 6 * 1.4826 * np.median(np.abs(off - np.median(off))) + 1e-3]
+    values = friction_of(pairs)
+    ends = [resampled(pairs, lambda some, k=k: friction_of(some)[k], rng) for k in range(2)]
+    return [
+        Estimate(name=name, value=value, low=low, high=high, samples=len(pairs))
+        for name, value, (low, high) in zip(names, values, ends, strict=True)
+    ]
+
+
+def _speed_pairs(tracks: Tracks) -> Floats:
+    """(n, 2) speeds of the ball in two cycles with a free way between them."""
+    speeds, clear = ball_speeds(tracks), clear_ball(tracks)
+    moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
+    way = np.arctan2(moved[:, 1], moved[:, 0])
+    first = np.arange(1, len(speeds) - LAG)
+    free = np.all([clear[first - 1 + k] for k in range(LAG + 2)], axis=0)
+    bent = np.abs((way[first + LAG] - way[first] + math.pi) % math.tau - math.pi) < 0.1
+    steady = np.all([speeds[first + k + 1] <= speeds[first + k] + 0.02 for k in range(LAG)], axis=0)
+    with np.errstate(invalid="ignore"):
+        moving = (speeds[first] > SLOWEST) & (speeds[first + LAG] > 0.3 * SLOWEST)
+    rows = first[free & bent & steady & moving]
+    return np.column_stack([speeds[rows], speeds[rows + LAG]])
+
+
+def friction_of(pairs: Floats) -> tuple[float, float]:
+    """Deceleration and damping by least squares, neither below 0, of pairs of speeds (n, 2) that are `LAG` apart."""
+    before, after = pairs.T
+    lag = LAG * CYCLE
+    damped = float(before @ after / (before @ before))
+    choices = [(0.0, -math.log(min(max(damped, 1e-6), 1.0)) / lag), (max(float(np.mean(before - after)) / lag, 0.0), 0.0)]
+    slope, short = np.polyfit(before, after, 1)
+    if 0.0 < slope < 1.0 and short < 0.0:
+        damping = -math.log(slope) / lag
+        choices.append((-float(short) * damping / (1.0 - float(slope)), damping))
+
+    def error(choice: tuple[float, float]) -> float:
+        a, b = choice
+        left = math.exp(-b * lag)
+        lost = a * lag if b == 0.0 else a * (1.0 - left) / b
+        return float(np.sum((after - left * before + lost) ** 2))
+
+    return min(choices, key=error)
+
+
+def find_touches(tracks: Tracks, friction: tuple[float, float]) -> list[Touch]:
+    """All moments at which a robot sent off a ball that lay still or nearly so."""
+    speeds = np.nan_to_num(ball_speeds(tracks), nan=FASTEST)
+    found = []
+    for row in range(2, len(speeds) - 3):
+        before = speeds[row - 1]
+        leaps = max(speeds[row], speeds[row + 1]) - before > LEAP and before < 0.2 and speeds[row] - before > 0.05
+        if leaps and max(speeds[row], speeds[row + 1]) < FASTEST:
+            touch = _touch(tracks, row, speeds, friction)
+            if touch is not None:
+                found.append(touch)
+    return found
+
+
+def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, float]) -> Touch | None:
+    """What happened in a cycle in which the ball's speed leapt; None if it was nobody."""
+    lay = tracks.ball[row - 1]
+    near = {
+        name: float(np.hypot(*(track.place[row - 1] - lay)))
+        for name, track in tracks.robots.items()
+        if track.present[row - 1] and not track.lies[row - 1]
+    }
+    if not near or min(near.values()) > BESIDE:
+        return None
+    name = min(near, key=near.__getitem__)
+    track = tracks.robots[name]
+    asked = np.flatnonzero(track.legs[max(row - WANTED, 0) : row + 1] == int(Legs.KICK)) + max(row - WANTED, 0)
+    wish = int(asked[-1]) if len(asked) else -1
+    kind = int(track.kick[wish]) if wish >= 0 else -1
+    mirror = -1.0 if kind in (int(KickKind.RIGHT_STRAIGHT), int(KickKind.RIGHT_SIDE)) else 1.0
+    heading = float(track.heading[row - 1])
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = (lay - track.place[row - 1]).tolist()
+    way = tracks.ball[row + 2] - tracks.ball[row]
+    angle = math.atan2(way[1], way[0])
+    went = (track.place[row] - track.place[row - 1]) / CYCLE
+    speed = float(max(speeds[row + 1], speeds[row]))
+    struck = tracks.times[row] - min(CYCLE * speeds[row] / max(speeds[row + 1], 1e-6), CYCLE)
+    first = _first_wish(track, wish) if wish >= 0 else -1
+    return Touch(
+        robot=name,
+        row=row,
+        kicked=wish >= 0,
+        side=kind in (int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)),
+        strength=float(track.strength[wish]) if wish >= 0 else 0.0,
+        ball=(c * x + s * y, mirror * (c * y - s * x)),
+        speed=speed,
+        direction=mirror * math.remainder(angle - heading, math.tau),
+        towards=float(went @ way) / max(float(np.hypot(*way)), 1e-9),
+        distance=_distance(tracks, row, speeds, friction, name),
+        wind_up=float(struck - tracks.times[first - 1]) if first > 0 else math.nan,
+        follow_through=_follow_through(tracks, track, row, float(struck)) if wish >= 0 else math.nan,
+    )
+
+
+def _first_wish(track: RobotTrack, row: int) -> int:
+    """The cycle in which a wish to kick began that was still there in a row."""
+    kick = int(Legs.KICK)
+    while row > 0 and track.legs[row - 1] == kick:
+        row -= 1
+    return row
+
+
+def _follow_through(tracks: Tracks, track: RobotTrack, row: int, struck: float) -> float:
+    """How long after the ball a robot wanted something else: it was asked a cycle after its kick had ended."""
+    later = np.flatnonzero(track.legs[row : row + 30] == int(Legs.WALK))
+    if not len(later) or track.lies[row : row + int(later[0]) + 1].any():
+        return math.nan
+    return float(tracks.times[row + int(later[0])]) - 1.5 * CYCLE - struck
+
+
+def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, float], kicker: str) -> float:
+    """How far a ball goes; nan if it met something within three cycles."""
+    lay, last = tracks.ball[row - 1], row
+    others = [one for one in tracks.robots.values() if one.name != kicker]
+    for later in range(row + 1, min(row + 25, len(speeds))):
+        place = tracks.ball[later]
+        if abs(place[0]) > tracks.half_length - MARGIN or abs(place[1]) > tracks.half_width - MARGIN:
+            break
+        if any(one.present[later] and np.hypot(*(one.place[later] - place)) < CLEAR for one in others):
+            break
+        if later > row + 1 and (speeds[later] > speeds[later - 1] + 0.1 or speeds[later] < 0.05):
+            break
+        last = later
+    if last < row + 3:
+        return math.nan
+    middle = 0.5 * (tracks.ball[last] + tracks.ball[last - 1])
+    return float(np.hypot(*(middle - lay))) + float(rolling_distance(float(speeds[last]), *friction))
+
+
+def kick_estimates(touches: Sequence[tuple[Tracks, Touch]], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
+    """What is known of straight and of side kicks."""
+    kicks = [(tracks, one) for tracks, one in touches if one.kicked]
+    found = []
+    for word, side in (("straight", False), ("side", True)):
+        some = [one for _, one in kicks if one.side == side and one.strength > 0.3]
+        ways = np.array([one.distance / one.strength for one in some if math.isfinite(one.distance)])
+        what = f"{word} kicks with a free way"
+        found.append(statistic_estimate(f"kick.{word}_distance", ways, _mean, rng, least=LEAST, what=what))
+        found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=LEAST, what=what))
+        found += _directions(word, some, base, rng)
+    times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
+    for column, name in enumerate(("kick.wind_up", "kick.follow_through")):
+        known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
+        found.append(statistic_estimate(name, known, _median, rng, least=LEAST, what="kicks"))
+    falls = sum(_falls(tracks, one) for tracks, one in kicks)
+    found.append(share_estimate("kick.fall", hits=falls, trials=len(kicks), least=LEAST, what="kicks"))
+    return found
+
+
+def _directions(word: str, some: Sequence[Touch], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
+    """The spread of directions, and for straight kicks where the tip of the foot is that they come from."""
+    name = f"kick.{word}_direction_spread"
+    rows = np.array([(*one.ball, one.direction) for one in some]).reshape(-1, 3)
+    kick = base.kick
+    stretch = kick.side_stretch if word == "side" else 0.0
+    tip = np.array([kick.tip_ahead + stretch, kick.tip_aside])
+    if word == "side":
+        return [statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=LEAST, what="side kicks")]
+    names = ("kick.tip_ahead", "kick.tip_aside")
+    if len(rows) < 2 * LEAST:
+        less = [unknown(one, f"{len(rows)} straight kicks; needed are {2 * LEAST}", len(rows)) for one in names]
+        return [*less, statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=LEAST, what="straight kicks")]
+    most = float(np.quantile(rows[:, 0], 0.02)) - 0.005
+    values = _tip(rows, tip, most)
+    ends = [resampled(rows, lambda r, k=k: float(_tip(r, tip, most)[k]), rng, resamples=60) for k in range(2)]
+    tips = [
+        Estimate(name=one, value=float(value), low=low, high=high, samples=len(rows))
+        for one, value, (low, high) in zip(names, values, ends, strict=True)
+    ]
+    spread = statistic_estimate(name, rows, lambda r: _off(r, values), rng, least=LEAST, what="straight kicks")
+    return [*tips, spread]
+
+
+def _tip(rows: Floats, start: Floats, most: float) -> Floats:
+    """Where the tip of the foot is, so that balls at (n, 2) are kicked in directions (n,) as they were."""
+    high = np.array([max(most, 0.02), 0.15])
+    fit = optimize.least_squares(
+        lambda tip: _misses(rows, tip),
+        np.clip(start, 1e-3, high - 1e-3),
+        bounds=(np.zeros(2), high),
+        loss="soft_l1",
+        f_scale=0.3,
+    )
+    return np.asarray(fit.x)
+
+
+def _misses(rows: Floats, tip: Floats) -> Floats:
+    """(n,) by how much directions differ from those through the tip, rad."""
+    told = np.arctan2(rows[:, 1] - tip[1], rows[:, 0] - tip[0])
+    return np.asarray((rows[:, 2] - told + math.pi) % math.tau - math.pi)
+
+
+def _off(rows: Floats, tip: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(np.clip(_misses(rows, tip), -1.0, 1.0)))))
+
+
+def _falls(tracks: Tracks, kick: Touch) -> bool:
+    """Whether a robot fell at the end of its kick."""
+    lies = tracks.robots[kick.robot].lies
+    return bool(lies[kick.row : kick.row + 14].any() and not lies[kick.row - 1])
+
+
+def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Generator) -> Estimate:
+    """What a ball gets back from feet that walk into it; nobody turns or kicks."""
+    shares = np.array([one.speed / one.towards - 1.0 for _, one in touches if not one.kicked and one.towards > 0.15])
+    found = statistic_estimate("bounce.robot", shares, _median, rng, least=LEAST, what="balls that were walked into")
+    if found.value is None or 0.0 <= found.value <= 1.0:
+        return found
+    value = min(max(found.value, 0.0), 1.0)
+    reason = f"{found.value:.2f} was seen; this world can give back 0 to 1"
+    return Estimate(name=found.name, value=value, low=found.low, high=found.high, samples=found.samples, reason=reason)
+
+
+def _mean(values: Floats) -> float:
+    return float(np.mean(values))
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values))
+
+
+def _share(values: Floats) -> float:
+    return float(np.std(values, ddof=1) / np.mean(values))

@@ -1,0 +1,103 @@
+"""Numbers with their intervals: what a calibration finds, and the statistics that all of its parts share.
+
+    Estimate(name="walk.ahead", value=0.61, low=0.60, high=0.62, samples=840)
+    rate_estimate("fall.fast", events=3, exposure=900.0)            # a Poisson rate, exact
+    share_estimate("kick.fall", hits=1, trials=40)                  # a probability
+    resampled(values, np.mean, rng)                                 # (low, high) by bootstrap
+
+All intervals are for 95 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.95
+"""Of all intervals."""
+TAIL = (1 - LEVEL) / 2
+RESAMPLES = 300
+"""Of a bootstrap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One number of the behavioural world, as recordings tell it."""
+
+    name: str
+    """Dotted name of the number (`settings.NAMES`)."""
+    value: float | None = None
+    """What was found; None if the recordings cannot tell."""
+    low: float | None = None
+    """Lower end of the interval."""
+    high: float | None = None
+    """Upper end of the interval."""
+    samples: int = 0
+    """How many observations it rests on."""
+    reason: str = ""
+    """Why nothing was found, or what else to know."""
+
+
+def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
+    """A number of which the recordings tell nothing."""
+    return Estimate(name=name, reason=reason, samples=samples)
+
+
+def resampled(
+    values: Floats, statistic: Callable[[Floats], float], rng: np.random.Generator, *, resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """The interval of a statistic of observations (n, ...), by drawing them again with replacement."""
+    found = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(resamples)]
+    low, high = np.nanquantile(found, [TAIL, 1 - TAIL])
+    return float(low), float(high)
+
+
+def statistic_estimate(
+    name: str,
+    values: Floats,
+    statistic: Callable[[Floats], float],
+    rng: np.random.Generator,
+    *,
+    least: int,
+    what: str,
+    reason: str = "",
+) -> Estimate:
+    """A statistic with its interval, if there are enough observations of what it is about."""
+    if len(values) < least:
+        return unknown(name, f"{len(values)} {what}; needed are {least}", len(values))
+    low, high = resampled(values, statistic, rng)
+    return Estimate(
+        name=name, value=float(statistic(values)), low=low, high=high, samples=len(values), reason=reason
+    )
+
+
+def rate_estimate(name: str, *, events: float, exposure: float, samples: int, base: float) -> Estimate:
+    """A rate by its events, which may be expected ones, and what they were exposed to; the interval is exact.
+
+    Without events it is 0 if its interval excludes the base's rate; otherwise nothing is known.
+    """
+    if exposure <= 0.0:
+        return unknown(name, "never happened")
+    low = float(special.gammaincinv(events, TAIL)) / exposure if events > 0 else 0.0
+    high = float(special.gammaincinv(events + 1.0, 1 - TAIL)) / exposure
+    if events == 0 and high >= base:
+        return unknown(name, f"no falls in an exposure of {exposure:.3g}, too little to tell", samples)
+    return Estimate(name=name, value=events / exposure, low=low, high=high, samples=samples)
+
+
+def share_estimate(name: str, *, hits: int, trials: int, least: int, what: str) -> Estimate:
+    """A probability; the interval is that of Clopper and Pearson."""
+    if trials < least:
+        return unknown(name, f"{trials} {what}; needed are {least}", trials)
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits, trials - hits + 1, TAIL))
+    high = 1.0 if hits == trials else float(special.betaincinv(hits + 1, trials - hits, 1 - TAIL))
+    return Estimate(name=name, value=hits / trials, low=low, high=high, samples=trials)

@@ -1,0 +1,34 @@
+"""Compiled functions that are kept on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+INNER = "from nutmeg.compiled import kernel\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
+OUTER = """
+from inner import add
+from nutmeg.compiled import kernel
+
+
+@kernel
+def times_ten(x):
+    return add(x) * 10
+
+
+print(times_ten(3), sum(times_ten.stats.cache_hits.values()))
+"""
+
+
+def test_what_is_called_from_another_file_is_compiled_anew_when_that_file_changes(tmp_path: Path) -> None:
+    (tmp_path / "outer.py").write_text(OUTER)
+
+    def found(added: int) -> list[int]:
+        (tmp_path / "inner.py").write_text(INNER.format(added))
+        ran = subprocess.run([sys.executable, "outer.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return [int(word) for word in ran.stdout.split()]
+
+    assert found(1) == [40, 0]
+    assert found(1) == [40, 1], "kept"
+    assert found(2) == [50, 0], "not kept, as something else is called now"
