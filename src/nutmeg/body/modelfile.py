@@ -5,6 +5,8 @@ unless the robot's base is fixed. Floors, lights and cameras that belong to the 
 are dropped: the scene brings its own. Actuators in an MJCF file are kept, those without a name under that of
 their joint. Mesh files are read in, so that a
 recording or an export needs no other file; pictures on surfaces (textures from files) are left out.
+Meshes that collide in a URDF file are taken for their convex hulls, of `COLLISION_VERTICES` vertices at most
+(`mesh_reduction`; `nutmeg mesh` shows what that costs); what is seen stays as it is.
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ import mujoco
 import numpy as np
 import trimesh
 
-from nutmeg.errors import FileError
+from nutmeg.body.mesh_reduction import reduce_mesh
+from nutmeg.errors import FileError, ModelError
 
 if TYPE_CHECKING:
     from nutmeg.body.robot import RobotSettings
 
 ROOT = "root"
+COLLISION_VERTICES = 68
+"""Vertices that a colliding mesh of a URDF file has at most: as many as UCHILSIM left a leg of the ERS-7."""
 
 
 def parse_model(path: Path) -> mujoco.MjSpec:
@@ -33,6 +38,8 @@ def parse_model(path: Path) -> mujoco.MjSpec:
         is_urdf = path.suffix == ".urdf"
         spec = mujoco.MjSpec.from_string(_urdf_text(path)) if is_urdf else mujoco.MjSpec.from_file(str(path))
         _inline_meshes(spec, path)
+        if is_urdf:
+            _reduce_collision_meshes(spec)
         spec.copy().compile()
     except (ValueError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
@@ -116,6 +123,25 @@ def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
         spec.delete(texture)
     for material in spec.materials:
         material.textures = ["" if name in pictures else name for name in material.textures]
+
+
+def _reduce_collision_meshes(spec: mujoco.MjSpec) -> None:
+    """Gives colliding geoms with large meshes simple ones instead; flat meshes have no hull and stay."""
+    large = {mesh.name: mesh for mesh in spec.meshes if len(mesh.uservert) > 3 * COLLISION_VERTICES}
+    for geom in [g for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH and (g.contype or g.conaffinity)]:
+        mesh = large.get(geom.meshname)
+        if mesh is None:
+            continue
+        try:
+            reduced = reduce_mesh(np.array(mesh.uservert).reshape(-1, 3), COLLISION_VERTICES)
+        except ModelError:
+            continue
+        name = f"{mesh.name}_hull"
+        if spec.mesh(name) is None:
+            simple = spec.add_mesh(name=name, scale=mesh.scale, refpos=mesh.refpos, refquat=mesh.refquat)
+            simple.uservert = reduced.vertices.ravel()
+            simple.userface = reduced.faces.astype(np.int32).ravel()
+        geom.meshname = name
 
 
 def _find_mesh(model: Path, folder: str, name: str) -> Path:

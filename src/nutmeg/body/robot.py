@@ -198,6 +198,8 @@ class ModelFiles:
     """CSV: joint, parent, child, x y z, ax ay az, lower_rad, upper_rad, source."""
     actuation: Path | None = None
     """TOML with servos, gears and bending links (see `body.actuation`)."""
+    cameras: Path | None = None
+    """TOML with lenses and image sensors (see `body.cameras`)."""
     shell: Path | None = None
     """TOML with further `[[shape]]`s and `[colours]`, shared by several robots."""
 

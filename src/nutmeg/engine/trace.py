@@ -45,6 +45,7 @@ class TraceWriter:
         senses: sensors to record.
         config: settings of the run, kept in the recording.
         overwrite: whether to replace an older recording.
+        more: channels beside those of the scene, each with what reads its numbers.
     """
 
     def __init__(
@@ -58,9 +59,10 @@ class TraceWriter:
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
         overwrite: bool = False,
+        more: Sequence[tuple[Channel, Callable[[], NDArray[np.float64]]]] = (),
     ) -> None:
         self._world = world
-        sources = _sources(worlds, world, senses, commands=commands)
+        sources = [*_sources(worlds, world, senses, commands=commands), *more]
         self._read = [read for _, read in sources]
         self.recording = RecordingWriter.create(
             path,
@@ -74,7 +76,11 @@ class TraceWriter:
 
     def sample(self, time: float) -> None:
         """Appends the present state; a task of the schedule."""
-        self.recording.append(time, np.concatenate([read() for read in self._read]))
+        self.recording.append(time, self.row())
+
+    def row(self) -> NDArray[np.float64]:
+        """The present state as a row, (width,); for whoever appends it later."""
+        return np.concatenate([read() for read in self._read])
 
     def event(self, time: float, kind: str, **fields: object) -> None:
         """Appends an event."""

@@ -1,0 +1,149 @@
+"""What a robot's lens and image sensor do to a picture: the numbers, per camera, in a data file.
+
+A robot's `robot.toml` names the file (`[model] cameras = "cameras.toml"`); each table in it is one of the robot's
+cameras by its sensor's name. A number left out has no effect, and neither has a camera left out: it is a pinhole.
+
+    [camera.CameraTop]
+    source = "..."
+    k1 = -0.09
+    full_well = 5000
+
+    lens = load_cameras(load_robot("nao-v6"))["CameraTop"]
+
+Which equations the numbers go into: `engine.cameras.lens`, `.response`, `.colour_filter` and `.shutter`. All are plain
+numbers, named `camera.CAMERA.FIELD` where one is to be found from pictures (`with_number`, and `reality.camera_fit`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.settings import read_cached
+
+if TYPE_CHECKING:
+    from nutmeg.body.robot import RobotSettings
+
+FilterPattern = Literal["none", "rggb", "bggr", "grbg", "gbrg"]
+
+EFFECTS = ("lens", "fringe", "vignette", "shutter", "blur", "exposure", "noise", "filter", "balance", "gamma")
+"""What can be switched on, in the order in which light and signal go through a camera."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraSettings:
+    """One camera's lens and sensor; the defaults are a pinhole with a perfect sensor."""
+
+    k1: float = 0.0
+    """lens: radial distortion, r² (Brown-Conrady, in units of the focal length); below 0 for a barrel."""
+    k2: float = 0.0
+    """lens: radial distortion, r⁴."""
+    k3: float = 0.0
+    """lens: radial distortion, r⁶."""
+    p1: float = 0.0
+    """lens: tangential distortion along the picture's height."""
+    p2: float = 0.0
+    """lens: tangential distortion along the picture's width."""
+    centre_x: float = 0.0
+    """lens: how far right of the picture's middle the optical axis is, in widths of the picture."""
+    centre_y: float = 0.0
+    """lens: how far below the picture's middle it is, in widths of the picture."""
+    fringe_red: float = 0.0
+    """fringe: by which share the red image is larger than the green one."""
+    fringe_blue: float = 0.0
+    """fringe: by which share the blue image is larger than the green one."""
+    cos4: float = 0.0
+    """vignette: share of the natural fall-off cos⁴ of the angle to the optical axis, 0 to 1."""
+    v2: float = 0.0
+    """vignette: further change with ρ², ρ being 1 in the picture's corners; below 0 darkens them."""
+    v4: float = 0.0
+    """vignette: further change with ρ⁴."""
+    readout: float = 0.0
+    """shutter: time from reading the first row to reading the last [s]; 0 for a global shutter."""
+    exposure: float = 0.01
+    """blur, exposure: how long a row collects light [s]."""
+    white_exposure: float = 0.01
+    """exposure: how long it takes until white fills the pixels of the sensor [s]."""
+    gain: float = 1.0
+    """exposure: amplification of the signal, noise included."""
+    full_well: float = 10000.0
+    """noise: electrons that a pixel can hold."""
+    read_noise: float = 0.0
+    """noise: standard deviation that reading adds [electrons]."""
+    bits: int = 10
+    """noise: of the converter."""
+    filter: FilterPattern = "none"
+    """filter: colours of the first 2 x 2 pixels under a Bayer filter; none if a pixel sees all three colours."""
+    light_red: float = 1.0
+    """balance: what the sensor sees of white in red, with green at 1 (colour of the light and of the filters)."""
+    light_blue: float = 1.0
+    """balance: the same in blue."""
+    balance_red: float = 1.0
+    """balance: gain of red in the camera's own correction."""
+    balance_blue: float = 1.0
+    """balance: gain of blue in the camera's own correction."""
+    gamma: float = 2.2
+    """gamma: the picture's values are the signal to the power 1/gamma; screens undo 2.2."""
+    source: str = ""
+    """Where the numbers come from."""
+
+    def __post_init__(self) -> None:
+        for name in ("white_exposure", "gain", "full_well", "gamma", "light_red", "light_blue"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        for name in ("readout", "exposure", "read_noise", "balance_red", "balance_blue"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 or above.")
+        if not 0 <= self.cos4 <= 1:
+            raise ValueError(f"cos4 is {self.cos4}; it is a share from 0 to 1.")
+        if not 1 <= self.bits <= 16:
+            raise ValueError(f"bits is {self.bits}; a converter here has 1 to 16.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraFile:
+    """The contents of a robot's `cameras.toml`."""
+
+    source: str = ""
+    camera: Mapping[str, CameraSettings] = field(default_factory=dict)
+
+
+CAMERA_NUMBERS = tuple(f.name for f in dataclasses.fields(CameraSettings) if f.type == "float")
+"""The fields that can be found from pictures."""
+
+
+def load_cameras(robot: RobotSettings) -> dict[str, CameraSettings]:
+    """The settings of all cameras of a robot by name; those that its file leaves out are pinholes."""
+    names = [sensor.name for sensor in robot.sensor if sensor.type == "camera"]
+    path = robot.model.cameras
+    told = {} if path is None else read_cached(path, CameraFile).camera
+    for name in told:
+        if name not in names:
+            raise UnknownNameError(f"camera of {robot.name}", name, names, where=str(path))
+    return {name: told.get(name, CameraSettings()) for name in names}
+
+
+def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Names of effects in their order, from a tuple or from text: `lens,noise`, `all`, `none`."""
+    if isinstance(effects, str):
+        named = {"all": EFFECTS, "none": (), "": ()}
+        effects = named.get(effects) or tuple(part.strip() for part in effects.split(",") if effects not in named)
+    for name in effects:
+        if name not in EFFECTS:
+            raise UnknownNameError("camera effect", name, [*EFFECTS, "all", "none"])
+    return tuple(name for name in EFFECTS if name in effects)
+
+
+def with_number(settings: CameraSettings, target: str, value: float) -> CameraSettings:
+    """Settings with another number; the target is the field, or ends in it (`camera.CameraTop.k1`)."""
+    name = target.rpartition(".")[2]
+    if name not in CAMERA_NUMBERS:
+        raise UnknownNameError("number of a camera", name, CAMERA_NUMBERS, where=f"target {target!r}")
+    changed: dict[str, Any] = {name: float(value)}
+    try:
+        return dataclasses.replace(settings, **changed)
+    except ValueError as error:
+        raise ModelError(f"{target}: {error}") from None

@@ -1,0 +1,128 @@
+"""Effects together: order, switches, batches, files."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutmeg.body import load_robot, robot_names
+from nutmeg.body.cameras import (
+    CAMERA_NUMBERS,
+    EFFECTS,
+    CameraFile,
+    CameraSettings,
+    checked_effects,
+    load_cameras,
+    with_number,
+)
+from nutmeg.engine.cameras import CameraEffects
+from nutmeg.errors import FileError, ModelError, UnknownNameError
+from nutmeg.settings import read
+
+SETTINGS = CameraSettings(
+    k1=-0.1,
+    fringe_red=0.004,
+    cos4=1.0,
+    gain=2.0,
+    exposure=0.004,
+    read_noise=10,
+    filter="rggb",
+    light_red=0.7,
+    gamma=1.8,
+)
+SIZE, FOV = (48, 32), 0.8
+
+
+def made(effects: str | tuple[str, ...], drawn: np.ndarray | None = None) -> np.ndarray:
+    camera = CameraEffects(SETTINGS, size=SIZE, fov=FOV, effects=effects)
+    width, height = camera.drawn_size
+    if drawn is None:
+        drawn = np.random.default_rng(0).integers(0, 255, (1, height, width, 3), dtype=np.uint8)
+    return camera.apply(drawn, np.random.default_rng(1))
+
+
+def test_without_effects_the_drawn_picture_is_the_picture() -> None:
+    drawn = np.random.default_rng(0).integers(0, 255, (3, 32, 48, 3), dtype=np.uint8)
+    assert np.array_equal(made("none", drawn), drawn)
+
+
+@pytest.mark.parametrize("effect", [e for e in EFFECTS if e not in ("shutter", "blur")])
+def test_each_effect_alone_changes_the_picture(effect: str) -> None:
+    camera = CameraEffects(SETTINGS, size=SIZE, fov=FOV, effects=(effect,))
+    width, height = camera.drawn_size
+    drawn = np.random.default_rng(0).integers(0, 255, (1, height, width, 3), dtype=np.uint8)
+    seen = camera.apply(drawn, np.random.default_rng(1))
+    assert seen.shape == (1, 32, 48, 3)
+    left, top = (width - 48) // 2, (height - 32) // 2
+    assert not np.array_equal(seen, drawn[:, top : top + 32, left : left + 48])
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_a_perfect_camera_is_changed_by_no_effect_but_rounding(effect: str) -> None:
+    perfect = CameraSettings(full_well=1e12, bits=16)
+    camera = CameraEffects(perfect, size=SIZE, fov=FOV, effects=(effect,))
+    width, height = camera.drawn_size
+    drawn = np.random.default_rng(0).integers(40, 255, (1, height, width, 3), dtype=np.uint8)
+    left, top = (width - 48) // 2, (height - 32) // 2
+    seen = camera.apply(drawn, np.random.default_rng(1), np.zeros((1, 3)))
+    assert np.array_equal(seen, drawn[:, top : top + 32, left : left + 48])
+
+
+def test_pictures_of_a_batch_are_what_they_are_alone() -> None:
+    camera = CameraEffects(SETTINGS, size=SIZE, fov=FOV, effects=("lens", "fringe", "vignette", "filter", "gamma"))
+    width, height = camera.drawn_size
+    drawn = np.random.default_rng(0).integers(0, 255, (3, height, width, 3), dtype=np.uint8)
+    rng = np.random.default_rng(1)
+    together = camera.apply(drawn, rng)
+    assert all(np.array_equal(camera.apply(one[None], rng)[0], seen) for one, seen in zip(drawn, together, strict=True))
+
+
+def test_the_whole_camera_keeps_the_brightness_that_its_numbers_promise() -> None:
+    """Half the light at twice the gain, a balance that undoes the tint: grey stays grey."""
+    settings = dataclasses.replace(
+        CameraSettings(exposure=0.005, gain=2.0, light_red=0.7, light_blue=0.5, filter="bggr", full_well=1e6),
+        balance_red=1 / 0.7,
+        balance_blue=2.0,
+    )
+    camera = CameraEffects(settings, size=SIZE, fov=FOV, effects="exposure,noise,filter,balance,gamma")
+    grey = np.full((1, 32, 48, 3), 140, np.uint8)
+    seen = camera.apply(grey, np.random.default_rng(1))
+    assert seen.mean(axis=(0, 1, 2)) == pytest.approx([140, 140, 140], abs=1.0)
+
+
+def test_effects_are_named_in_any_order_and_done_in_their_own() -> None:
+    assert checked_effects("noise, lens") == ("lens", "noise")
+    assert checked_effects("all") == EFFECTS
+    assert checked_effects("none") == ()
+    with pytest.raises(UnknownNameError, match="Did you mean 'noise'"):
+        checked_effects("nois")
+
+
+def test_four_robots_come_with_numbers_of_their_cameras_and_sources() -> None:
+    told = {name: load_cameras(load_robot(name)) for name in robot_names()}
+    for name in ("nao-v4", "nao-v6", "ers7", "ers210"):
+        for settings in told[name].values():
+            assert settings.source
+            assert settings.k1 < 0
+    assert told["ers7"]["camera"].k1 == -0.147005
+    assert told["ant"]["eyes"] == CameraSettings()
+
+
+def test_a_number_is_set_by_its_target() -> None:
+    assert with_number(SETTINGS, "camera.CameraTop.k1", -0.3).k1 == -0.3
+    assert "k1" in CAMERA_NUMBERS
+    assert "bits" not in CAMERA_NUMBERS
+    with pytest.raises(UnknownNameError, match="number of a camera"):
+        with_number(SETTINGS, "camera.CameraTop.k9", 0.0)
+    with pytest.raises(ModelError, match=r"camera\.CameraTop\.gain: gain is -1"):
+        with_number(SETTINGS, "camera.CameraTop.gain", -1.0)
+
+
+def test_a_wrong_file_says_what_is_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "cameras.toml"
+    path.write_text("[camera.eye]\nfilter = 'xtrans'\n", encoding="utf-8")
+    with pytest.raises(FileError, match=r"line 2.*'bggr'"):
+        read(path, CameraFile)
