@@ -1,0 +1,145 @@
+"""The motors of one hosted robot: stiffness, gains, currents and temperatures.
+
+    motors = HostMotors(worlds, "nao-1", period=0.012)
+    motors.stiffness[:] = 0.6               # (motors,) 0 is limp, 1 is full
+    motors.sample(time)                     # once a control cycle: passes it on, and measures
+    motors.current, motors.temperature      # (motors,) A and degrees Celsius
+
+With servos (`servo`, `motoflex`) stiffness scales the voltage as `engine.supply` says, the battery sags, and the
+current of a motor is its torque at the joint over torque constant and gear losses, i = |T| / (k eta). With ideal drives
+stiffness scales gains and torque limit; there is no motor, so currents are zero and temperatures stay as they were.
+
+**Heat.** A motor is one lump of metal: C dT/dt = R i² - (T - T0) / Rth, with R the winding's resistance. `thermal` of
+the robot's `actuation.toml` gives Rth and C; where it is missing they are assumed (15 K/W and 40 J/K: a coreless motor
+of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao estimates its motors' temperatures from
+their currents in the same way. The winding's resistance is not made to grow by it (the engine does that if `thermal`
+is set).
+
+**Battery.** Its charge falls by the current that all motors draw together plus that of the computers, over its
+capacity (Nao V6: 62.5 Wh at 21.6 V, NAO6 datasheet H25600, so 2.9 Ah; computers 1 A, assumed).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.body.actuation.groups import chosen
+from nutmeg.engine.release import NOTHING
+from nutmeg.engine.servo_friction import places
+from nutmeg.engine.supply import CONSTANT, RESISTANCE, PowerSupply
+from nutmeg.errors import ModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.body.actuation import Actuation
+    from nutmeg.body.tables import RobotTable
+    from nutmeg.engine.worlds import Worlds
+
+    Array = NDArray[np.float64]
+
+SURROUNDINGS = 30.0
+"""Inside a robot's shell [degrees Celsius], assumed."""
+THERMAL = (15.0, 40.0)
+"""Thermal resistance [K/W] and heat capacity [J/K] of a motor where nothing else is known, assumed."""
+CAPACITY = 2.9 * 3600
+"""Of the battery [A s]."""
+COMPUTERS = 1.0
+"""What everything but the motors draws [A], assumed."""
+_KP, _KD = 1, 2
+"""Places of a position drive's gains in the engine's `actuator_biasprm`."""
+
+
+class HostMotors:
+    """The motors of one robot in a single world.
+
+    Args:
+        worlds: where the robot is; one world.
+        robot: its name in the scene.
+        period: time between two calls of `sample` [s].
+    """
+
+    def __init__(self, worlds: Worlds, robot: str, *, period: float) -> None:
+        if worlds.count != 1:
+            raise ModelError(f"a host has one world; there are {worlds.count}.")
+        self._table, self._period = worlds.robot(robot).table, period
+        count = len(self._table.motors)
+        actuation = worlds.actuations(robot)[0]
+        self.stiffness: Array = np.ones(count)
+        """Of each motor, 0 to 1, (motors,)."""
+        self.p_gain: Array = np.ones(count)
+        """Position gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
+        self.d_gain: Array = np.ones(count)
+        """Velocity gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
+        self.current: Array = np.zeros(count)
+        """Magnitude of each motor's current, (motors,) [A]."""
+        self.temperature: Array = np.full(count, SURROUNDINGS)
+        """Of each motor, (motors,) [degrees Celsius]."""
+        self.voltage = 0.0 if actuation is None else actuation.battery.voltage
+        """Of the battery under the present load [V]; 0 where ideal drives need none."""
+        self.drawn = COMPUTERS
+        """What the robot draws from the battery [A]."""
+        self.charge = 1.0
+        """What is left in the battery, 0 to 1."""
+        printed = actuation is not None and actuation.printed
+        self._supply = PowerSupply(worlds, robot) if actuation is not None and not printed else None
+        self._drives = None if self._supply is not None or printed else _IdealDrives(worlds, self._table)
+        if self._supply is not None and actuation is not None:
+            self._prepare_servos(worlds, actuation)
+
+    def _prepare_servos(self, worlds: Worlds, actuation: Actuation) -> None:
+        table, model = self._table, worlds.scene.model
+        groups = {j: s for s in actuation.servo.values() for j in chosen(s.joints, table.joints, "joint", table.name)}
+        servos = [groups[m] for m in table.motors]
+        numbers = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        self._numbers = places(numbers)
+        efficiency = np.array([s.efficiency for s in servos])
+        self._torque_constant = model.actuator_gainprm[numbers, CONSTANT] * efficiency
+        self._resistance = model.actuator_gainprm[numbers, RESISTANCE] * efficiency
+        thermal = np.array([s.thermal or THERMAL for s in servos])
+        self._leak, self._capacity = 1.0 / thermal[:, 0], thermal[:, 1]
+        self._torque = worlds.batch.bind("actuator_force")
+
+    def sample(self, time: float) -> None:
+        """Gives the motors their stiffness and gains; measures currents, temperatures and the battery."""
+        np.clip(self.stiffness, 0.0, 1.0, out=self.stiffness)
+        if self._supply is not None:
+            self._supply.stiffness[0] = self.stiffness
+            self._supply.sample(time)
+            self._measure(self._supply)
+        elif self._drives is not None:
+            self._drives.give(self.stiffness, self.p_gain, self.d_gain)
+        self.charge = max(0.0, self.charge - self.drawn * self._period / CAPACITY)
+
+    def _measure(self, supply: PowerSupply) -> None:
+        np.abs(self._torque[0, self._numbers] / self._torque_constant, out=self.current)
+        heating = self._resistance * self.current**2 - (self.temperature - SURROUNDINGS) * self._leak
+        self.temperature += heating / self._capacity * self._period
+        self.voltage = float(supply.voltage[0])
+        self.drawn = COMPUTERS + float(supply.current[0])
+
+
+class _IdealDrives:
+    """Stiffness and gains of drives that have no motor."""
+
+    def __init__(self, worlds: Worlds, table: RobotTable) -> None:
+        numbers = [worlds.scene.model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        self._numbers = places(numbers)
+        self._limits, self._gains = (worlds.batch.expand(f"actuator_{name}") for name in ("forcerange", "biasprm"))
+        self._limit, self._gain = self._limits[0, self._numbers].copy(), self._gains[0, self._numbers].copy()
+        self._given = np.full((3, len(numbers)), np.nan)
+
+    def give(self, stiffness: Array, p_gain: Array, d_gain: Array) -> None:
+        """Passes numbers on where they changed, (motors,) each."""
+        wanted = np.stack([stiffness, p_gain, d_gain])
+        if np.array_equal(wanted, self._given):
+            return
+        self._given = wanted
+        share = np.maximum(stiffness, NOTHING)
+        self._limits[0, self._numbers] = self._limit * share[:, None]
+        gain = self._gain.copy()
+        gain[:, _KP] *= share * np.maximum(p_gain, 0.0)
+        gain[:, _KD] *= share * np.maximum(d_gain, 0.0)
+        self._gains[0, self._numbers] = gain

@@ -1,0 +1,75 @@
+"""AIBOs served in a thread of their own, on free ports."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from nutmeg.engine.worlds import Worlds
+from nutmeg.net.host_cameras import CameraFeed
+from nutmeg.net.openr.configuration import OpenrSettings
+from nutmeg.net.openr.port import OpenrPort
+from nutmeg.net.openr.seat import Seat
+from nutmeg.net.openr.service import host_settings, settings_for
+from nutmeg.net.robot_host import HostSettings, RobotHost
+
+Serve = Callable[..., contextlib.AbstractContextManager["Served"]]
+
+
+@dataclass
+class Served:
+    """A running server."""
+
+    host: RobotHost
+    port: OpenrPort
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def seat(self) -> Seat:
+        """The first robot."""
+        return next(iter(self.port.seats.values()))
+
+    def address(self, robot: int = 0) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Where a robot listens."""
+        return list(self.port.seats.values())[robot].addresses
+
+
+@contextlib.contextmanager
+def serving(
+    settings: OpenrSettings | None = None,
+    *,
+    lock_step: bool = False,
+    host: HostSettings | None = None,
+    cameras: Callable[[Worlds], CameraFeed] | None = None,
+) -> Iterator[Served]:
+    """A server that runs until the block ends; in lock-step, as fast as its clients."""
+    chosen = settings or settings_for(first_port=0, pictures=False)
+    said: list[str] = []
+    port = OpenrPort(chosen, report=said.append)
+    with RobotHost(host or host_settings(chosen, lock_step=lock_step, noise=False), [port], cameras=cameras) as running:
+        thread = threading.Thread(target=running.run, name="openr server")
+        thread.start()
+        try:
+            yield Served(running, port, said)
+        finally:
+            running.stop()
+            thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(name="serve")
+def _serve() -> Serve:
+    return serving
+
+
+def wait_until(done: Callable[[], bool]) -> None:
+    """Waits for something that happens in the server's thread."""
+    end = time.monotonic() + 20
+    while not done():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.005)

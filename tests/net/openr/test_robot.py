@@ -1,0 +1,277 @@
+"""A simulated AIBO behind OPEN-R, without any client: what it senses, and how gains and power move it."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from nutmeg.net.openr.commands import (
+    EVERY,
+    JOINT_COMMAND,
+    Command,
+    CommandVector,
+    commands_packet,
+    gains_packet,
+    joint_command,
+    power_packet,
+)
+from nutmeg.net.openr.models import Gains, model_named
+from nutmeg.net.openr.packets import Packet, PacketError, PacketReader
+from nutmeg.net.openr.port import torques
+from nutmeg.net.openr.robot import OpenrRobot
+from nutmeg.net.openr.service import host_settings, settings_for
+from nutmeg.net.openr.vectors import read_sensors
+from nutmeg.net.robot_host import RobotHost
+
+
+class Bench:
+    """A robot on a plain floor that is simulated as fast as possible; a port without sockets."""
+
+    name, period, clients = "bench", 0.008, 0
+
+    def __init__(self, kind: str = "ers7", *, awake: bool = True) -> None:
+        chosen = settings_for([kind], first_port=0, pictures=False)
+        settings = dataclasses.replace(chosen, field="floor", ball="none")
+        self.model, self._awake = model_named(kind), awake
+        self.host = RobotHost(host_settings(settings, lock_step=True, needed=0, noise=False), [self])
+
+    def open(self, host: RobotHost) -> None:
+        (name,) = (robot.name for robot in host.settings.robots)
+        hosted = host.take(name, period=self.period)
+        self.robot: OpenrRobot[str] = OpenrRobot(self.model, hosted, torques(host.worlds, name), awake=self._awake)
+        self.robot.motors.turn()
+
+    def turn(self, time: float) -> None:
+        del time
+        self.robot.turn()
+
+    def waiting(self) -> list[str]:
+        return []
+
+    def give_up(self, names: object) -> None:
+        raise AssertionError(names)
+
+    def picture(self, picture: object) -> None:
+        raise AssertionError(picture)
+
+    def close(self) -> None:
+        pass
+
+    def run(self, seconds: float) -> None:
+        self.host.run(seconds)
+
+    def hear(self, data: bytes) -> None:
+        (packet,) = PacketReader().feed(data)
+        self.robot.hear(packet, "a client")
+
+    def values(self) -> Any:
+        """The frames of the last vector, by locator or name."""
+        while self.robot.vector() is None:
+            self.run(0.008)
+        (packet,) = PacketReader().feed(self.robot.vector() or b"")
+        frames = read_sensors(packet.body, len(self.model.sensors))
+        names = {p.of: k for k, p in enumerate(self.model.sensors)} | {
+            p.locator: k for k, p in enumerate(self.model.sensors)
+        }
+        return {name: frames.values[row] for name, row in names.items()}
+
+
+@pytest.fixture(name="bench", params=["ers7", "ers210"])
+def _bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    bench = Bench(request.param)
+    yield bench
+    bench.host.close()
+
+
+@pytest.fixture(name="ers7")
+def _ers7() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.host.close()
+
+
+def test_a_standing_robot_feels_gravity_and_its_paws(bench: Bench) -> None:
+    bench.run(1.5)
+    values = bench.values()
+    assert values["PRM:/a3-Sensor:a3"]["value"][-1] == pytest.approx(-9806650, rel=0.01)
+    assert abs(values["PRM:/a1-Sensor:a1"]["value"][-1]) < 1e6
+    assert values["PRM:/a3-Sensor:a3"]["signal"][-1] == pytest.approx(512 - 256, abs=4)
+    assert [values[f"{leg}Paw"]["value"][-1] for leg in ("LFr", "RFr", "LBk", "RBk")] == [1, 1, 1, 1]
+
+
+def test_angles_are_micro_radians_and_references_stand_beside_them(bench: Bench) -> None:
+    bench.run(0.5)
+    values = bench.values()
+    hosted = bench.robot.robot
+    for number, primitive in bench.model.joints.items():
+        joint = values[primitive.of]
+        angle = hosted.senses.read("joints")[0][hosted.table.joints.index(primitive.of)]
+        assert joint["value"][-1] == round(angle * 1e6)
+        low, high = hosted.table.limits[hosted.table.joints.index(primitive.of)]
+        assert joint["signal"][-1] == pytest.approx(1023 * (angle - low) / (high - low), abs=1)
+        assert abs(joint["refValue"][-1] - joint["value"][-1]) < 60000, (number, primitive.of)
+        assert abs(joint["pwmDuty"][-1]) <= 512
+
+
+@pytest.mark.parametrize("roll", [-np.pi / 2, np.pi / 2, 0.0])
+def test_a_robot_at_rest_feels_gravity_along_its_own_axes(ers7: Bench, roll: float) -> None:
+    ers7.robot.motors.power = False
+    pose = ers7.host.worlds.robot("ers7-1").pose
+    pose[0] = [0, 0, 0.12, np.cos(roll / 2), np.sin(roll / 2), 0, 0]
+    ers7.run(2.5)
+    values = ers7.values()
+    axes = np.zeros(9)
+    mujoco.mju_quat2Mat(axes, pose[0, 3:].copy())
+    front, left, up = axes.reshape(3, 3).T
+    pulled = [-9.80665e6 * axis[2] for axis in (front, -left, up)]
+    felt = [int(values[f"PRM:/a{k}-Sensor:a{k}"]["value"][-1]) for k in (1, 2, 3)]
+    np.testing.assert_allclose(felt, pulled, atol=1e5)
+    assert np.sign(felt[1]) == np.sign(roll) or roll == 0  # on its left side it is pulled to the left
+
+
+def test_a_robot_is_limp_until_it_has_power_and_gains() -> None:
+    bench = Bench(awake=False)
+    start = bench.host.worlds.robot("ers7-1").pose[0, 2]
+    bench.run(0.8)
+    fallen = bench.host.worlds.robot("ers7-1").pose[0, 2]
+    assert fallen < start - 0.01
+    assert bench.robot.motors.limp.sum() >= 18
+    bench.hear(power_packet(on=True))
+    bench.run(0.1)
+    assert bench.robot.motors.limp.sum() == 18
+    before = {of: v["value"][-1] for of, v in bench.values().items()}
+    bench.hear(gains_packet([(k, bench.model.standard_gains(k)) for k in bench.model.joints]))
+    bench.run(0.3)
+    assert not bench.robot.motors.limp.any()
+    after = bench.values()
+    for joint in bench.model.joints.values():
+        assert abs(after[joint.of]["value"][-1] - before[joint.of]) < 150000, joint.of
+    bench.host.close()
+
+
+def test_references_move_a_joint_at_the_speed_of_the_frames(ers7: Bench) -> None:
+    number = ers7.model.id_of("PRM:/r1/c1/c2-Joint2:12")
+    way = np.linspace(0, 0.4, 65)[1:]
+    for first in range(0, 64, 16):
+        ers7.hear(commands_packet(CommandVector(commands=(joint_command(number, way[first : first + 16]),))))
+    ers7.run(31 * 0.008)  # the first of 32 turns is at once
+    assert ers7.robot.motors.references[ers7.robot.robot.motor_index(["NECK:pan"])[0]] == pytest.approx(0.2, abs=1e-6)
+    ers7.run(0.5)
+    assert ers7.values()["NECK:pan"]["value"][-1] == pytest.approx(400000, abs=3000)
+    ers7.hear(commands_packet(CommandVector(commands=(joint_command(number, [3.0]),))))
+    ers7.run(0.5)
+    assert ers7.values()["NECK:pan"]["refValue"][-1] == pytest.approx(1535890, abs=2)
+
+
+def test_twice_the_gain_halves_what_gravity_bends(ers7: Bench) -> None:
+    number = ers7.model.id_of("PRM:/r1/c1/c2/c3-Joint2:13")
+    standard = ers7.model.standard_gains(number)
+    bent = []
+    for factor in (1, 2, 4):
+        ers7.hear(gains_packet([(number, dataclasses.replace(standard, p=standard.p * factor))]))
+        ers7.run(1.2)
+        joint = ers7.values()["NECK:nod"]
+        bent.append(abs(int(joint["value"][-1]) - int(joint["refValue"][-1])))
+    assert bent[0] > 1000
+    assert bent[1] / bent[0] == pytest.approx(0.5, rel=0.05)
+    assert bent[2] / bent[0] == pytest.approx(0.25, rel=0.08)
+    ers7.hear(gains_packet([(number, dataclasses.replace(standard, p_shift=standard.p_shift + 1))]))
+    ers7.run(1.2)
+    joint = ers7.values()["NECK:nod"]
+    assert abs(int(joint["value"][-1]) - int(joint["refValue"][-1])) / bent[0] == pytest.approx(2, rel=0.08)
+
+
+def test_the_largest_gains_are_stable(bench: Bench) -> None:
+    bench.hear(gains_packet([(EVERY, Gains(p=60000, d=0))]))
+    swing = [0.3 * (-1) ** (k // 8) for k in range(16)]
+    for _ in range(4):
+        commands = tuple(joint_command(k, swing) for k in bench.model.joints)
+        bench.hear(commands_packet(CommandVector(commands=commands)))
+    bench.run(2.0)
+    assert np.isfinite(bench.host.worlds.qpos).all()
+    assert np.abs(bench.robot.robot.rates).max() < 20
+
+
+def test_gains_in_a_command_are_those_of_the_old_format(ers7: Bench) -> None:
+    number = ers7.model.id_of("PRM:/r2/c1-Joint2:21")
+    value = struct.pack("<iBBBB", 100000, 14, 4, 1, 0)
+    command = Command(type=JOINT_COMMAND, primitive=number, values=(value,))
+    ers7.hear(commands_packet(CommandVector(commands=(command,))))
+    ers7.run(0.02)
+    assert ers7.robot.motors.gains[number] == Gains(p=14, i=4, d=1)
+    assert ers7.robot.motors.references[ers7.robot.robot.motor_index(["LFr:rotor"])[0]] == pytest.approx(0.1)
+
+
+def test_near_and_far_take_turns(ers7: Bench) -> None:
+    ers7.run(0.4)
+    values = ers7.values()
+    near, far = values["near"], values["far"]
+    assert [signal > 0 for signal in near["signal"]] == [True, False, True, False]
+    assert [signal > 0 for signal in far["signal"]] == [False, True, False, True]
+    assert near["value"][0] == near["value"][1]
+    assert far["value"][1] == far["value"][2]
+    assert near["value"][2] == round(float(ers7.robot.robot.read("near")[0]) * 1e6)
+    assert 50000 <= near["value"][0] <= 500000
+    assert 200000 <= far["value"][1] <= 1500000
+    assert 100000 <= values["chest"]["value"][0] <= 900000
+
+
+@pytest.mark.parametrize(
+    ("name", "sensor", "pressed"), [("ers7", "head", 50), ("ers7", "chin", 1), ("ers210", "head_rear", 980665)]
+)
+def test_a_pressed_sensor_tells_its_value(name: str, sensor: str, pressed: int) -> None:
+    bench = Bench(name)
+    bench.run(0.04)
+    assert bench.values()[sensor]["value"].tolist() == [0, 0, 0, 0]
+    bench.robot.robot.poke(sensor, 1.0)
+    bench.run(0.064)
+    assert bench.values()[sensor]["value"].tolist() == [pressed] * 4
+    bench.host.close()
+
+
+def test_the_ears_know_two_positions(bench: Bench) -> None:
+    ear = next(k for k, p in enumerate(bench.model.primitives, 1) if p.about == "Left ear")
+    place = bench.robot.robot.motor_index(["EAR:left"])[0]
+    kind = bench.model.primitive(ear).command_type
+    for state, side in ((1, 1), (0, 0), (7, 0)):
+        command = Command(type=kind, primitive=ear, values=(struct.pack("<IHH", state, 1, 0),))
+        bench.hear(commands_packet(CommandVector(commands=(command,))))
+        bench.run(0.4)
+        limits = bench.robot.robot.table.limits[bench.robot.robot.table.joints.index("EAR:left")]
+        assert bench.robot.motors.references[place] == pytest.approx(limits[side])
+        assert bench.robot.robot.angles[bench.robot.robot.table.joints.index("EAR:left")] == pytest.approx(
+            limits[side], abs=0.03
+        )
+
+
+def test_the_optional_area_of_a_command_comes_back_with_the_sensors(ers7: Bench) -> None:
+    ers7.hear(commands_packet(CommandVector(optional=b"mark", offset=8, sync_key=3, commands=())))
+    ers7.run(0.056)
+    (packet,) = PacketReader().feed(ers7.robot.vector() or b"")
+    frames = read_sensors(packet.body, len(ers7.model.sensors))
+    assert packet.sequence == 1
+    assert (frames.optional, frames.sync_key) == (b"mark", 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (commands_packet(CommandVector(commands=(joint_command(66, [0.0]),))), "primitive 66"),
+        (commands_packet(CommandVector(commands=(joint_command(2, [0.0]),))), "does not take"),
+        (commands_packet(CommandVector(), model=210), "model 210"),
+        (gains_packet([(2, Gains())]), "no joint"),
+        (Packet(type=18).pack(), "POWER"),
+    ],
+)
+def test_a_packet_that_does_not_fit_the_robot_changes_nothing(ers7: Bench, data: bytes, problem: str) -> None:
+    before = dict(ers7.robot.motors.gains)
+    with pytest.raises(PacketError, match=problem):
+        ers7.hear(data)
+    assert ers7.robot.queues.waiting == 0
+    assert ers7.robot.motors.gains == before
