@@ -127,6 +127,14 @@ def test_who_loses_its_turn_keeps_looking_where_it_did_and_plays_on() -> None:
     assert player.act(view(2)).legs == GetUp()
 
 
+def test_who_takes_too_long_again_and_again_is_given_less_time() -> None:
+    player = mind(loop, longest=0.2)
+    for cycle in range(4):
+        player.act(view(cycle))
+    limits = [line.split("longer than ")[1] for line in player.log]
+    assert limits == ["0.2 s", "0.1 s", "0.05 s", "0.05 s"]
+
+
 def test_a_log_does_not_grow_for_ever() -> None:
     player = mind(raises)
     for cycle in range(LOG + 30):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
     """All benchmarks by name; `seconds` is the length of one turn of a speed measurement."""
-    from nutmeg.benchmark import evaluation, memory, server, speed, walking
+    from nutmeg.benchmark import behaviour, cameras, evaluation, memory, server, speed, walking
 
     return {
         "nao-spark x1": partial(speed.one_robot, "nao-spark", seconds),
@@ -35,6 +35,10 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "server x11": partial(server.speed, 11, seconds),
         "server x22": partial(server.speed, 22, seconds),
         "server memory": partial(server.memory, seconds),
+        "behaviour": partial(behaviour.batched, seconds),
+        "behaviour alone": partial(behaviour.alone, seconds),
+        "cameras 320x240": partial(cameras.frames, (320, 240), seconds),
+        "cameras 208x160": partial(cameras.frames, (208, 160), seconds),
         "worlds memory": memory.many_worlds,
         "recording size": memory.recording_size,
         "viewer memory": memory.viewer_memory,

@@ -5,7 +5,8 @@
     driver.run(on_cycle=lambda driver: print(driver.game.view.time))
     game.close()
 
-A player is anything with `act(percept) -> Action`. It is told what an agent on the wire is told, no more: its number
+A player is anything with `act(percept) -> Action`; in the behavioural world, `act(view) -> Request` (see `brain`), with
+the same driver. It is told what an agent on the wire is told, no more: its number
 and side in its first percept, but not that teams have changed ends, when it plays on from another slot. A player that
 fails, or asks for what no robot can do, ends the match with a `PlayerError` that names it: in one's own process, going
 on without it would hide a mistake.
@@ -13,7 +14,7 @@ on without it would hide a mistake.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nutmeg.errors import NutmegError, UsageError
 from nutmeg.match.slots import SLOTS, side_and_number
@@ -21,11 +22,18 @@ from nutmeg.match.slots import SLOTS, side_and_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from nutmeg.match.game import Game
-    from nutmeg.match.percept import Action, Percept, Player
+    from nutmeg.match.refereed import RefereedMatch
 
     Who = tuple[str, int]
     """Team and number."""
+
+
+class AnyPlayer(Protocol):
+    """Who plays, in whichever world: called once a cycle with what it is told there."""
+
+    def act(self, percept: Any, /) -> Any:  # noqa: ANN401 (a `Percept` and an `Action`, or a `View` and a `Request`)
+        """What to do now."""
+        ...
 
 
 class PlayerError(NutmegError):
@@ -42,11 +50,13 @@ class Driver:
         types: robot types by team and number; of who is not there, the player's `robot_type` if it has one, else 0.
     """
 
-    def __init__(self, game: Game, players: Mapping[Who, Player], *, types: Mapping[Who, int] | None = None) -> None:
+    def __init__(
+        self, game: RefereedMatch, players: Mapping[Who, AnyPlayer], *, types: Mapping[Who, int] | None = None
+    ) -> None:
         self.game = game
-        self.percepts: dict[int, Percept] = {}
+        self.percepts: dict[int, Any] = {}
         """What everybody was told last, by slot."""
-        self._players: dict[Who, Player] = {}
+        self._players: dict[Who, AnyPlayer] = {}
         self._entered: dict[Who, int] = {}
         kinds = types or {}
         for who in kinds:
@@ -57,7 +67,7 @@ class Driver:
 
     # ---- who plays
 
-    def join(self, team: str, number: int, player: Player, robot_type: int = 0) -> int:
+    def join(self, team: str, number: int, player: AnyPlayer, robot_type: int = 0) -> int:
         """Lets a player join; returns its slot."""
         if (team, number) in self._players:
             raise UsageError(f"number {number} of {team!r} plays already; another number is needed.")
@@ -83,11 +93,11 @@ class Driver:
             raise UsageError(f"there is no number {number} of {team!r} here; there are: {known or 'nobody'}.") from None
 
     @property
-    def players(self) -> dict[int, Player]:
+    def players(self) -> dict[int, AnyPlayer]:
         """Who plays, by the slots of the present."""
         return {self.slot(*who): player for who, player in self._players.items()}
 
-    def __iter__(self) -> Iterator[tuple[str, int, int, Player]]:
+    def __iter__(self) -> Iterator[tuple[str, int, int, AnyPlayer]]:
         """Team, number, present slot and player of everybody."""
         for (team, number), player in self._players.items():
             yield team, number, self.slot(team, number), player
@@ -108,7 +118,7 @@ class Driver:
             team, number, _ = asked[slot]
             raise PlayerError(f"{self._name(team, number)} asked for what cannot be done: {why}")
 
-    def _ask(self, team: str, number: int, player: Player, percept: Percept) -> Action:
+    def _ask(self, team: str, number: int, player: AnyPlayer, percept: Any) -> Any:  # noqa: ANN401
         """What one player answers."""
         try:
             return player.act(percept)

@@ -10,12 +10,13 @@
 
 A step is a cycle of 20 ms. Agents are called `left_1`, `right_2`, ... by team and number, and keep their names when the
 teams change ends. The same seed and actions give the same episode. What observations, actions and rewards are is in
-the how-to "Reinforcement learning"; `env.layout.slices["ball"]` says where a part of an observation is.
+the how-to "Reinforcement learning". With `world="behavioural"` the match is one of robots without joints, in steps of
+0.1 s (`match.behaviour.environment`). `env.layout.slices["ball"]` says where a part of an observation is.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -23,6 +24,7 @@ from gymnasium.spaces import Box
 from nutmeg.errors import EnvironmentProblem, UnknownNameError, UsageError
 from nutmeg.learning.environments.task import checked
 from nutmeg.learning.walks import read_walk
+from nutmeg.match.behaviour.environment import BehaviourEnv
 from nutmeg.match.driver import Driver
 from nutmeg.match.environment_options import MatchOptions
 from nutmeg.match.game import Game
@@ -51,8 +53,16 @@ LINE_UP = 60
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 
 
-def parallel_env(**options: Any) -> MatchEnv:  # noqa: ANN401 (options of `MatchOptions`)
-    """The environment; options are those of `MatchOptions`."""
+@overload
+def parallel_env(*, world: Literal["physical"] = "physical", **options: Any) -> MatchEnv: ...  # noqa: ANN401
+@overload
+def parallel_env(*, world: Literal["behavioural"], **options: Any) -> BehaviourEnv: ...  # noqa: ANN401
+def parallel_env(*, world: str = "physical", **options: Any) -> MatchEnv | BehaviourEnv:
+    """The environment; options are those of `MatchOptions`, or of `BehaviourOptions` in the behavioural world."""
+    if world == "behavioural":
+        return BehaviourEnv(**options)
+    if world != "physical":
+        raise UnknownNameError("world", world, ("physical", "behavioural"))
     return MatchEnv(**options)
 
 

@@ -95,6 +95,8 @@ def _down_for(before: DownTimes, step: float, who: tuple[Bools, Bools, Bools], s
 
 def judge_areas(case: Case) -> None:
     """Call who is one too many in a penalty area: who came last."""
+    if not (case.rules.fouls.illegal_defence.on or case.rules.fouls.illegal_attack.on):
+        return
     inside = areas(case)
     if inside is case.state.in_areas:
         return

@@ -20,42 +20,38 @@ join while the game runs gives it a `keeper`, calls `prepare_seat`, and lets new
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.errors import UsageError
-from nutmeg.match import trainer
-from nutmeg.match.admission import check_types, fitting_seats, free_slot, side_for
-from nutmeg.match.case import Case
-from nutmeg.match.decisions import Event, SwapEnds
+from nutmeg.match.admission import check_types, fitting_seats
+from nutmeg.match.figures import LeagueFigures
 from nutmeg.match.ground import BODIES, TOED_TYPE, Ground, ground_scene
 from nutmeg.match.hearing import Hearing, checked_message
 from nutmeg.match.match_recording import MatchRecording
-from nutmeg.match.penalties import outside_place
-from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, GameView, Percept
-from nutmeg.match.play_modes import PlayMode, Side, may_beam
+from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
+from nutmeg.match.play_modes import Side, may_beam
 from nutmeg.match.referee import judge
+from nutmeg.match.refereed import RefereedMatch
 from nutmeg.match.seeing import EVERY, Seeing
-from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_and_number
-from nutmeg.match.state import new_match
+from nutmeg.match.slots import SLOT_NAMES, SLOTS
 from nutmeg.match.world import CYCLE, GRAVITY, TYPES, MatchWorld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
     from nutmeg.match.decisions import Decision
+    from nutmeg.match.facts import Facts
     from nutmeg.match.groundskeeper import Groundskeeper
-    from nutmeg.match.match_recording import Minds
     from nutmeg.match.percept import Floats, Heard, Sight
     from nutmeg.match.rules import Rules
 
 
-class Game:
+class Game(RefereedMatch):
     """A match.
 
     Args:
@@ -93,33 +89,17 @@ class Game:
         type_limits: bool = False,
         kick_off: Side = Side.LEFT,
     ) -> None:
-        self.rules, self.seed, self.state = rules, seed, new_match(kick_off=kick_off)
+        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
         seats, with_toes = fitting_seats(players - toed, toed)
         self.world = MatchWorld(field, seats=seats, toed=with_toes)
         cameras, beams = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
         self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
         self.hearing = Hearing()
-        self.teams = (left, right)
-        """Names of left and right."""
-        self.cycles = 0
-        """How many have been played."""
-        self.events: tuple[Event, ...] = ()
-        """What happened in the last cycle, and by orders since."""
-        self.refused: tuple[tuple[int, str], ...] = ()
-        """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
-        self.swaps = 0
-        """How often the teams have changed ends; each time, every player's slot changes by 11."""
         self._beams = beams if beam_noise else None
         self._type_limits, self._keeper = type_limits, keeper
         self._waiting: dict[int, Action] = {}
         self._wishes: NDArray[np.bool_] | None = None
         self._begun = False
-        self._new: set[int] = set()
-        self._past: list[Event] = []
-        self._record = record
-        self._record_config: dict[str, object] = {}
-        self._minds: Minds | None = None
-        self._recording: MatchRecording | None = None
 
     # ---- players
 
@@ -136,33 +116,19 @@ class Game:
             seats, toed = self._larger(robot_type)
             self._keeper.prepare(seats=seats, toed=toed)
 
-    def enter(self, team: str, number: int = 0, robot_type: int = 0) -> int:
-        """Lets a player join by the name of its team and returns its slot; number 0 takes the lowest free one.
-
-        The first team to come plays from the left, the second from the right, unless the game has given the names.
-        """
-        side = side_for(self.teams, team)
-        slot = free_slot(self.present, side, number, most=self.rules.match.players)
-        self.join(side, side_and_number(slot)[1], robot_type, team)
-        return slot
-
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join; its next percept tells it its number and side."""
-        if not team or (self.teams[side] and self.teams[side] != team):
-            raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
+        slot = self._admit(side, number, team)
         if robot_type not in TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
-        slot = free_slot(self.present, side, number, most=self.rules.match.players)
         if self._type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
         if not self.world.has_seat(robot_type):
             self._grow(robot_type)
-        self.teams = (team, self.teams[1]) if side is Side.LEFT else (self.teams[0], team)
         self.world.join(slot, robot_type)
         self.seeing.greet(slot)
         self.hearing.greet(slot)
-        self._new.add(slot)
-        self._note("join", slot, type=robot_type, team=team)
+        self._take_in(slot, team, robot_type)
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""
@@ -197,14 +163,9 @@ class Game:
         """Of the server, which never rests, s."""
         return round(self.cycles * CYCLE, 2)
 
-    @property
-    def over(self) -> bool:
-        """Whether the match has ended."""
-        return self.state.mode is PlayMode.GAME_OVER
-
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
         """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
-        self._begin_recording()
+        self._begin_recording(self.robot_types)
         if not self._begun:
             self._wishes = self._carry_out(self._waiting)
         self._begun = False
@@ -216,7 +177,7 @@ class Game:
         self._obey(decisions)
         percepts = self._percepts()
         if self._recording is not None:
-            self._recording.sample(self.time, self.world, self.state)
+            self._recording.sample(self.time, self.state)
         return percepts
 
     def begin_cycle(self) -> None:
@@ -290,17 +251,6 @@ class Game:
         headings = world.headings() if self.hearing.busy else world.position[:, 0]
         return self.hearing.deliver(self.state.time, playing, world.position, headings, self.teams)
 
-    def _introduced(self, slot: int, view: GameView) -> GameView:
-        side, number = side_and_number(slot)
-        return GameView(
-            mode=view.mode,
-            time=view.time,
-            score_left=view.score_left,
-            score_right=view.score_right,
-            number=number,
-            side=side,
-        )
-
     def percept_before_joining(self, robot_type: int = 0) -> Percept:
         """What an agent is told that has a robot, but no team and number yet: all at rest, nothing seen."""
         joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
@@ -315,52 +265,19 @@ class Game:
 
     # ---- the referee and the trainer
 
-    def _obey(self, decisions: Sequence[Decision]) -> None:
-        """Does what was decided, tells it and writes it down."""
-        for decision in decisions:
-            if isinstance(decision, Event):
-                self._past.append(decision)
-                self._write(decision.kind, decision.side, game_time=decision.time, **decision.fields())
-            elif isinstance(decision, SwapEnds):
-                self._swap_ends()
-            else:
-                self.world.carry_out(decision)
-        self.events = tuple(self._past)
+    def _facts(self) -> Facts:
+        return self.world.facts()
+
+    def _do(self, decision: Decision) -> None:
+        self.world.carry_out(decision)
+
+    def _settle(self) -> None:
         self.world.settle()
 
-    def _swap_ends(self) -> None:
-        half = SLOTS // 2
+    def _turn_round(self) -> None:
         for part in (self.world, self.seeing, self.hearing):
             part.swap_ends()
-        self.teams = (self.teams[1], self.teams[0])
-        self._waiting = {(slot + half) % SLOTS: action for slot, action in self._waiting.items()}
-        self._new = {(slot + half) % SLOTS for slot in self._new}
-        self.swaps += 1
-        if self._recording is not None:
-            self._recording.swap_ends(self.time, self.teams)
-
-    def set_play_mode(self, mode: PlayMode) -> None:
-        """A trainer's order: go to a play mode."""
-        self.state, decisions = trainer.set_play_mode(self.state, self.rules, self.world.facts(), mode)
-        self._obey(decisions)
-
-    def kick_off(self, side: Side | None = None) -> None:
-        """A trainer's order: start a half, or again from the centre."""
-        self.state, decisions = trainer.kick_off(self.state, self.rules, self.world.facts(), side)
-        self._obey(decisions)
-
-    def drop_ball(self) -> None:
-        """A trainer's order: put the ball down where it is, and play on."""
-        self.state, decisions = trainer.drop_ball(self.state, self.rules, self.world.facts())
-        self._obey(decisions)
-
-    def set_score(self, left: int, right: int) -> None:
-        """A trainer's order."""
-        self.state = trainer.set_score(self.state, left, right)
-
-    def set_time(self, time: float) -> None:
-        """A trainer's order: set the game's clock, s."""
-        self.state = trainer.set_time(self.state, time)
+        self._waiting = {(slot + SLOTS // 2) % SLOTS: action for slot, action in self._waiting.items()}
 
     def place_ball(
         self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
@@ -379,30 +296,7 @@ class Game:
         self.world.place(slot, x=x, y=y, height=z, heading=turn)
         self.world.settle()
 
-    def send_off(self, slot: int) -> None:
-        """A trainer's order: put a player beside the pitch, as after a foul."""
-        case = Case(self.state, self.world.facts(), self.rules)
-        side, number = side_and_number(slot)
-        x, y = outside_place(case, side, number - 1)
-        self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
-
     # ---- what monitors show
-
-    @property
-    def view(self) -> GameView:
-        """Play mode, game time and score."""
-        left, right = self.state.score
-        return GameView(mode=self.state.mode.wire_name, time=self.state.time, score_left=left, score_right=right)
-
-    @property
-    def half(self) -> int:
-        """1 or 2; more in extra time."""
-        return self.state.half
-
-    @property
-    def team_names(self) -> tuple[str, str]:
-        """Left and right; empty while nobody has come."""
-        return self.teams
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -427,57 +321,16 @@ class Game:
         """(3,) place and (3, 3) attitude of the ball."""
         return self.world.ball_pose()
 
-    # ---- the recording
-
-    def record_with(self, *, minds: Minds | None = None, config: Mapping[str, object] | None = None) -> None:
-        """Says before the first cycle what else to record: who believes and wants what, and how the match was made."""
-        if self._record is None:
-            raise UsageError(
-                "there is no recording, or it has begun already; say what to record before the first cycle."
-            )
-        self._minds, self._record_config = minds, dict(config or {})
-
-    def _begin_recording(self) -> None:
-        """Begins the recording with the first cycle, when the types of who has joined are known."""
-        if self._record is not None:
-            self._recording = MatchRecording(
-                self._record,
-                self.world,
-                self.rules,
-                seed=self.seed,
-                teams=self.teams,
-                config=self._record_config,
-                minds=self._minds,
-            )
-            self._record = None
-            for slot in self.world.playing.tolist():
-                side = side_and_number(slot)[0]
-                self._note("join", slot, type=int(self.world.types[slot]), team=self.teams[side])
-
-    def _note(self, kind: str, slot: int, **fields: object) -> None:
-        """Writes something about a player down."""
-        side, number = side_and_number(slot)
-        self._write(kind, side, side=side.word, number=number, **fields)
-
-    def _write(self, kind: str, of: Side | None, **fields: object) -> None:
-        """Writes an event down, with the name of the team that it is about."""
-        if self._recording is not None:
-            team = {} if of is None else {"team": self.teams[of]}
-            self._recording.event(self.time, kind, **{**team, **fields})
-
-    def close(self) -> None:
-        """Ends the recording; closing twice is fine."""
-        if self._recording is not None:
-            self._recording.close()
-        self._recording = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _new_recording(self, path: Path) -> MatchRecording:
+        return MatchRecording(
+            path,
+            LeagueFigures(self.world),
+            self.rules,
+            seed=self.seed,
+            teams=self.teams,
+            config=self._record_config,
+            minds=self._minds,
+        )
 
 
 def _check(action: Action) -> None:

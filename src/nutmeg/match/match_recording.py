@@ -1,7 +1,7 @@
 """The recording of a match: robots, ball, the state of the game, what players believe and want, and events.
 
-    recording = MatchRecording(Path("final.nutmeg"), world, rules, seed=7, teams=("reds", "blues"))
-    recording.sample(time, world, state)
+    recording = MatchRecording(Path("final.nutmeg"), LeagueFigures(world), rules, seed=7, teams=("reds", "blues"))
+    recording.sample(time, state)
     recording.event(time, "goal", side="left")
 
 Robots are called `left1` to `right11`, by the side on which their team *began*: they keep their names, shirts and
@@ -12,12 +12,16 @@ and
 
     game.state          play mode by index, game time, goals of the left and the right end, half, whether the teams have
                         changed ends, and who touched the ball last (0..10 are `left1`.., 11..21 `right1`..; -1: nobody)
-    <robot>.belief      where the player believes itself (x, y, heading) and the ball, and how old its news of the ball
-                        is: on the pitch as everybody sees it, made from what it was told one cycle (20 ms) earlier
+    <robot>.belief      where the player believes itself (x, y, heading) and the ball, how old its news of the ball is,
+                        and how uncertain all three are (standard deviations): on the pitch as everybody sees it, made
+                        from what it was told one cycle earlier
     <robot>.others      where it believes the other robots, renewed every 0.2 s; missing if not known for 5 s
+    <robot>.request     what it wants: its legs by index (`behaviour.state.Legs`), the velocities of a walk, which kick
+                        (`behaviour.state.KickKind`) and how strong, where it is to look; missing if it does not say
 
-Beliefs are there if somebody gives them (`minds`). Events: `join`, `leave`, `swap_ends`, `intent` (what a player wants
-has changed), and all the referee's. Those about a player have its `robot`, and those about a side its `team`.
+Beliefs and requests are there if somebody gives them (`minds`). Events: `join`, `leave`, `swap_ends`, `intent` (what a
+player wants has changed), `lost_turn` (a player failed, with its traceback), and all the referee's. Those about a
+player have its `robot`, and those about a side its `team`.
 """
 
 from __future__ import annotations
@@ -29,23 +33,23 @@ import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.trace import ANGLE_STEP, POSE, POSE_STEP
-from nutmeg.match.ground import PHYSICS, ROBOT
-from nutmeg.match.percept import JOINTS
+from nutmeg.match.behaviour.requests import request_row
 from nutmeg.match.play_modes import Side
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
+from nutmeg.match.team.request import Request
 from nutmeg.recording import Channel, RecordingWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from nutmeg.match.figures import Figures
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import MatchState
     from nutmeg.match.team.belief import Belief
-    from nutmeg.match.world import MatchWorld
 
     Minds = Callable[[], Mapping[int, object]]
     """Players by their present slots; those with a `belief` and a `request` have them written down."""
@@ -54,15 +58,20 @@ TEAM_COLOURS = ("blue", "red")
 """Shirts of the team that began on the left, and of the other."""
 STATE = ("mode", "time", "left", "right", "half", "swapped", "touch")
 STATE_STEP = 1e-3
-BELIEF = ("x", "y", "heading", "ball_x", "ball_y", "ball_age")
+BELIEF = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
 BELIEF_STEP = 1e-3
-"""Beliefs are stored to a millimetre and a milliradian."""
+"""Beliefs are stored to a millimetre and a milliradian, requests too."""
+REQUEST = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
 OTHERS_EVERY = 10
 """Cycles between two times at which beliefs about others, and intents, are looked at."""
 FORGOTTEN = 5.0
 """Others of whom nothing was known for so long are not written down, s."""
 OLDEST = 99.0
 """Age of news that never came, s."""
+VAGUEST = 99.0
+"""The largest standard deviation that is stored, m or rad."""
+LONGEST_TEXT = 2000
+"""Characters of a traceback that are kept."""
 
 
 class MatchRecording:
@@ -70,7 +79,7 @@ class MatchRecording:
 
     Args:
         path: the recording to make.
-        world: what is recorded; who plays already is drawn with its own type.
+        figures: what is recorded; who plays already is drawn with its own type.
         rules: how many players a team may have.
         seed: of the match.
         teams: names of left and right.
@@ -81,7 +90,7 @@ class MatchRecording:
     def __init__(
         self,
         path: Path,
-        world: MatchWorld,
+        figures: Figures,
         rules: Rules,
         *,
         seed: int,
@@ -89,28 +98,29 @@ class MatchRecording:
         config: Mapping[str, object] | None = None,
         minds: Minds | None = None,
     ) -> None:
-        number = np.arange(SLOTS) % MOST_PLAYERS
-        self._slots: list[int] = np.flatnonzero((number < rules.match.players) | world.present).tolist()
-        kinds = {slot: f"type{world.types[slot]}" if world.present[slot] else "type0" for slot in self._slots}
-        scene = assemble(_settings(world.field.name, kinds))
+        self._figures, number = figures, np.arange(SLOTS) % MOST_PLAYERS
+        self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
+        scene = assemble(_settings(figures, self._slots))
         channels, order = [], []
         for slot, table in zip(self._slots, scene.robots, strict=True):
             channels.append(Channel(name=f"{table.name}.pose", labels=POSE, unit="m", resolution=POSE_STEP))
             angles = Channel(name=f"{table.name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
             channels.append(angles)
-            order.append(_columns(slot, table.joints))
+            order.append(_columns(slot, table.joints, figures.joints))
         channels.append(Channel(name="ball.pose", labels=POSE, unit="m", resolution=POSE_STEP))
         channels.append(
             Channel(name="game.state", labels=STATE, resolution=STATE_STEP, about="mode by index, s, goals, robot")
         )
-        self._order = np.concatenate([*order, [_BALL + i for i in range(7 + len(STATE))]])
+        ball = _ANGLES + SLOTS * len(figures.joints)
+        self._order = np.concatenate([*order, [ball + i for i in range(7 + len(STATE))]])
         self._minds, self._swapped, self._samples = minds, False, 0
         self._intents: dict[str, str] = {}
+        self._told: dict[int, int] = {}
         if minds is not None:
             channels += self._mind_channels()
         settings = {
             "rules": rules.name,
-            "field": world.field.name,
+            "field": figures.field,
             "left": teams[0],
             "right": teams[1],
             **(config or {}),
@@ -119,18 +129,18 @@ class MatchRecording:
             path, channels, kind="match", seed=seed, config=settings, scene_xml=scene.xml
         )
 
-    def sample(self, time: float, world: MatchWorld, state: MatchState) -> None:
-        """Appends the present state."""
-        ball = world.ground.world.qpos[world.ground.ball : world.ground.ball + 7]
+    def sample(self, time: float, state: MatchState, *, game_time: float | None = None) -> None:
+        """Appends the present; the game's time is the state's, unless the referee has not been asked since."""
+        figures, shown = self._figures, state.time if game_time is None else game_time
         touch = -1 if state.touch is None else self._of_slot(slot_of(state.touch.side, state.touch.index + 1))
-        game = (float(state.mode), state.time, *map(float, state.score), float(state.half), self._swapped, touch)
-        poses, angles = world.poses(), np.radians(world.angles)
+        game = (float(state.mode), shown, *map(float, state.score), float(state.half), self._swapped, touch)
+        poses, angles, ball = figures.poses(), figures.angles(), figures.ball()
         if self._swapped:
             poses, angles = _rolled(poses), _rolled(angles)
         row = np.concatenate([poses.ravel(), angles.ravel(), ball, game])[self._order]
         if self._minds is not None:
             self._think(time, self._minds())
-            row = np.concatenate([row, self._beliefs.ravel(), self._others.ravel()])
+            row = np.concatenate([row, self._beliefs.ravel(), self._others.ravel(), self._requests.ravel()])
         self._samples += 1
         self.writer.append(time, row)
 
@@ -161,26 +171,42 @@ class MatchRecording:
         self._row_of = {slot: row for row, slot in enumerate(self._slots)}
         self._beliefs = np.full((len(names), len(BELIEF)), np.nan)
         self._others = np.full((len(names), len(names), 2), np.nan)
+        self._requests = np.full((len(names), len(REQUEST)), np.nan)
         places = tuple(f"{name}.{axis}" for name in names for axis in ("x", "y"))
         own = [Channel(name=f"{n}.belief", labels=BELIEF, unit="m, rad, s", resolution=BELIEF_STEP) for n in names]
         others = [Channel(name=f"{n}.others", labels=places, unit="m", resolution=BELIEF_STEP) for n in names]
-        return own + others
+        wants = [
+            Channel(name=f"{n}.request", labels=REQUEST, unit="m/s, rad/s, rad", resolution=BELIEF_STEP) for n in names
+        ]
+        return own + others + wants
 
     def _think(self, time: float, minds: Mapping[int, object]) -> None:
         """Takes down what everybody believes, and now and then what it believes of others and wants."""
-        self._beliefs[:] = np.nan
+        self._beliefs[:], self._requests[:] = np.nan, np.nan
         looks = self._samples % OTHERS_EVERY == 0
         if looks:
             self._others[:] = np.nan
         for slot, mind in minds.items():
             row = self._row_of.get(self._of_slot(slot))
+            self._complain(time, slot, mind)
             belief: Belief | None = getattr(mind, "belief", None)
             if row is None or belief is None:
                 continue
+            if isinstance(request := getattr(mind, "request", None), Request):
+                self._requests[row] = request_row(request)
             self._beliefs[row] = _own(belief, side_of_slot(slot))
             if looks:
                 self._others[row] = self._believed(belief, slot)
-                self._want(time, SLOT_NAMES[self._slots[row]], getattr(mind, "request", None))
+                self._want(time, SLOT_NAMES[self._slots[row]], request)
+
+    def _complain(self, time: float, slot: int, mind: object) -> None:
+        """Writes down why a player lost turns, as far as its log tells."""
+        log: Sequence[str] = getattr(mind, "log", ())
+        told = self._told.get(self._of_slot(slot), 0)
+        for text in log[told:]:
+            robot = SLOT_NAMES[self._of_slot(slot)]
+            self.event(time, "lost_turn", robot=robot, text=text[-LONGEST_TEXT:])
+        self._told[self._of_slot(slot)] = len(log)
 
     def _believed(self, belief: Belief, slot: int) -> NDArray[np.float64]:
         """(R, 2) where a player believes the robots of this recording, as everybody sees the pitch."""
@@ -201,7 +227,6 @@ class MatchRecording:
 
 
 _ANGLES = SLOTS * 7
-_BALL = _ANGLES + SLOTS * len(JOINTS)
 
 
 def _own(belief: Belief, side: Side) -> tuple[float, ...]:
@@ -209,8 +234,9 @@ def _own(belief: Belief, side: Side) -> tuple[float, ...]:
     me, ball, sign = belief.me, belief.ball, side.sign
     turn = me.heading if sign > 0 else me.heading + math.pi
     x, y = ball.place
-    age = min(float(ball.age), OLDEST)
-    return sign * me.x, sign * me.y, math.remainder(turn, math.tau), sign * float(x), sign * float(y), age
+    age, spreads = min(float(ball.age), OLDEST), (me.spread, me.heading_spread, ball.spread)
+    places = sign * me.x, sign * me.y, math.remainder(turn, math.tau), sign * float(x), sign * float(y)
+    return *places, age, *(min(spread, VAGUEST) for spread in spreads)
 
 
 def _rolled(array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -218,23 +244,23 @@ def _rolled(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.roll(array, MOST_PLAYERS, axis=0)
 
 
-def _columns(slot: int, joints: tuple[str, ...]) -> list[int]:
+def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) -> list[int]:
     """Where the numbers of one robot are among all numbers of a row."""
     pose = [slot * 7 + i for i in range(7)]
-    return pose + [_ANGLES + slot * len(JOINTS) + JOINTS.index(joint) for joint in joints]
+    return pose + [_ANGLES + slot * len(all_joints) + all_joints.index(joint) for joint in joints]
 
 
-def _settings(field: str, kinds: Mapping[int, str]) -> SceneSettings:
+def _settings(figures: Figures, slots: Sequence[int]) -> SceneSettings:
     """The scene that viewers show."""
     robots = tuple(
         Placement(
-            robot=ROBOT,
+            robot=figures.robot,
             name=SLOT_NAMES[slot],
-            type=kind,
-            pose="zero",
+            type=figures.kind(slot),
+            pose=figures.pose,
             parked=True,
             team=TEAM_COLOURS[slot >= MOST_PLAYERS],
         )
-        for slot, kind in kinds.items()
+        for slot in slots
     )
-    return SceneSettings(field=field, robots=robots, physics=PHYSICS)
+    return SceneSettings(field=figures.field, robots=robots, physics=figures.physics)

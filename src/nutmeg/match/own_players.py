@@ -2,6 +2,7 @@
 
     make = load_player("examples/own_player/chaser.py:Chaser")      # or "package.module:Class"
     player = make("reds", 1)                                        # called with team and number
+    decide = load_function("examples/behaviour/chaser.py:decide")   # a function that decides, see `brain`
 
 The file is loaded as a module of its own; what it imports must be installed or stand on Python's path.
 """
@@ -14,7 +15,8 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from nutmeg.errors import FileError, UsageError
 
@@ -29,10 +31,8 @@ MakePlayer = Callable[[str, int], "Player"]
 
 def load_player(name: str) -> MakePlayer:
     """What a name such as `file.py:Class` or `module:Class` stands for."""
-    place, _, attribute = name.rpartition(":")
-    if not place or not attribute.isidentifier():
-        raise UsageError(f"{name!r} names no player; needed is file.py:Class or module:Class.")
-    module = _from_file(Path(place)) if place.endswith(".py") else _installed(place)
+    place, attribute = _parts(name, "Class")
+    module = _module(place)
     found = getattr(module, attribute, None)
     if not callable(found):
         known = [key for key, value in vars(module).items() if hasattr(value, "act")]
@@ -41,10 +41,33 @@ def load_player(name: str) -> MakePlayer:
     return make
 
 
+def load_function(name: str) -> Callable[..., Any]:
+    """The function that a name such as `file.py:decide` or `module:decide` stands for."""
+    place, attribute = _parts(name, "decide")
+    module = _module(place)
+    found: Callable[..., Any] | None = getattr(module, attribute, None)
+    if not callable(found) or isinstance(found, type):
+        known = [key for key, value in vars(module).items() if isinstance(value, FunctionType) and key[0] != "_"]
+        raise UsageError(f"{place} has no function {attribute!r}; there are: {known}.")
+    return found
+
+
 def player_digest(name: str) -> str:
     """A digest of the file of a player, so that a changed player is not taken for the same; empty of a module."""
     path = Path(name.rpartition(":")[0])
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
+
+
+def _parts(name: str, kind: str) -> tuple[str, str]:
+    """The place and the name within it."""
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute.isidentifier():
+        raise UsageError(f"{name!r} names no player; needed is file.py:{kind} or module:{kind}.")
+    return place, attribute
+
+
+def _module(place: str) -> ModuleType:
+    return _from_file(Path(place)) if place.endswith(".py") else _installed(place)
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -13,14 +13,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
 
 from nutmeg.errors import FileError, SimulationError
+from nutmeg.match.behaviour.eyes import load_eyes
+from nutmeg.match.behaviour.series_games import BehaviourSeriesGames
+from nutmeg.match.behaviour.settings import load_behaviour
+from nutmeg.match.brain_player import BrainPlayer
+from nutmeg.match.deciders import read_decide
 from nutmeg.match.driver import Driver, PlayerError
 from nutmeg.match.game import Game
 from nutmeg.match.own_players import load_player, player_digest
@@ -44,6 +49,8 @@ COUNTED = ("fall", "foul")
 """Events that are counted for each team, beside its goals."""
 PARTS = 2 * (1 + len(COUNTED))
 """Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""
+BATCH = 64
+"""Games between compiled strategies that are played together; the result is the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +126,7 @@ class SeriesGames:
             players=2 * self.settings.players,
             kick_off=Side(number // 2 % 2),
             record=record,
+            field=self.settings.ground,
         )
         counted = {(name, kind): 0 for name in names for kind in ("goal", *COUNTED)}
 
@@ -137,12 +145,15 @@ class SeriesGames:
     def team(self, index: int) -> Iterable[tuple[tuple[str, int], Player]]:
         """The players of a team, each with its name and number."""
         entrant, count, walk = self.settings.team[index], self.settings.players, self.walks[index]
+        common: dict[str, Any] = {"players": count, "robot_type": entrant.robot_type, "field": self.settings.ground}
         for number in range(1, count + 1):
             who = entrant.name, number
             if walk is None:
                 yield who, load_player(entrant.player)(*who)
+            elif entrant.decide:
+                yield who, BrainPlayer(read_decide(entrant.decide), *who, walk=walk, **common)
             else:
-                yield who, TeamPlayer(*who, players=count, walk=walk, robot_type=entrant.robot_type)
+                yield who, TeamPlayer(*who, walk=walk, **common)
 
     def types(self, sides: Pair) -> dict[tuple[str, int], int]:
         """Types of the robots of two teams, by team and number."""
@@ -158,26 +169,50 @@ class Series:
         walks: how the teams walk, in their order; those that the settings name if left out.
     """
 
-    piece = Share(unit=PARTS, most=PARTS)
-    """How evaluators cut work: a game at a time."""
+    piece: Share = Share(unit=PARTS, most=PARTS)
+    """How evaluators cut work: a game at a time, or a batch of games of the behavioural world."""
 
     def __init__(self, settings: SeriesSettings, walks: Sequence[Walk | None] | None = None) -> None:
         self.settings = settings
-        self.games = SeriesGames(settings, settings.walks() if walks is None else tuple(walks))
+        found = settings.walks() if walks is None else tuple(walks)
+        behavioural = settings.world == "behavioural"
+        self.games: SeriesGames | BehaviourSeriesGames = (
+            BehaviourSeriesGames(settings) if behavioural else SeriesGames(settings, found)
+        )
+        if behavioural:
+            self.piece = Share(unit=PARTS, most=PARTS * BATCH)
+        self._walks = found
 
     def described(self) -> dict[str, object]:
         """All that decides how a game ends but for its number and the seed."""
         chosen = self.settings
-        walks = [
-            None if walk is None else {n: asdict(one) for n, one in walk.sets.items()} for walk in self.games.walks
-        ]
-        return {
+        walks = [None if walk is None else {n: asdict(one) for n, one in walk.sets.items()} for walk in self._walks]
+        described: dict[str, object] = {
             "teams": [(one.name, one.robot_type, one.player, player_digest(one.player)) for one in chosen.team],
             "players": chosen.players,
             "noise": chosen.noise,
             "rules": asdict(chosen.rule_book()),
             "walks": walks,
         }
+        if any(one.decide for one in chosen.team):
+            described["decide"] = [(one.decide, player_digest(one.decide)) for one in chosen.team]
+        if chosen.world == "behavioural":
+            described["world"] = chosen.world
+            described["behaviour"] = asdict(load_behaviour(chosen.behaviour))
+            described["eyes"] = asdict(load_eyes(chosen.eyes))
+        return described
+
+    def _batches(self, waiting: Sequence[tuple[Pair, int]], at_once: int) -> Iterator[list[tuple[Pair, int]]]:
+        """Games that are handed out together: large batches of compiled strategies first, then others."""
+        games = self.games
+        compiled: list[tuple[Pair, int]] = []
+        others: list[tuple[Pair, int]] = []
+        for game in waiting:
+            at_a_time = isinstance(games, BehaviourSeriesGames) and games.compiled(game[0])
+            (compiled if at_a_time else others).append(game)
+        for games_left, size in ((compiled, BATCH * max(at_once, 1)), (others, max(at_once, 1))):
+            for first in range(0, len(games_left), size):
+                yield games_left[first : first + size]
 
     def schedule(self) -> list[tuple[Pair, int]]:
         """All games: the first of every pair, then the second of every pair, and so on."""
@@ -196,7 +231,8 @@ class Series:
         Args:
             evaluator: where games are played; cut its work by `piece`.
             log: what was played before, and where to save what is played now.
-            at_once: how many games are handed out together; they are saved when all of them have ended.
+            at_once: how many games are handed out together (of compiled strategies, how many batches); they are saved
+                when all of them have ended.
             on_game: told how many games of how many are done.
         """
         log = log or GameLog(None)
@@ -204,13 +240,13 @@ class Series:
         waiting = [game for game in schedule if self._key(game) not in log.results]
         done = len(schedule) - len(waiting)
         on_game(done, len(schedule))
-        for first in range(0, len(waiting), max(at_once, 1)):
-            batch = waiting[first : first + max(at_once, 1)]
+        for batch in self._batches(waiting, at_once):
 
-            def told(rows: int, _: int, before: int = done + first) -> None:
+            def told(rows: int, _: int, before: int = done) -> None:
                 on_game(before + rows // PARTS, len(schedule))
 
             log.append(self._played(evaluator, batch, told))
+            done += len(batch)
         return [log.results[self._key(game)] for game in schedule]
 
     def _key(self, game: tuple[Pair, int]) -> tuple[str, str, int]:

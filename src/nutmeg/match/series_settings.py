@@ -16,6 +16,10 @@ The file:
     walk = "mine/params.toml"
     [[team]]
     player = "chaser.py:Chaser"             # players of your own: a class, called with team and number
+    [[team]]
+    decide = "mine.py:decide"               # a function that decides, a strategy, or "builtin"; plays in both worlds
+
+With `world = "behavioural"` robots have no joints, and every team is a `decide`.
 """
 
 from __future__ import annotations
@@ -24,12 +28,14 @@ import dataclasses
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nutmeg.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.walks import read_walk
+from nutmeg.match.deciders import read_decide, title_of
 from nutmeg.match.ground import ROBOT
 from nutmeg.match.own_players import load_player
+from nutmeg.match.pitches import rules_on
 from nutmeg.match.rules import MOST_PLAYERS, load_rules
 from nutmeg.settings import read
 
@@ -39,6 +45,10 @@ if TYPE_CHECKING:
 
 Pair = tuple[int, int]
 """Two teams by their places, the first one at home."""
+USUAL = {"physical": "sim3d", "behavioural": "spl2011"}
+"""Field and rule book of each world; they have the same names."""
+WALK = "final"
+"""How a team walks in the physical world that has no walk of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +59,18 @@ class Entrant:
     """A walk by name, its TOML file, or the folder of a run of `nutmeg learn`."""
     player: str = ""
     """Instead of a walk: the class of the players, as `file.py:Class` or `module:Class`."""
+    decide: str = ""
+    """Who decides: a strategy, `builtin`, or a function, as `file.py:decide` or `module:decide`. In the physical world
+    it has the walk that is given with it, or `final`."""
     name: str = ""
-    """What it is called; that of the walk or of the class if empty."""
+    """What it is called; that of the strategy, the function, the class or the walk if empty."""
     robot_type: int = 0
     """Of its robots, 0 to 4."""
 
     def __post_init__(self) -> None:
-        if bool(self.walk) == bool(self.player):
-            raise ValueError(f"walk is {self.walk!r}, player {self.player!r}; one of them is needed.")
-        name = self.name or self.player.rpartition(":")[2] or Path(self.walk).stem
+        if bool(self.walk or self.decide) == bool(self.player):
+            raise ValueError(f"walk is {self.walk!r}, player {self.player!r}; one of them is needed, or decide.")
+        name = self.name or title_of(self.decide) or self.player.rpartition(":")[2] or Path(self.walk).stem
         if not name or not all("!" <= letter <= "~" and letter not in "()" for letter in name):
             raise ValueError(f"name is {name!r}; needed are signs from ! to ~, without spaces and parentheses.")
         if not 0 <= self.robot_type <= 4:
@@ -71,6 +84,8 @@ class SeriesSettings:
 
     name: str = "tournament"
     """What it is called."""
+    world: Literal["physical", "behavioural"] = "physical"
+    """Robots with joints and motors, or robots that move by a few numbers."""
     team: tuple[Entrant, ...]
     """Who plays."""
     games: int = 10
@@ -83,8 +98,16 @@ class SeriesSettings:
     """One or two."""
     only: tuple[tuple[str, str], ...] = ()
     """Which pairs play, by names; all if empty."""
-    rules: str = "sim3d"
-    """The rule book: a name, or a TOML file."""
+    rules: str = ""
+    """The rule book: a name, or a TOML file; sim3d, or spl2011 in the behavioural world, if empty."""
+    field: str = ""
+    """What is played on; that of the rule book's name, as above, if empty."""
+    behaviour: str = "nao"
+    """What robots and ball of the behavioural world can do: a name, or a TOML file."""
+    eyes: str = "nao"
+    """What robots of the behavioural world see and hear with: a name, or a TOML file."""
+    shoot_out: bool = False
+    """Whether a draw is followed by penalty kicks, where the rule book has them; their goals do not count."""
     wait_before_kick_off: float = 2.0
     """For players to come to their places, s."""
     noise: bool = True
@@ -108,6 +131,12 @@ class SeriesSettings:
                 f"half_length is {self.half_length:g} s, wait_before_kick_off {self.wait_before_kick_off:g} s; "
                 "a half takes time, and a wait 0 s or more."
             )
+        for entrant in self.team:
+            if self.world == "behavioural" and not entrant.decide:
+                raise ValueError(
+                    f"the team {entrant.name!r} has no decide; in the behavioural world, where nobody has joints, a "
+                    'team needs one: a strategy, "builtin" or "file.py:decide".'
+                )
         for home, away in self.only:
             for name in (home, away):
                 if name not in names:
@@ -127,9 +156,23 @@ class SeriesSettings:
             return tuple((self.names.index(home), self.names.index(away)) for home, away in self.only)
         return tuple(itertools.combinations(range(len(self.team)), 2))
 
+    @property
+    def book(self) -> str:
+        """Name or file of the rule book."""
+        return self.rules or USUAL[self.world]
+
+    @property
+    def ground(self) -> str:
+        """Name of the field."""
+        return self.field or USUAL[self.world]
+
     def rule_book(self) -> Rules:
         """The rules of every game."""
-        return load_rules(self.rules).with_match(
+        own = self.field or self.world == "behavioural"
+        rules = rules_on(self.book, self.ground) if own else load_rules(self.book)
+        if not self.shoot_out:
+            rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False))
+        return rules.with_match(
             players=self.players,
             half_length=self.half_length,
             halves=self.halves,
@@ -138,11 +181,15 @@ class SeriesSettings:
         )
 
     def walks(self) -> tuple[Walk | None, ...]:
-        """How the teams walk; None of players of a user's own, which are loaded to see that they are there."""
+        """How the teams walk; None of who does not. What users have written is loaded to see that it is there."""
         for entrant in self.team:
             if entrant.player:
                 load_player(entrant.player)
-        return tuple(read_walk(one.walk).for_robot(ROBOT) if one.walk else None for one in self.team)
+            if entrant.decide:
+                read_decide(entrant.decide)
+        if self.world == "behavioural":
+            return (None,) * len(self.team)
+        return tuple(None if one.player else read_walk(one.walk or WALK).for_robot(ROBOT) for one in self.team)
 
     def changed(self, **changes: object) -> SeriesSettings:
         """The same with some settings changed; None changes nothing."""
@@ -154,16 +201,27 @@ class SeriesSettings:
 
 
 def read_series(path: Path) -> SeriesSettings:
-    """The series of a TOML file; walks and players may be files beside it."""
+    """The series of a TOML file; walks, players, deciders and settings may be files beside it."""
     found = read(path, SeriesSettings)
-    teams = []
-    for entrant in found.team:
-        if entrant.player:
-            own = path.parent / entrant.player
-            teams.append(dataclasses.replace(entrant, player=str(own) if ".py:" in own.name else entrant.player))
-            continue
+    teams = tuple(_beside(path, entrant) for entrant in found.team)
+    changes: dict[str, Any] = {}
+    for name in ("rules", "behaviour", "eyes"):
+        file = path.parent / getattr(found, name)
+        if file.suffix == ".toml" and file.is_file():
+            changes[name] = str(file)
+    return dataclasses.replace(found, team=teams, **changes)
+
+
+def _beside(path: Path, entrant: Entrant) -> Entrant:
+    """A team whose files are found beside that of the series."""
+    changes: dict[str, Any] = {}
+    for name in ("player", "decide"):
+        own = path.parent / getattr(entrant, name)
+        if ".py:" in own.name:
+            changes[name] = str(own)
+    if entrant.walk:
         beside = path.parent / entrant.walk
         if entrant.walk.endswith(".toml") and not beside.exists():
             raise FileError(path, f"the team {entrant.name!r} has the walk {entrant.walk!r}, but there is no {beside}.")
-        teams.append(dataclasses.replace(entrant, walk=str(beside) if beside.exists() else entrant.walk))
-    return dataclasses.replace(found, team=tuple(teams))
+        changes |= {"walk": str(beside)} if beside.exists() else {}
+    return dataclasses.replace(entrant, **changes)

@@ -4,6 +4,7 @@
     table.pairs["Final", "Sprint"].difference       # mean goals of Final more than of Sprint in a game
     table.pairs["Final", "Sprint"].error            # standard error of that mean; None after one game
     table.teams["Final"].wins
+    table.ratings["Final"].shown()                  # on Elo's scale, with its interval
 
 Games that broke off do not count; how many did is said.
 """
@@ -13,6 +14,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from nutmeg.match.ratings import Rating, ratings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,6 +71,8 @@ class Standings:
     """Of the first team against the second; both ways round."""
     teams: dict[str, Record]
     """Of each team against all, the best first."""
+    ratings: dict[str, Rating]
+    """How strong teams that have played are, the strongest first."""
 
 
 def standings(names: Sequence[str], results: Iterable[GameResult]) -> Standings:
@@ -81,7 +86,9 @@ def standings(names: Sequence[str], results: Iterable[GameResult]) -> Standings:
                 pairs[name, other] = _record([game for _, game in sides])
     own = {name: _record([sided[1] for game in results if (sided := _seen_by(name, game))]) for name in names}
     ranking = sorted(names, key=lambda name: own[name].rank)
-    return Standings(pairs=pairs, teams={name: own[name] for name in ranking})
+    beaten = {pair: (one.wins, one.draws, one.losses) for pair, one in pairs.items() if one.games and pair[::-1] > pair}
+    rated = ratings([name for name in ranking if own[name].games], beaten) if beaten else {}
+    return Standings(pairs=pairs, teams={name: own[name] for name in ranking}, ratings=rated)
 
 
 _Numbers = tuple[int, int, int, int] | None

@@ -5,8 +5,10 @@
     mind.refresh(row, time)              # a few times a second, after the stage has been moved
 
 Its view cone lies on the grass; where it believes itself stands a ghost that looks where it believes to look; a yellow
-ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief. All of it comes
-from the recording; of a player that tells nothing of its beliefs (an agent over the network) only the view is shown.
+ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief; white rings are
+as wide as two standard deviations. All of it comes from the recording; of a player that tells nothing of its beliefs
+(an agent over the network) only the view is shown. In the behavioural world the view is what its two cameras show of
+the ground, with dots where it sees things.
 """
 
 from __future__ import annotations
@@ -17,33 +19,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.match.match_recording import BELIEF
-from nutmeg.match.seeing import OPENING
+from nutmeg.view.match_ghosts import ABOVE_GRASS, ghosts, on_grass, rings
 from nutmeg.view.match_sight import sight_of
 from nutmeg.view.match_story import COLOURS, number_of
 from nutmeg.view.viewpoints import thing_position
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from nutmeg.view.behaviour_sight import BehaviourSight
     from nutmeg.view.match_sight import InView
     from nutmeg.view.match_story import MatchStory
     from nutmeg.view.stage import Stage
 
-CONE_REACH = 6.0
-"""How far the cone is drawn, metres; it has no end."""
-CONE, EDGE, BALL, LINE = (255, 230, 120), (255, 240, 170), (255, 214, 0), (40, 40, 40)
-ABOVE_GRASS = 0.012
-GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
 NEWS = 1.0
 """A ball of which nothing was known for so long is drawn as a memory, seconds."""
+RING, WIDEST = 2.0, 3.0
+"""Rings are drawn at so many standard deviations, and at most so wide, metres."""
+BODY, DRIFT = 0.1, 0.3
+"""How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""
 
 
 class MindView:
     """The head of a player, as one browser sees it."""
 
-    def __init__(self, client: Any, stage: Stage, story: MatchStory, landmarks: NDArray[np.float64]) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        stage: Stage,
+        story: MatchStory,
+        landmarks: NDArray[np.float64],
+        sight: BehaviourSight | None = None,
+    ) -> None:
         self._client, self._stage, self._story, self._landmarks = client, stage, story, landmarks
+        self._sight = sight
         self._robot = ""
         self._drawn = True
         self._nodes: dict[str, Any] = {}
@@ -58,36 +69,83 @@ class MindView:
         self._robot = robot
         for node in self._nodes.values():
             node.remove()
-        self._nodes = _ghosts(self._client.scene, robot, self._stage.robots, self._story)
+        small = self._sight is not None
+        self._nodes = ghosts(self._client.scene, robot, self._stage.robots, self._story, small=small)
 
     def refresh(self, row: int, time: float) -> None:
         """Bring everything up to a row of the recording and its time."""
-        stage = self._stage
-        view = sight_of(stage.model, stage.data, self._robot, stage.robots, self._landmarks)
-        true = thing_position(stage.model, stage.data, self._robot)
-        if view is None or true is None:
+        true = thing_position(self._stage.model, self._stage.data, self._robot)
+        if true is None:
             return
         own, others = self._believed(row)
-        self._text.content = self._describe(view, true, own, time)
         with self._client.atomic():
-            self._show("cone", np.append(view.eye[:2], ABOVE_GRASS) if self._drawn else None, view.heading)
+            sees = self._show_view(row)
+            self._text.content = self._describe(sees, true, own, time)
             self._place_ghosts(true, own)
-            for robot, place in others.items():
-                known = self._drawn and bool(np.isfinite(place).all())
-                self._show(f"other {robot}", np.append(place, ABOVE_GRASS) if known else None)
+            self._draw_rings(own, others)
+            for robot, belief in others.items():
+                known = self._drawn and bool(np.isfinite(belief[:2]).all())
+                self._show(f"other {robot}", np.append(belief[:2], ABOVE_GRASS) if known else None)
+
+    def _show_view(self, row: int) -> str:
+        """Draw what the player has in view; that in words."""
+        if self._sight is not None:
+            return self._show_eyes(self._sight, row)
+        stage = self._stage
+        view = sight_of(stage.model, stage.data, self._robot, stage.robots, self._landmarks)
+        if view is None:
+            self._show("cone", None)
+            return "nothing"
+        self._show("cone", np.append(view.eye[:2], ABOVE_GRASS) if self._drawn else None, view.heading)
+        return self._seen(view)
+
+    def _show_eyes(self, sight: BehaviourSight, row: int) -> str:
+        """The same in the behavioural world."""
+        view, edges, dots = sight.look(self._robot, row), self._nodes["view"], self._nodes["seen"]
+        if view is None:
+            edges.visible = dots.visible = False
+            return "nothing"
+        edges.visible, dots.visible = self._drawn and bool(len(view.edges)), self._drawn and bool(len(view.places))
+        if edges.visible:
+            edges.points = on_grass(view.edges).astype(np.float32)
+        if dots.visible:
+            dots.points, dots.colors = on_grass(view.places).astype(np.float32), view.colours
+        return view.words
+
+    def _draw_rings(self, own: dict[str, float], others: Mapping[str, NDArray[np.float64]]) -> None:
+        """How uncertain it is, where it says so: itself, the ball, and the others by how old the news of them are."""
+        circles = []
+        if "spread" in own:
+            circles.append((own["x"], own["y"], RING * own["spread"]))
+            circles.append((own["ball_x"], own["ball_y"], RING * own["ball_spread"]))
+        circles += [
+            (float(belief[0]), float(belief[1]), RING * (BODY + DRIFT * float(belief[2])))
+            for belief in others.values()
+            if len(belief) > 2 and np.isfinite(belief).all()
+        ]
+        circles = [(x, y, min(radius, WIDEST)) for x, y, radius in circles]
+        node = self._nodes["rings"]
+        node.visible = self._drawn and bool(circles)
+        if node.visible:
+            node.points = rings(circles).astype(np.float32)
 
     def _switch(self, *, on: bool) -> None:
         self._drawn = on
 
     def _believed(self, row: int) -> tuple[dict[str, float], dict[str, NDArray[np.float64]]]:
-        """What the player believes of itself and the ball, and of the others' places; empty if it does not say."""
+        """What the player believes of itself and the ball, and of others (place, and age where it is recorded).
+
+        Both are empty if it does not say.
+        """
         recording, robot = self._story.recording, self._robot
         if f"{robot}.belief" not in recording.channels:
             return {}, {}
-        own = dict(zip(BELIEF, recording.read(f"{robot}.belief", row, row + 1)[0].tolist(), strict=True))
+        about = recording.channels[f"{robot}.belief"].labels
+        own = dict(zip(about, recording.read(f"{robot}.belief", row, row + 1)[0].tolist(), strict=True))
         labels = recording.channels[f"{robot}.others"].labels
         values = recording.read(f"{robot}.others", row, row + 1)[0]
-        others = {labels[i].removesuffix(".x"): values[i : i + 2] for i in range(0, len(labels), 2)}
+        width = len({label.rpartition(".")[2] for label in labels})
+        others = {labels[i].removesuffix(".x"): values[i : i + width] for i in range(0, len(labels), width)}
         others.pop(robot, None)
         return (own if math.isfinite(own["x"]) else {}), others
 
@@ -118,14 +176,17 @@ class MindView:
 
     # ---- in words
 
-    def _describe(self, view: InView, true: NDArray[np.float64], own: dict[str, float], time: float) -> str:
-        rows = [("sees", self._seen(view))]
+    def _describe(self, sees: str, true: NDArray[np.float64], own: dict[str, float], time: float) -> str:
+        rows = [("sees", sees)]
         if own:
             off = math.hypot(own["x"] - true[0], own["y"] - true[1])
-            rows.append(("itself", f"{100 * off:.0f} cm off"))
+            sure = f" (± {100 * own['spread']:.0f})" if "spread" in own else ""
+            rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
             rows.append(("ball", self._ball_news(own)))
         else:
             rows.append(("believes", "not told"))
+        lost = self._story.lost_turns(self._robot, time)
+        rows += [("lost turns", lost)] if lost else []
         intent = self._story.intent(self._robot, time) or "—"
         team = COLOURS[self._story.team_of(self._robot)]
         name = html.escape(self._story.name_of(self._robot))
@@ -155,56 +216,3 @@ class MindView:
         off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
         age = own["ball_age"]
         return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"
-
-
-def _ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory) -> dict[str, Any]:  # noqa: ANN401
-    """Everything that is drawn for a player, hidden at first."""
-    colours = [_rgb(colour) for colour in COLOURS]
-    mine = colours[story.team_of(robot)]
-    vertices, faces = _sector(math.radians(OPENING / 2), CONE_REACH)
-    plain: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
-    nodes = {
-        "cone": scene.add_frame("/mind/cone", show_axes=False),
-        "me": scene.add_frame("/mind/me", show_axes=False),
-        "ball": scene.add_icosphere("/mind/ball", radius=0.1, color=BALL, opacity=0.75, **plain),
-        "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), LINE, line_width=2.0),
-    }
-    scene.add_mesh_simple("/mind/cone/floor", vertices, faces, color=CONE, opacity=0.3, side="double", **plain)
-    scene.add_line_segments("/mind/cone/edge", _edge(vertices), EDGE, line_width=2.0)
-    scene.add_cylinder(
-        "/mind/me/body", radius=GHOST_RADIUS, height=GHOST_HEIGHT, color=mine, opacity=0.35,
-        position=(0.0, 0.0, GHOST_HEIGHT / 2), **plain,
-    )  # fmt: skip
-    arrow = np.array([[0.55, 0.0, ABOVE_GRASS], [0.15, 0.14, ABOVE_GRASS], [0.15, -0.14, ABOVE_GRASS]])
-    scene.add_mesh_simple(
-        "/mind/me/nose", arrow, np.array([[0, 1, 2]]), color=mine, opacity=0.8, side="double", **plain
-    )
-    for other in robots:
-        if other == robot:
-            continue
-        colour = colours[story.team_of(other)]
-        node = nodes[f"other {other}"] = scene.add_frame(f"/mind/{other}", show_axes=False)
-        scene.add_cylinder(f"/mind/{other}/disc", radius=0.24, height=0.012, color=colour, opacity=0.45, **plain)
-        node.visible = False
-    for node in nodes.values():
-        node.visible = False
-    return nodes
-
-
-def _sector(half: float, reach: float, parts: int = 24) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Corners and triangles of a flat sector about +x."""
-    angle = np.linspace(-half, half, parts + 1)
-    rim = np.stack([reach * np.cos(angle), reach * np.sin(angle), np.zeros(parts + 1)], axis=1)
-    first = np.arange(1, parts + 1)
-    faces = np.stack([np.zeros(parts, np.int64), first, first + 1], axis=1)
-    return np.concatenate([np.zeros((1, 3)), rim]), faces
-
-
-def _edge(corners: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n, 2, 3) the lines around a sector with these corners, its tip first."""
-    around = np.concatenate([corners, corners[:1]])
-    return np.stack([around[:-1], around[1:]], axis=1)
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

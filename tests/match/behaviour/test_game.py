@@ -32,9 +32,18 @@ RULES = replace(BOOK, shoot_out=replace(BOOK.shoot_out, on=False)).with_match(
 REDS, BLUES = "reds", "blues"
 
 
-def new_match(left: Decide, right: Decide, *, seed: int = 1, record: Path | None = None, players: int = 2) -> Driver:
-    game = BehaviourGame(RULES, seed=seed, left=REDS, right=BLUES, record=record)
-    teams = game.team(REDS, left, players, longest=0.3) | game.team(BLUES, right, players, longest=0.3)
+def new_match(
+    left: Decide,
+    right: Decide,
+    *,
+    seed: int = 1,
+    record: Path | None = None,
+    players: int = 2,
+    longest: float = 20.0,
+    cameras: bool = False,
+) -> Driver:
+    game = BehaviourGame(RULES, seed=seed, left=REDS, right=BLUES, record=record, cameras=cameras)
+    teams = game.team(REDS, left, players, longest=longest) | game.team(BLUES, right, players, longest=longest)
     driver = Driver(game, teams)
     if record is not None:
         game.record_with(minds=lambda: driver.players)
@@ -71,7 +80,7 @@ def test_a_player_that_fails_loses_its_turns_and_the_match_goes_on(tmp_path: Pat
         raise RuntimeError("where is the ball?")
 
     path = tmp_path / "match.nutmeg"
-    driver = new_match(fails, strategy_decide("roles"), record=path)
+    driver = new_match(fails, strategy_decide("roles"), record=path, longest=0.3)
     driver.run(60)
     driver.game.close()
     silent = driver.players[0]
@@ -147,12 +156,29 @@ def test_a_view_tells_what_is_seen_and_where_the_head_is() -> None:
     last = views[-1]
     assert last.head == pytest.approx((0.2, -0.1), abs=0.01)
     assert last.sonar is not None
+    assert last.images is None
     assert any(view.seen.marks for view in views)
     seen = [view for view in views if view.seen.ball is not None]
     assert seen
     told, believed = seen[-1].seen.ball, seen[-1].belief
     assert told is not None
     assert told == pytest.approx(tuple(believed.to_body(believed.ball.place)), abs=0.3)
+
+
+def test_a_player_that_asks_for_its_pictures_gets_them() -> None:
+    pictures: list[np.ndarray] = []
+
+    def photographs(percept: View, memory: Memory) -> Request:
+        if percept.cycle == 3 and percept.number == 1 and percept.images is not None:
+            pictures.extend((percept.images["top"], percept.images["bottom"]))
+        return Request()
+
+    driver = new_match(photographs, stands, cameras=True)
+    driver.run(6)
+    driver.game.close()
+    assert [player.log for player in driver.players.values()] == [[], [], [], []]
+    assert [picture.shape for picture in pictures] == [(240, 320, 3), (240, 320, 3)]
+    assert all(np.ptp(picture) > 50 for picture in pictures), "something is to be seen on them"
 
 
 def test_who_serves_a_penalty_stands_whatever_it_wants() -> None:

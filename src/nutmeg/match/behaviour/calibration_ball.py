@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from nutmeg.match.behaviour.estimates import Estimate, resampled, share_estimate, statistic_estimate, unknown
+from nutmeg.match.behaviour.estimates import Estimate, several, share_estimate, statistic_estimate, unknown
 from nutmeg.match.behaviour.kick_kernels import rolling_distance
-from nutmeg.match.behaviour.motion_kernels import CYCLE
+from nutmeg.match.behaviour.motion_kernels import CYCLE, STEP
 from nutmeg.match.behaviour.state import KickKind, Legs
 
 if TYPE_CHECKING:
@@ -50,8 +50,14 @@ FLIES = 0.04
 """A ball higher than this does not roll [m]."""
 LEAP = 0.4
 """By so much the speed of a ball leaps when it is kicked or met [m/s]."""
+STEADY = 2
+"""Cycles after the wish to kick in which a robot stands, before it swings its leg."""
+CROWDED = 0.6
+"""With another robot so near to the ball a kick tells nothing of where balls go [m]."""
 WANTED = 16
 """Cycles after the wish within which a kick comes."""
+FALLS_WITHIN = 10
+"""A robot that falls within so many cycles after its kick fell over it."""
 LEAST = 12
 """Kicks that are needed to tell something of them."""
 
@@ -67,6 +73,8 @@ class Touch:
     """Whether the robot wanted to kick; it walked into it otherwise."""
     side: bool
     """Whether it was a side kick."""
+    alone: bool
+    """Whether nobody else was near the ball."""
     strength: float
     ball: tuple[float, float]
     """Where the ball lay, as for a left foot: ahead and to the left, m."""
@@ -109,12 +117,7 @@ def ball_friction(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> lis
         return [unknown(name, reason, len(pairs)) for name in names]
     off = pairs[:, 1] - pairs[:, 0] * np.median(pairs[:, 1] / pairs[:, 0])
     pairs = pairs[np.abs(off - np.median(off)) < 6 * 1.4826 * np.median(np.abs(off - np.median(off))) + 1e-3]
-    values = friction_of(pairs)
-    ends = [resampled(pairs, lambda some, k=k: friction_of(some)[k], rng) for k in range(2)]
-    return [
-        Estimate(name=name, value=value, low=low, high=high, samples=len(pairs))
-        for name, value, (low, high) in zip(names, values, ends, strict=True)
-    ]
+    return several(names, pairs, friction_of, rng)
 
 
 def _speed_pairs(tracks: Tracks) -> Floats:
@@ -137,7 +140,10 @@ def friction_of(pairs: Floats) -> tuple[float, float]:
     before, after = pairs.T
     lag = LAG * CYCLE
     damped = float(before @ after / (before @ before))
-    choices = [(0.0, -math.log(min(max(damped, 1e-6), 1.0)) / lag), (max(float(np.mean(before - after)) / lag, 0.0), 0.0)]
+    choices = [
+        (0.0, -math.log(min(max(damped, 1e-6), 1.0)) / lag),
+        (max(float(np.mean(before - after)) / lag, 0.0), 0.0),
+    ]
     slope, short = np.polyfit(before, after, 1)
     if 0.0 < slope < 1.0 and short < 0.0:
         damping = -math.log(slope) / lag
@@ -182,19 +188,21 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
     wish = int(asked[-1]) if len(asked) else -1
     kind = int(track.kick[wish]) if wish >= 0 else -1
     mirror = -1.0 if kind in (int(KickKind.RIGHT_STRAIGHT), int(KickKind.RIGHT_SIDE)) else 1.0
-    heading = float(track.heading[row - 1])
+    first = _first_wish(track, wish) if wish >= 0 else -1
+    stood = min(first + STEADY, row - 1) if first >= 0 else row - 1  # a body with joints leans in its kick
+    heading = float(track.heading[stood])
     c, s = math.cos(heading), math.sin(heading)
-    x, y = (lay - track.place[row - 1]).tolist()
+    x, y = (lay - track.place[stood]).tolist()
     way = tracks.ball[row + 2] - tracks.ball[row]
     angle = math.atan2(way[1], way[0])
     went = (track.place[row] - track.place[row - 1]) / CYCLE
     speed = float(max(speeds[row + 1], speeds[row]))
     struck = tracks.times[row] - min(CYCLE * speeds[row] / max(speeds[row + 1], 1e-6), CYCLE)
-    first = _first_wish(track, wish) if wish >= 0 else -1
     return Touch(
         robot=name,
         row=row,
         kicked=wish >= 0,
+        alone=_alone(tracks, row, name),
         side=kind in (int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)),
         strength=float(track.strength[wish]) if wish >= 0 else 0.0,
         ball=(c * x + s * y, mirror * (c * y - s * x)),
@@ -227,6 +235,8 @@ def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, f
     """How far a ball goes; nan if it met something within three cycles."""
     lay, last = tracks.ball[row - 1], row
     others = [one for one in tracks.robots.values() if one.name != kicker]
+    if not _alone(tracks, row, kicker):
+        return math.nan
     for later in range(row + 1, min(row + 25, len(speeds))):
         place = tracks.ball[later]
         if abs(place[0]) > tracks.half_length - MARGIN or abs(place[1]) > tracks.half_width - MARGIN:
@@ -242,7 +252,15 @@ def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, f
     return float(np.hypot(*(middle - lay))) + float(rolling_distance(float(speeds[last]), *friction))
 
 
-def kick_estimates(touches: Sequence[tuple[Tracks, Touch]], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
+def _alone(tracks: Tracks, row: int, kicker: str) -> bool:
+    """Whether nobody but the kicker is near the ball."""
+    others = (one for one in tracks.robots.values() if one.name != kicker and one.playing[row])
+    return all(np.hypot(*(one.place[row] - tracks.ball[row - 1])) >= CROWDED for one in others)
+
+
+def kick_estimates(
+    touches: Sequence[tuple[Tracks, Touch]], base: BehaviourSettings, rng: np.random.Generator
+) -> list[Estimate]:
     """What is known of straight and of side kicks."""
     kicks = [(tracks, one) for tracks, one in touches if one.kicked]
     found = []
@@ -254,34 +272,31 @@ def kick_estimates(touches: Sequence[tuple[Tracks, Touch]], base: BehaviourSetti
         found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=LEAST, what=what))
         found += _directions(word, some, base, rng)
     times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
-    for column, name in enumerate(("kick.wind_up", "kick.follow_through")):
+    for column, (name, coarse) in enumerate((("kick.wind_up", STEP), ("kick.follow_through", CYCLE / 2))):
         known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
-        found.append(statistic_estimate(name, known, _median, rng, least=LEAST, what="kicks"))
-    falls = sum(_falls(tracks, one) for tracks, one in kicks)
-    found.append(share_estimate("kick.fall", hits=falls, trials=len(kicks), least=LEAST, what="kicks"))
+        found.append(statistic_estimate(name, known, _median, rng, least=LEAST, what="kicks", coarse=coarse))
+    alone = [(tracks, one) for tracks, one in kicks if one.alone]
+    falls = sum(_falls(tracks, one) for tracks, one in alone)
+    found.append(share_estimate("kick.fall", hits=falls, trials=len(alone), least=LEAST, what="kicks with nobody near"))
     return found
 
 
 def _directions(word: str, some: Sequence[Touch], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
     """The spread of directions, and for straight kicks where the tip of the foot is that they come from."""
     name = f"kick.{word}_direction_spread"
-    rows = np.array([(*one.ball, one.direction) for one in some]).reshape(-1, 3)
+    rows = np.array([(*one.ball, one.direction) for one in some if math.isfinite(one.distance)]).reshape(-1, 3)
     kick = base.kick
     stretch = kick.side_stretch if word == "side" else 0.0
     tip = np.array([kick.tip_ahead + stretch, kick.tip_aside])
     if word == "side":
         return [statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=LEAST, what="side kicks")]
     names = ("kick.tip_ahead", "kick.tip_aside")
-    if len(rows) < 2 * LEAST:
-        less = [unknown(one, f"{len(rows)} straight kicks; needed are {2 * LEAST}", len(rows)) for one in names]
+    if len(rows) < LEAST:
+        less = [unknown(one, f"{len(rows)} straight kicks; needed are {LEAST}", len(rows)) for one in names]
         return [*less, statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=LEAST, what="straight kicks")]
     most = float(np.quantile(rows[:, 0], 0.02)) - 0.005
-    values = _tip(rows, tip, most)
-    ends = [resampled(rows, lambda r, k=k: float(_tip(r, tip, most)[k]), rng, resamples=60) for k in range(2)]
-    tips = [
-        Estimate(name=one, value=float(value), low=low, high=high, samples=len(rows))
-        for one, value, (low, high) in zip(names, values, ends, strict=True)
-    ]
+    tips = several(names, rows, lambda r: _tip(r, tip, most), rng)
+    values = np.array([one.value for one in tips])
     spread = statistic_estimate(name, rows, lambda r: _off(r, values), rng, least=LEAST, what="straight kicks")
     return [*tips, spread]
 
@@ -312,7 +327,7 @@ def _off(rows: Floats, tip: Floats) -> float:
 def _falls(tracks: Tracks, kick: Touch) -> bool:
     """Whether a robot fell at the end of its kick."""
     lies = tracks.robots[kick.robot].lies
-    return bool(lies[kick.row : kick.row + 14].any() and not lies[kick.row - 1])
+    return bool(lies[kick.row : kick.row + FALLS_WITHIN].any() and not lies[kick.row - 1])
 
 
 def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Generator) -> Estimate:

@@ -1,20 +1,21 @@
 """How robots walk, from what they wanted and how they went: top speeds, accelerations, noise, and the head's speed.
 
-    model = fit_walk(tracks, base)              # top speeds and accelerations with intervals
+    runs, model = fit_walks(all_tracks, base)   # top speeds and accelerations with intervals
     model.paces(track)                          # (T, 3) what the legs were set to, by the model
-    walk_noise(tracks, model, rng)              # noise on each axis
+    walk_noise(runs, model, rng)                # noise on each axis
 
 The model is that of the behavioural world (`motion_kernels`): wishes are scaled down to an ellipsoid, and the pace goes
 towards that with limited accelerations. The four speeds and two accelerations that come nearest to how robots went are
 those of a robust least-squares fit over all cycles in which a robot walked with nobody near; intervals are those of the
-sandwich estimator over blocks of two seconds. Noise is drawn anew in every cycle in that world, but a body with joints
+sandwich estimator over blocks of two seconds. A body with joints answers late; the delay with which the fit is best is
+taken out. Noise is drawn anew in every cycle in that world, but a body with joints
 sways to and fro; what matters for where it ends up is how far it strays in a second, and from that the noise is told.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import optimize
 
-from nutmeg.match.behaviour.estimates import Estimate, resampled, unknown
-from nutmeg.match.behaviour.motion_kernels import CYCLE
+from nutmeg.match.behaviour.estimates import Estimate, several, statistic_estimate, unknown
 from nutmeg.match.behaviour.state import Legs
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ NEAR = 0.6
 """Who has another robot so near may be held up by it, and does not count [m]."""
 AFTER_FALL, AFTER_KICK = 15, 25
 """Cycles after a fall or a wish to kick that do not count."""
+LATEST = 3
+"""The longest delay between a wish and the walk that is tried [cycles]."""
 BURN_IN = 10
 """Cycles after which a pace does not depend on where it began."""
 WINDOW = 10
@@ -51,6 +53,10 @@ SCALE = np.array([0.1, 0.1, 0.2])
 """Errors beyond these count less than with their squares [m/s, m/s, rad/s]."""
 LEAST, SURE = 30, 0.35
 """A speed is known if so many cycles were at that limit, and its standard error is below this share of it."""
+SCORINGS = 30
+"""Steps towards the most likely noise."""
+COARSE = 0.005
+"""What the rounding of angles does to the speed of a head [rad/s]."""
 STRAYS = 5.0
 """Windows that stray by so many robust standard deviations are not noise: somebody was in the way."""
 
@@ -92,6 +98,8 @@ class WalkModel:
     limits: Floats
     """(6,) the numbers of `FITTED`."""
     estimates: tuple[Estimate, ...]
+    cost: float
+    """What the fit leaves, for each cycle and axis."""
 
     def paces(self, track: RobotTrack) -> Floats:
         """(T, 3) what the legs of a robot were set to; nothing while it lies or is not told to walk."""
@@ -134,15 +142,16 @@ def _after(flags: Bools, cycles: int) -> Bools:
     return np.asarray(counts[now] - counts[np.maximum(now - cycles - 1, 0)] > 0)
 
 
-def walk_runs(all_tracks: Sequence[Tracks]) -> Runs:
-    """All that recordings tell of walks."""
+def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
+    """All that recordings tell of walks, if legs do what was wanted so many cycles ago."""
     parts: list[tuple[Floats, Floats, Bools, Bools]] = []
     for tracks in all_tracks:
         for name, track in tracks.robots.items():
             free = free_cycles(tracks, name)
             begins = free & ~np.concatenate([[False], free[:-1]])
             since = np.arange(len(free)) - np.maximum.accumulate(np.where(begins, np.arange(len(free)), 0))
-            parts.append((track.wish[free], track.speed[free], begins[free], since[free] >= BURN_IN))
+            wish = np.concatenate([track.wish[:1].repeat(delay, axis=0), track.wish])[: len(free)]
+            parts.append((wish[free], track.speed[free], begins[free], since[free] >= BURN_IN))
     if not parts:
         return Runs(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool), np.zeros(0, bool), np.zeros(0, np.int64))
     wish, speed, begins, settled = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -153,13 +162,19 @@ def walk_runs(all_tracks: Sequence[Tracks]) -> Runs:
     return Runs(wish, speed, begins, settled, block.ravel())
 
 
+def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Runs, WalkModel]:
+    """The fit with the delay between wish and walk with which it is best."""
+    found = [(runs, fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(LATEST + 1))]
+    return min(found, key=lambda pair: pair[1].cost)
+
+
 def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
     """Top speeds and accelerations; where nothing tells them, those of the base."""
     start = np.array([base.number(name) for name in FITTED])
     start = np.where(np.isfinite(start), start, 10.0)
     if runs.settled.sum() < 10 * LEAST:
         reason = f"{int(runs.settled.sum())} cycles of free walking; needed are {10 * LEAST}"
-        return WalkModel(start, tuple(unknown(name, reason) for name in FITTED))
+        return WalkModel(start, tuple(unknown(name, reason) for name in FITTED), math.inf)
     paces, pressed = np.zeros_like(runs.wish), np.zeros((len(runs.wish), 6))
 
     def residuals(logs: Floats) -> Floats:
@@ -179,7 +194,7 @@ def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
             continue
         low, high = limits[k] * math.exp(-1.96 * errors[k]), limits[k] * math.exp(1.96 * errors[k])
         estimates.append(Estimate(name=name, value=float(limits[k]), low=low, high=high, samples=int(seen[k])))
-    return WalkModel(limits, tuple(estimates))
+    return WalkModel(limits, tuple(estimates), float(fit.cost) / len(fit.fun))
 
 
 def _sandwich(jacobian: Floats, residuals: Floats, block: NDArray[np.int64]) -> Floats:
@@ -200,17 +215,12 @@ def walk_noise(runs: Runs, model: WalkModel, rng: np.random.Generator) -> list[E
     if len(strays) < LEAST:
         reason = f"{len(strays)} seconds of free walking; needed are {LEAST}"
         return [unknown(name, reason, len(strays)) for pair in names for name in pair]
-    found = []
+    found: list[Estimate] = []
     for axis, pair in enumerate(names):
         rows = np.column_stack([strays[:, axis], sizes[:, axis]])
         centred = np.abs(rows[:, 0])
         rows = rows[centred < STRAYS * 1.4826 * np.median(centred) + 1e-12]
-        values = _noise_of(rows)
-        ends = [resampled(rows, lambda some, k=k: float(_noise_of(some)[k]), rng, resamples=100) for k in range(2)]
-        found += [
-            Estimate(name=name, value=value, low=low, high=high, samples=len(rows))
-            for name, value, (low, high) in zip(pair, values, ends, strict=True)
-        ]
+        found += several(pair, rows, _noise_of, rng)
     return found
 
 
@@ -233,18 +243,25 @@ def _noise_of(rows: Floats) -> tuple[float, float]:
     """The most likely noise and share of strays and paces (n, 2): normal, with deviation noise + share * pace."""
     stray, size = rows.T
     spread = float(np.sqrt(np.mean(stray**2))) + 1e-9
+    best = np.array([0.7 * spread, 0.3 * spread / (float(size.mean()) + 1e-9)])
+    for _ in range(SCORINGS):
+        best = _scored(best, stray, size, 1e-3 * spread)
+    return float(best[0]), float(best[1])
 
-    def unlikely(x: Floats) -> tuple[float, Floats]:
-        sigma = x[0] + x[1] * size + 1e-6 * spread
-        z = (stray / sigma) ** 2
-        slope = (1.0 - z) / sigma
-        return float(np.sum(np.log(sigma) + 0.5 * z)), np.array([slope.sum(), (slope * size).sum()])
 
-    most = float(size.max()) + 1e-9
-    start = np.array([0.7 * spread, 0.3 * spread / most])
-    bounds = [(0.0, 10 * spread), (0.0, 10 * spread / most)]
-    fit = optimize.minimize(unlikely, start, jac=True, bounds=bounds, method="L-BFGS-B")
-    return float(fit.x[0]), float(fit.x[1])
+def _scored(now: Floats, stray: Floats, size: Floats, least: float) -> Floats:
+    """A step of Fisher's scoring towards the most likely noise and share; neither gets below 0."""
+    sigma = np.maximum(now[0] + now[1] * size, least)
+    pull, weight = ((stray / sigma) ** 2 - 1.0) / sigma, 2.0 / sigma**2
+    score = np.array([pull.sum(), (pull * size).sum()])
+    a, b, c = weight.sum(), (weight * size).sum(), (weight * size**2).sum()
+    information = np.array([[a, b], [b, c]]) + 1e-12 * np.diag([a, c + 1e-12])
+    new = now + np.linalg.solve(information, score)
+    if new[0] < 0.0:
+        return np.array([0.0, max(now[1] + (score[1] - b * -now[0]) / max(c, 1e-12), 0.0)])
+    if new[1] < 0.0:
+        return np.array([max(now[0] + (score[0] - b * -now[1]) / a, 0.0), 0.0])
+    return np.asarray(new)
 
 
 def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estimate:
@@ -257,8 +274,8 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
     at_limit = rates[np.abs(rates - fastest) < 0.05 * fastest]
     if len(at_limit) < LEAST:
         return unknown("head.speed", "no limit was seen", len(at_limit))
-    low, high = resampled(at_limit, lambda some: float(np.median(some)), rng)
-    value = float(np.median(at_limit))
-    step = 2e-4 / CYCLE
-    found = Estimate(name="head.speed", value=value, low=low, high=high, samples=len(at_limit))
-    return replace(found, low=low - step, high=high + step)
+    return statistic_estimate("head.speed", at_limit, _median, rng, least=LEAST, what="turns", coarse=COARSE)
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values))

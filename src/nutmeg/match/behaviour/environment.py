@@ -14,6 +14,7 @@ observations and rewards are the same.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +47,8 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         self.options, self.layout = self.matches.options, self.matches.layout
         self.possible_agents = list(self.matches.agents)
         self.agents: list[str] = []
-        self._seen = {agent: self.matches.single_observation_space for agent in self.possible_agents}
-        self._wished = {agent: self.matches.single_action_space for agent in self.possible_agents}
+        spaces = self.matches.single_observation_space, self.matches.single_action_space
+        self._seen, self._wished = ({agent: deepcopy(one) for agent in self.possible_agents} for one in spaces)
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
         """Of an agent; the same for all."""

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from nutmeg.body.ball import load_ball
-from nutmeg.body.field import load_field
 from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.match.behaviour.eyes import load_eyes
 from nutmeg.match.behaviour.settings import load_behaviour
 from nutmeg.match.behaviour.strategies import strategy
-from nutmeg.match.rules import MOST_PLAYERS, load_rules, pitch_of
+from nutmeg.match.pitches import rules_on
+from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
     from nutmeg.match.rules import Rules
@@ -101,9 +100,8 @@ class BehaviourOptions:
     def rule_book(self) -> Rules:
         """The rules of every episode; a draw is a draw."""
         changes = {"players": self.players, "half_length": self.half_length, "halves": self.halves}
-        field = load_field(self.field)
         try:
-            rules = load_rules(self.rules).on(pitch_of(field, load_ball(field.ball)))
+            rules = rules_on(self.rules, self.field)
             rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False))
             return rules.with_match(**changes, automatic_kick_off=True, wait_before_kick_off=1.0)
         except (ValueError, TypeError) as error:

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """Of all intervals."""
 TAIL = (1 - LEVEL) / 2
-RESAMPLES = 300
+RESAMPLES = 200
 """Of a bootstrap."""
 
 
@@ -53,12 +53,26 @@ def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
 
 
 def resampled(
-    values: Floats, statistic: Callable[[Floats], float], rng: np.random.Generator, *, resamples: int = RESAMPLES
-) -> tuple[float, float]:
-    """The interval of a statistic of observations (n, ...), by drawing them again with replacement."""
+    values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator, *, resamples: int = RESAMPLES
+) -> tuple[Floats, Floats]:
+    """The interval of a statistic of observations (n, ...), by drawing them again with replacement.
+
+    Its lower and upper ends, each of the shape of the statistic.
+    """
     found = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(resamples)]
-    low, high = np.nanquantile(found, [TAIL, 1 - TAIL])
-    return float(low), float(high)
+    low, high = np.quantile(np.array(found), [TAIL, 1 - TAIL], axis=0)
+    return np.asarray(low), np.asarray(high)
+
+
+def several(
+    names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
+) -> list[Estimate]:
+    """Several numbers that are told together from the same observations (n, ...)."""
+    found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=RESAMPLES // 2)
+    return [
+        Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))
+        for k, name in enumerate(names)
+    ]
 
 
 def statistic_estimate(
@@ -69,15 +83,17 @@ def statistic_estimate(
     *,
     least: int,
     what: str,
-    reason: str = "",
+    coarse: float = 0.0,
 ) -> Estimate:
-    """A statistic with its interval, if there are enough observations of what it is about."""
+    """A statistic with its interval, if there are enough observations of what it is about.
+
+    `coarse` is how far observations can be off all alike, because moments are that far apart.
+    """
     if len(values) < least:
         return unknown(name, f"{len(values)} {what}; needed are {least}", len(values))
-    low, high = resampled(values, statistic, rng)
-    return Estimate(
-        name=name, value=float(statistic(values)), low=low, high=high, samples=len(values), reason=reason
-    )
+    low, high = (float(end) for end in resampled(values, statistic, rng))
+    value = float(statistic(values))
+    return Estimate(name=name, value=value, low=low - coarse, high=high + coarse, samples=len(values))
 
 
 def rate_estimate(name: str, *, events: float, exposure: float, samples: int, base: float) -> Estimate:

@@ -23,6 +23,7 @@ from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.errors import UsageError
 from nutmeg.match.abilities import abilities_of
+from nutmeg.match.behaviour.cameras import Cameras
 from nutmeg.match.behaviour.eyes import EyesSettings, eyes_names, load_eyes
 from nutmeg.match.behaviour.figures import ROBOT, BehaviourFigures
 from nutmeg.match.behaviour.game_kernels import TENTHS, beam
@@ -45,12 +46,12 @@ from nutmeg.match.rules import pitch_of
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_and_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from nutmeg.match.brain import Decide
+    from nutmeg.match.brain import Decide, Image
     from nutmeg.match.decisions import Decision
     from nutmeg.match.facts import Facts
     from nutmeg.match.percept import GameView, Heard
@@ -86,6 +87,7 @@ class BehaviourGame(RefereedMatch):
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
         kick_off: who starts.
+        cameras: whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each.
         robot: whom recordings show; one with the joints of a Nao.
     """
 
@@ -101,6 +103,7 @@ class BehaviourGame(RefereedMatch):
         right: str = "",
         record: Path | None = None,
         kick_off: Side = Side.LEFT,
+        cameras: bool = False,
         robot: str = ROBOT,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
@@ -115,6 +118,7 @@ class BehaviourGame(RefereedMatch):
         self._robot = robot
         self._wishes: NDArray[np.bool_] | None = None
         self._said: dict[int, str] = {}
+        self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
 
     # ---- players
 
@@ -232,7 +236,29 @@ class BehaviourGame(RefereedMatch):
             sonar=(sonar_left, sonar_right),
             heard=heard,
             believe=believe,
+            render=self._camera(slot),
         )
+
+    def _camera(self, slot: int) -> Callable[[], Mapping[str, Image]] | None:
+        """What draws a player's pictures, if it asks for them; None without cameras."""
+        cameras, now = self._cameras, self.cycles
+        if cameras is None:
+            return None
+
+        def render() -> Mapping[str, Image]:
+            if self.cycles != now:
+                raise UsageError("these pictures were to be taken in a cycle that is over; ask for them when deciding.")
+            top, bottom = cameras.draw(self.world.state, MATCH, [slot])[0]
+            return {"top": top, "bottom": bottom}
+
+        return render
+
+    def close(self) -> None:
+        """Ends the recording, and gives the renderer back; closing twice is fine."""
+        super().close()
+        if self._cameras is not None:
+            self._cameras.close()
+        self._cameras = None
 
     # ---- the referee and the trainer
 

@@ -162,11 +162,7 @@ class BehaviourGames:
         world, pitch = self.world, self.rules.pitch
         begun = chosen[world.state.cycle[chosen] > 0]
         if len(begun):
-            decide_matches(
-                begun, world.rows, self.perception.beliefs, self._modes, self._players, self._grounds, self._traits,
-                self._minds, self._orders, self._held, self._beamed,
-            )  # fmt: skip
-            self.perception.all_placed(begun, self._beamed)
+            self._decide(begun)
         world.step(chosen)
         find_matters(
             chosen, world.rows, pitch.length / 2, pitch.width / 2, CYCLE, self._touching,
@@ -175,6 +171,14 @@ class BehaviourGames:
         for m in chosen[self._flags[chosen]].tolist():
             self._judge(m)
         self.perception.sense_all(chosen)
+
+    def _decide(self, chosen: Ints) -> None:
+        """Asks everybody in some matches (K,), and orders what they want."""
+        decide_matches(
+            chosen, self.world.rows, self.perception.beliefs, self._modes, self._players, self._grounds, self._traits,
+            self._minds, self._orders, self._held, self._beamed,
+        )  # fmt: skip
+        self.perception.all_placed(chosen, self._beamed)
 
     def _judge(self, m: int) -> None:
         """Asks the referee about a match."""

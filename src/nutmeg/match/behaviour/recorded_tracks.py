@@ -47,8 +47,10 @@ class RobotTrack:
     """One robot's way through a match, T moments."""
 
     name: str
+    playing: Bools
+    """(T,) whether it is in the match."""
     present: Bools
-    """(T,) whether it plays and was not put elsewhere in the cycle."""
+    """(T,) whether it is, and was not put elsewhere in the cycle."""
     place: Floats
     """(T, 2) of the torso, m."""
     heading: Floats
@@ -140,6 +142,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
     legs, wish, kick, strength = _wishes(recording, name, every)
     return RobotTrack(
         name=name,
+        playing=there,
         present=there & (np.hypot(ahead, left) < CARRIED),
         place=place,
         heading=heading,

@@ -5,9 +5,10 @@
     rows.rows(games)                                    # (M, agents, width) float32
 
 A thing that is seen is three numbers: 1, distance [m] and angle to the left [rad]; what is not seen is zeros. Things of
-a kind are sorted, near ones first. Landmarks have five: which of `MARKS` as a number from 1, distance, angle, and cosine
-and sine of where a crossing points. Beliefs are the tracker's: everything in the frame of the own team, which attacks
-+x, or ahead and to the left of the player.
+a kind are sorted, near ones first. Posts begin with -1 (own goal), 1 (theirs) or 0 (not told). Landmarks have five
+numbers: 1 to 5 for L, T and X crossings, penalty mark and centre circle; distance, angle, and cosine and sine of where
+a crossing points. Beliefs are the tracker's: everything in the frame of the own team, which attacks +x, or ahead and to
+the left of the player.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
     observations, rewards, terminations, truncations, infos = env.step(np.zeros((64, 2, 4)))
 
 Agents are `env.agents`, in this order along the second axis: `left_1`, `left_2`, ... and, without opponents,
-`right_1`, ... A step is a decision cycle of 0.1 s. A match that is over or cut off begins anew in the same step: what is
-returned for it is its first observation, and `infos["final_observations"]` has the last one. Match i of an environment
-comes out as it does in the PettingZoo environment (`environment`) with the same seed and actions.
+`right_1`, ... A step is a decision cycle of 0.1 s. A match that is over or cut off begins anew in the same step: what
+is returned for it is its first observation, and `infos["final_observations"]` has the last one. Match i of an
+environment comes out as it does in the PettingZoo environment (`environment`) with the same seed and actions.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,13 +24,12 @@ from nutmeg.motion.played_motion import PlayedMotion, motion_path, shipped_motio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.match.team.request import Dive, Kick, KickKind
+    from nutmeg.match.team.request import Dive, Foot, Kick, KickKind
     from nutmeg.motion.own_body import OwnBody
 
     Floats = NDArray[np.float64]
 
 ROBOT = "nao-spark"
-Foot = Literal["left", "right"]
 FEET: tuple[Foot, Foot] = ("left", "right")
 KINDS: tuple[KickKind, ...] = ("straight", "pass")
 """The kinds of kick that there are motions for."""
@@ -60,13 +59,13 @@ def kick_distance(kind: KickKind = "straight", strength: float = 1.0) -> float:
 
 
 def foot_for(request: Kick) -> Foot | None:
-    """The foot that can kick the ball where it lies; None if neither can, or there is no such kick."""
+    """The foot that can kick the ball where it lies, or the wished one; None if it cannot, or there is no such kick."""
     if request.kind not in KINDS:
         return None
     ahead, left = kick_place(request.kind)
     x, y = request.ball
     off = {foot: max(abs(x - ahead), abs(y - side * left)) for foot, side in zip(FEET, (1, -1), strict=True)}
-    nearest = min(FEET, key=off.__getitem__)
+    nearest = min(FEET, key=off.__getitem__) if request.foot is None else request.foot
     return nearest if off[nearest] <= kick_tolerance(request.kind) else None
 
 

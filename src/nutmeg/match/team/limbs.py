@@ -26,7 +26,7 @@ from nutmeg.match.ground import TOED_TYPE
 from nutmeg.match.percept import JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.match.team.kick import Moves, foot_for
 from nutmeg.match.team.limbs_pace import Pace, pace_of
-from nutmeg.match.team.request import Dive, Kick, Stand
+from nutmeg.match.team.request import Dive, GetUp, Kick, Stand
 from nutmeg.match.team.request import Walk as WalkWish
 from nutmeg.motion.get_up import shipped_motions
 from nutmeg.motion.own_body import OwnBody
@@ -237,7 +237,7 @@ class Limbs:
                 chosen = self._sets.get(name, 0)
                 self._walker.chosen[0] = chosen
                 goal = self._cut(np.array([ahead, left, turn]), self._tops[chosen])
-            case Stand() | Kick() | Dive():
+            case Stand() | Kick() | Dive() | GetUp():
                 goal = np.zeros(3)
         grows = np.abs(goal) > np.abs(self._wanted)
         most = CYCLE * np.where(grows, self.pace.speed_up, self.pace.slow_down)

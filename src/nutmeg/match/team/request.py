@@ -1,6 +1,8 @@
 """What a player wants its body to do: the words between deciding and moving.
 
     Request(legs=Walk(ahead=0.4, left=0.0, turn=0.2), look=Look(yaw=0.3, pitch=-0.2), say="...")
+    Request(legs=Kick(ball=(0.17, 0.05), foot="left", strength=0.5))
+    Request()                                               # stand and look ahead
 
 They are the same in every world that Nutmeg plays in: a body that has joints carries them out with motors, one that
 has none by moving along. Velocities are in the body's frame, ahead and to the left.
@@ -8,11 +10,12 @@ has none by moving along. Velocities are in the body's frame, ahead and to the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 KickKind = Literal["straight", "left", "right", "pass"]
 """Ahead as far as possible, to the side with the inside of a foot, or ahead with less strength."""
+Foot = Literal["left", "right"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class Kick:
     kind: KickKind = "straight"
     strength: float = 1.0
     """0..1."""
+    foot: Foot | None = None
+    """Which foot kicks; None for the one that suits the ball and the kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +57,14 @@ class Dive:
     side: Literal["left", "right"]
 
 
-Legs = Stand | Walk | Kick | Dive
-"""A player who has fallen gets up before it does any of these."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetUp:
+    """Get up; who is on its feet already stands."""
+
+
+Legs = Stand | Walk | Kick | Dive | GetUp
+"""A player who has fallen gets up before it does any of these; where a body does not do so by itself, it does with
+`GetUp` only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +81,8 @@ class Look:
 class Request:
     """All that a player wants in one cycle."""
 
-    legs: Legs
-    look: Look
+    legs: Legs = field(default_factory=Stand)
+    look: Look = field(default_factory=Look)
     say: str | None = None
     """At most 20 characters."""
     beam: tuple[float, float, float] | None = None

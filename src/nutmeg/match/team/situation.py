@@ -109,6 +109,8 @@ class Memory:
     """Of the own team."""
     pitch: Pitch
     side: Side = Side.LEFT
+    in_turns: bool = True
+    """Whether players speak one after the other, since one message at a time is heard."""
     first_side: Side | None = None
     """Where the team played from in the first half."""
     reports: dict[int, Report] = field(default_factory=dict)

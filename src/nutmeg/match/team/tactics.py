@@ -182,7 +182,8 @@ def gaze(s: Situation, memory: Memory) -> Role:
 
 def say(s: Situation, memory: Memory) -> str | None:
     """The report to the team-mates, if it is the player's turn to speak."""
-    if s.phase is Phase.OVER or not speaks(number=memory.number, players=memory.players, time=s.time):
+    waits = memory.in_turns and not speaks(number=memory.number, players=memory.players, time=s.time)
+    if s.phase is Phase.OVER or waits:
         return None
     return encode(
         Report(

@@ -1,0 +1,247 @@
+"""Where a robot stands, by a particle filter: many guesses, moved by odometry and judged by what is seen.
+
+    filter = ParticleFilter(load_field("spl2011"), rng=np.random.default_rng(1))
+    filter.move((0.02, 0.0, 0.01))                      # odometry: ahead, left [m], turned left [rad]
+    filter.observe(posts, lines)                        # (P, 7) of `post_row`, (K, 3)
+    filter.pose.x, filter.pose.spread
+
+Monte Carlo localisation (Dellaert and others, 1999), with the two recoveries of RoboCup: when sightings fit worse than
+they used to (short and long averages; Gutmann and Fox, 2002), and a little always, guesses are drawn anew from a post
+in view (sensor resetting; Lenser and Veloso, 2000). Everything is as the own team sees the pitch: it attacks +x.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nutmeg.match.perception.line_map import LineMap
+from nutmeg.match.perception.particle_kernels import BEARING, DISTANCE, FIRST_X, POST, SECOND_X, SPREAD, log_weights
+from nutmeg.match.team.belief import Pose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.body.field import FieldSettings
+
+Floats = NDArray[np.float64]
+
+NEIGHBOURHOOD, TURN = 0.5, 0.6
+"""Guesses so near to the best place [m, rad] are averaged."""
+NOBODY = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalisationSettings:
+    """Numbers of the filter; chosen by trial on pictures of `spl2011`."""
+
+    particles: int = 400
+    """How many guesses."""
+    move_noise: float = 0.005
+    """Deviation of the place that each move adds, m."""
+    move_share: float = 0.15
+    """The same as a part of the way."""
+    turn_noise: float = 0.008
+    """Deviation of the heading that each move adds, rad."""
+    turn_share: float = 0.15
+    """The same as a part of the turn."""
+    fallen_noise: float = 0.02
+    """Deviation of the place, m, and of the heading, rad, that each decision off one's feet adds."""
+    line_spread: float = 0.06
+    """Deviation of a point from its line, beside what the picture blurs, m."""
+    line_trust: float = 0.15
+    """For how much of a sighting each point on a line counts."""
+    most_lines: int = 60
+    """Points on lines that are judged in one picture."""
+    bearing_spread: float = 0.03
+    """Deviation of the direction of a post, rad."""
+    post_share: float = 0.05
+    """Deviation of the distance of a post as a part of it, beside what the picture blurs."""
+    wrong: float = 0.02
+    """Likelihood of a wrong sighting, beside 1 of a perfect one."""
+    anew: float = 0.02
+    """Share of guesses drawn anew whenever a post is in view."""
+    slow: float = 0.02
+    """Share of the long average that each picture replaces."""
+    fast: float = 0.15
+    """The same of the short one."""
+    resample_below: float = 0.5
+    """Guesses are drawn anew by weight when the effective number of them is a smaller share than this."""
+
+
+class ParticleFilter:
+    """Guesses of a pose and their weights.
+
+    Args:
+        field: a pitch with lines.
+        rng: random numbers.
+        settings: numbers of the filter.
+    """
+
+    def __init__(
+        self, field: FieldSettings, *, rng: np.random.Generator, settings: LocalisationSettings | None = None
+    ) -> None:
+        self.settings = settings or LocalisationSettings()
+        self._rng, self._map = rng, LineMap.of(field)
+        self._reach = np.array([field.length, field.width]) / 2 + field.border
+        self.particles: Floats = np.zeros((self.settings.particles, 3))
+        """(N, 3) x, y [m], heading [rad]."""
+        self.weights: Floats = np.zeros(self.settings.particles)
+        """(N,) sum to 1."""
+        self._long = self._short = 0.0
+        self.scatter()
+
+    def scatter(self) -> None:
+        """Knows nothing: guesses are anywhere on the carpet."""
+        count = self.settings.particles
+        self.particles = self._anywhere(count)
+        self.weights = np.full(count, 1.0 / count)
+        self._long = self._short = 0.0
+
+    def place(self, x: float, y: float, heading: float, *, spread: float = 0.1) -> None:
+        """Knows where it is, to a deviation [m, rad]."""
+        count = self.settings.particles
+        self.particles = np.array([x, y, heading]) + spread * self._rng.standard_normal((count, 3))
+        self.weights = np.full(count, 1.0 / count)
+
+    def _anywhere(self, count: int) -> Floats:
+        low, high = np.array([*-self._reach, -math.pi]), np.array([*self._reach, math.pi])
+        return self._rng.uniform(low, high, (count, 3))
+
+    # ---- a cycle
+
+    def move(self, odometry: Sequence[float], *, upright: bool = True) -> None:
+        """Moves the guesses as the robot believes to have gone: ahead, left [m], turned left [rad]."""
+        ahead, left, turn = odometry
+        numbers, draws = self.settings, self._rng.standard_normal((len(self.particles), 3))
+        way = math.hypot(ahead, left)
+        still = way == 0.0 and turn == 0.0
+        blur = 0.0 if still else numbers.move_noise + numbers.move_share * way
+        turn_blur = 0.0 if still else numbers.turn_noise + numbers.turn_share * abs(turn)
+        if not upright:
+            blur, turn_blur = blur + numbers.fallen_noise, turn_blur + numbers.fallen_noise
+        half = self.particles[:, 2] + turn / 2
+        c, s = np.cos(half), np.sin(half)
+        self.particles[:, 0] += c * ahead - s * left + blur * draws[:, 0]
+        self.particles[:, 1] += s * ahead + c * left + blur * draws[:, 1]
+        self.particles[:, 2] = wrapped(self.particles[:, 2] + turn + turn_blur * draws[:, 2])
+
+    def observe(self, posts: Floats, lines: Floats) -> None:
+        """Judges the guesses by posts (P, 7) and points on lines (K, 3); draws new ones where that is needed."""
+        if not len(posts) + len(lines):
+            return
+        numbers = self.settings
+        lines = lines[:: max(1, -(-len(lines) // numbers.most_lines))]
+        logs = log_weights(
+            self.particles,
+            np.ascontiguousarray(lines),
+            np.ascontiguousarray(posts),
+            self._map.table,
+            np.array([*self._map.corner, self._map.cell]),
+            np.array([numbers.line_spread, numbers.line_trust, numbers.bearing_spread, numbers.wrong]),
+        )
+        fit = float(self.weights @ np.exp(logs / (len(posts) + numbers.line_trust * len(lines))))
+        self._long += numbers.slow * (fit - self._long) if self._long else fit
+        self._short += numbers.fast * (fit - self._short) if self._short else fit
+        weights = self.weights * np.exp(logs - logs.max()) + NOBODY
+        self.weights = weights / weights.sum()
+        if 1.0 / float(self.weights @ self.weights) < numbers.resample_below * len(weights):
+            self._resample()
+        self._reset(posts)
+
+    def _resample(self) -> None:
+        """Draws guesses by their weights, at even steps."""
+        count = len(self.weights)
+        steps = (self._rng.random() + np.arange(count)) / count
+        chosen = np.minimum(np.searchsorted(np.cumsum(self.weights), steps), count - 1)
+        self.particles = self.particles[chosen] + 0.004 * self._rng.standard_normal((count, 3))
+        self.weights = np.full(count, 1.0 / count)
+
+    def _reset(self, posts: Floats) -> None:
+        """Replaces some guesses, more of them when sightings fit badly, by such as a post in view allows."""
+        share = max(0.0, 1.0 - self._short / max(self._long, NOBODY)) / 2
+        share = max(share, self.settings.anew) if len(posts) else share / 4
+        count = int(share * len(self.particles))
+        if not count:
+            return
+        fresh = self._around(posts, count) if len(posts) else self._anywhere(count)
+        chosen = self._rng.choice(len(self.particles), count, replace=False)
+        self.particles[chosen] = fresh
+        self.weights[chosen] = 0.1 * self.weights.min() if count < len(self.weights) // 10 else self.weights.mean()
+        self.weights /= self.weights.sum()
+
+    def _around(self, posts: Floats, count: int) -> Floats:
+        """(count, 3) poses on the carpet from which one of the posts looks as it does."""
+        post = posts[self._rng.integers(len(posts), size=count)]
+        other = self._rng.random(count) < 0.5
+        stands = np.where(other[:, None], post[:, SECOND_X : SECOND_X + 2], post[:, FIRST_X : FIRST_X + 2])
+        away = post[:, DISTANCE] + post[:, SPREAD] * self._rng.standard_normal(count)
+        towards = self._rng.uniform(-math.pi, math.pi, count)
+        spots = stands + away[:, None] * np.stack([np.cos(towards), np.sin(towards)], axis=1)
+        outside = (np.abs(spots) > self._reach).any(axis=1)
+        poses = np.column_stack([spots, wrapped(towards + math.pi - post[:, BEARING])])
+        return np.where(outside[:, None], self._anywhere(count), poses)
+
+    # ---- what is believed
+
+    @property
+    def pose(self) -> Pose:
+        """The mean of the guesses around the likeliest place, and how far all of them are from it."""
+        guesses, weights = self.particles, self.weights
+        cells = np.column_stack([np.round(guesses[:, :2] / NEIGHBOURHOOD), np.round(guesses[:, 2] / TURN)])
+        _, which = np.unique(cells, axis=0, return_inverse=True)
+        best = int(np.bincount(which.ravel(), weights).argmax())
+        mean = _mean(guesses[which.ravel() == best], weights[which.ravel() == best])
+        for _ in range(2):
+            near = (np.linalg.norm(guesses[:, :2] - mean[:2], axis=1) < NEIGHBOURHOOD) & (
+                np.abs(wrapped(guesses[:, 2] - mean[2])) < TURN
+            )
+            mean = _mean(guesses[near], weights[near])
+        off = guesses - mean
+        off[:, 2] = wrapped(off[:, 2])
+        x, y, heading = np.sqrt(weights @ off**2).tolist()
+        return Pose(
+            x=float(mean[0]),
+            y=float(mean[1]),
+            heading=float(mean[2]),
+            spread=math.hypot(x, y) / math.sqrt(2),
+            heading_spread=heading,
+        )
+
+
+def _mean(guesses: Floats, weights: Floats) -> Floats:
+    """(3,) of poses (N, 3); headings as directions."""
+    total = weights.sum()
+    x, y = weights @ guesses[:, :2] / total
+    heading = math.atan2(float(weights @ np.sin(guesses[:, 2])), float(weights @ np.cos(guesses[:, 2])))
+    return np.array([x, y, heading])
+
+
+def wrapped(angles: Floats) -> Floats:
+    """Angles between -pi and pi."""
+    return np.asarray((angles + math.pi) % (2 * math.pi) - math.pi)
+
+
+def post_row(
+    place: tuple[float, float],
+    spread: float,
+    candidates: Sequence[tuple[float, float]],
+    settings: LocalisationSettings,
+) -> Floats:
+    """(7,) a post that is seen ahead and to the left, m, and is one of one or two.
+
+    Args:
+        place: ahead and to the left, m.
+        spread: deviation of its distance in the picture, m.
+        candidates: where on the pitch it may stand, m.
+        settings: of the filter.
+    """
+    away = math.hypot(*place)
+    row = np.empty(POST)
+    row[:FIRST_X] = away, math.atan2(place[1], place[0]), math.hypot(spread, settings.post_share * away)
+    row[FIRST_X:SECOND_X], row[SECOND_X:] = candidates[0], candidates[-1]
+    return row

@@ -1,0 +1,152 @@
+"""The environments of the behavioural world: PettingZoo's own test, arrays over matches, and what numbers mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import parallel_api_test
+
+from nutmeg.errors import NutmegError
+from nutmeg.match.behaviour.state import KickKind, Legs
+from nutmeg.match.behaviour.steered_games import WIDTHS
+from nutmeg.match.behaviour.vector_environment import BehaviourVectorEnv
+from nutmeg.match.environment import parallel_env
+from nutmeg.match.play_modes import PlayMode
+
+SHORT = {"players": 1, "half_length": 1.0}
+
+
+@pytest.mark.parametrize("options", [{}, {"observations": "images", "shrink": 8, "opponents": "roles"}])
+def test_it_passes_the_test_of_pettingzoo(options: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    parallel_api_test(parallel_env(world="behavioural", **SHORT, **options), num_cycles=20)
+    assert "Passed Parallel API test" in capsys.readouterr().out
+
+
+def test_a_match_among_many_comes_out_as_it_does_alone() -> None:
+    options: dict[str, Any] = {"players": 2, "opponents": "roles", "half_length": 10.0}
+    alone, many = parallel_env(world="behavioural", **options), BehaviourVectorEnv(3, **options)
+    rng = np.random.default_rng(5)
+    one, _ = alone.reset(seed=8)
+    all_of_them, _ = many.reset(seed=7)
+    assert all_of_them.shape == many.observation_space.shape == (3, 2, alone.layout.width)
+    for _ in range(20):
+        assert np.array_equal(np.stack(list(one.values())), all_of_them[1])
+        wishes = rng.uniform(-1, 1, (3, 2, 4))
+        one, paid, *_ = alone.step({"left_1": wishes[1, 0], "left_2": wishes[1, 1]})
+        all_of_them, rewards, *_ = many.step(wishes)
+        assert list(paid.values()) == rewards[1].tolist()
+    assert not np.array_equal(all_of_them[0], all_of_them[1])
+
+
+def test_a_match_that_is_over_begins_anew_with_another_kick_off() -> None:
+    env = BehaviourVectorEnv(2, **SHORT)
+    first, _ = env.reset(seed=0)
+    over = np.zeros(2, bool)
+    for _ in range(60):
+        _, _, over, cut, infos = env.step(np.zeros((2, 2, 4)))
+        assert not cut.any()
+        if over.any():
+            break
+    assert over.all()
+    assert infos["ended"].tolist() == [0, 1]
+    slices = env.layout.slices
+    assert infos["final_observations"][..., slices["phase"]][0, 0].tolist() == [0, 0, 0, 0, 0, 0, 1]
+    assert env.observe()[..., slices["time_left"]].max() > first[..., slices["time_left"]].max() - 0.5
+    assert env.games.goals().tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_wish_walks_and_observations_tell_where_things_are() -> None:
+    env = BehaviourVectorEnv(1, players=1, half_length=60.0)
+    _, infos = env.reset(seed=3)
+    start = infos["place"].copy()
+    wishes = np.zeros((1, 2, 4))
+    wishes[:, :, 0] = -1.0
+    for _ in range(20):
+        rows, *_, infos = env.step(wishes)
+    gone = infos["place"] - start
+    back = env.games.world.settings[0].walk.back
+    assert gone[0, :, 0] == pytest.approx(-2.0 * back, rel=0.25), "both teams walk away from the others' goal"
+    part = env.layout.slices
+    assert rows[0, :, part["pose"]][:, :2] == pytest.approx(infos["place"][0], abs=0.3), "they know where they are"
+    ball = rows[0, 0, part["ball"]]
+    assert ball[0] == 1.0
+    assert ball[1] == pytest.approx(np.linalg.norm(infos["ball"][0, 0] - infos["place"][0, 0]), abs=0.25)
+    assert env.observation_space.contains(rows)
+
+
+def test_the_numbers_of_a_body_are_kicks_looks_and_dives() -> None:
+    env = BehaviourVectorEnv(1, players=1, actions="body", opponents="statue")
+    env.reset(seed=0)
+    orders, world = env.games.world.orders, env.games.world
+    wish = np.zeros((1, 1, WIDTHS["body"]))
+    wish[0, 0, 3:7] = 0.7, 1.0, 0.5, -1.0
+    env.step(wish)
+    head = world.settings[0].head
+    assert (orders.legs[0, 0], orders.kick[0, 0]) == (Legs.KICK, KickKind.RIGHT_SIDE)
+    assert orders.strength[0, 0] == pytest.approx(0.7)
+    assert orders.look[0, 0] == pytest.approx([0.5 * head.yaw, -head.down])
+    env.step(np.array([[[0, 0, 0, 0, 0, 0, 0, -1.0]]]))
+    assert orders.legs[0, 0] == Legs.DIVE_RIGHT
+
+
+def test_goals_and_the_way_of_the_ball_are_paid_to_one_team_and_taken_from_the_other() -> None:
+    env = parallel_env(world="behavioural", players=1, half_length=60.0, ball_reward=0.1)
+    env.reset(seed=0)
+    games = env.matches.games
+    for _ in range(200):  # until anybody may play the ball
+        if games.modes[0] == int(PlayMode.PLAY_ON):
+            break
+        env.step({agent: np.zeros(4) for agent in env.agents})
+    assert games.modes[0] == int(PlayMode.PLAY_ON)
+    for slot, place in ((0, (-2.0, 1.5)), (11, (2.0, -1.5))):
+        games.world.place(0, slot, *place)
+    games.world.place_ball(0, 2.5, 0.0)
+    env.step({agent: np.zeros(4) for agent in env.agents})
+    games.world.place_ball(0, 2.5, 0.0, 2.0, 0.0)
+    total = np.zeros(2)
+    for _ in range(10):
+        _, rewards, *_ = env.step({agent: np.zeros(4) for agent in env.agents})
+        total += list(rewards.values())
+    assert total[0] == pytest.approx(1.0 + 0.1 * 0.5, abs=0.06)
+    assert total[1] == pytest.approx(-total[0])
+
+
+def test_an_episode_is_cut_off() -> None:
+    env = parallel_env(world="behavioural", **SHORT, max_cycles=2)
+    env.reset(seed=0)
+    env.step({agent: np.zeros(4) for agent in env.agents})
+    _, _, over, cut, _ = env.step({agent: np.zeros(4) for agent in env.agents})
+    assert (set(over.values()), set(cut.values()), env.agents) == ({False}, {True}, [])
+    with pytest.raises(NutmegError, match=r"call reset\(\) before step"):
+        env.step({})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"players": 12}, "players is 12; allowed are 1 to 11"),
+        ({"actions": "joints"}, "unknown kind of actions 'joints'"),
+        ({"observations": "picture"}, "unknown kind of observations"),
+        ({"shrink": 7}, "must be divisible"),
+        ({"player": 1}, "Did you mean 'players'?"),
+        ({"opponents": "rolls"}, "unknown strategy 'rolls'"),
+        ({"half_length": -1.0}, "rules of the match"),
+    ],
+)
+def test_wrong_options_are_told(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(NutmegError) as problem:
+        parallel_env(world="behavioural", **options)
+    assert said in str(problem.value)
+
+
+def test_wrong_worlds_and_actions_are_told() -> None:
+    with pytest.raises(NutmegError, match="unknown world 'flat'"):
+        parallel_env(world="flat")  # type: ignore[call-overload]
+    env = BehaviourVectorEnv(1, **SHORT)
+    with pytest.raises(NutmegError, match="no match was begun"):
+        env.step(np.zeros((1, 2, 4)))
+    env.reset(seed=0)
+    with pytest.raises(NutmegError, match="shape"):
+        env.step(np.zeros((1, 2, 3)))
