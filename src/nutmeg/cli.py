@@ -27,17 +27,20 @@ COMMANDS = {
     "view": "put a robot (built in, or your own) on a field and look at it",
     "export": "write a robot or scene as plain MJCF",
     "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
-    "serve": "serve a match to agents and monitors that speak SimSpark's protocol",
+    "serve": "serve a match (SimSpark) or robots (LoLA, OPEN-R) to other people's programs",
     "agents": "let a team of ours play on such a server",
     "tournament": "play many games of many teams, with goal differences and their errors",
     "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
     "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
+    "calibrate": "make the behavioural world like the physical one, or like real robots, from recordings of matches",
     "identify": "find the numbers of a robot's body from recordings of it",
     "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
     "replay": "play a recording in the browser, or make a page of it that plays offline",
     "video": "make an MP4 of a recording",
     "pack": "make one file of a recording",
     "import": "turn a CSV log of a real robot into a recording",
+    "camera": "look through a robot's camera, with the effects of lens and sensor one by one",
+    "mesh": "simplify a mesh for collisions: convex hull, then fewer vertices",
     "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
     "bench": "measure speed and memory beside bare MuJoCo",
     "doctor": "check what is installed and say what to install",
@@ -75,6 +78,8 @@ def _run(name: str, rest: list[str]) -> int:
     from nutmeg.terminal import Terminal
 
     module: Any = importlib.import_module(f"nutmeg.commands.{name}_" if name == "import" else f"nutmeg.commands.{name}")
+    if hasattr(module, "chosen"):  # a command whose options depend on one of them
+        module = module.chosen(rest)
     try:
         arguments = tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
     except SystemExit as stop:  # tyro has printed help or a usage error

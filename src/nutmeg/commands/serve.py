@@ -1,5 +1,7 @@
 """Serve a match to agents and monitors that speak SimSpark's protocol: the RoboCup 3D simulation league's own.
 
+Robots at the lowest interface of the real ones have options of their own: nutmeg serve --protocol lola --help
+
 Agents connect to port 3100, monitors and trainers to 3200. The line `ready` on standard output says that both listen.
 With --left or --right a team of our own plays, over the socket like everybody else. Ends with Ctrl-C, SIGTERM or a
 trainer's (killsim); the recording is then closed and named.
@@ -12,21 +14,22 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
+import importlib
 import signal
 import socket
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from nutmeg.errors import EnvironmentProblem, SimulationError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+    from collections.abc import Iterator, Sequence
+    from types import FrameType, ModuleType
 
     from nutmeg.commands.serve_guests import Guests, Page
     from nutmeg.commands.served_game import ServedGame
@@ -44,6 +47,8 @@ LAST_PORT = 65535
 class Arguments:
     """Options of `nutmeg serve`."""
 
+    protocol: Literal["simspark", "lola", "openr"] = "simspark"
+    """What clients speak: SimSpark (a match), LoLA (Nao V6) or OPEN-R (AIBO)."""
     agent_port: int = 3100
     """TCP port for agents; 0 takes a free one."""
     monitor_port: int = 3200
@@ -90,6 +95,15 @@ class Arguments:
     """Port of the page; 0 takes a free one."""
     json: bool = False
     """Print one JSON object as the last line."""
+
+
+def chosen(rest: Sequence[str]) -> ModuleType:
+    """The module with the options of the protocol that was asked for."""
+    text = " ".join(rest).replace("--protocol=", "--protocol ").split()
+    protocol = text[text.index("--protocol") + 1] if "--protocol" in text[:-1] else "simspark"
+    return importlib.import_module(
+        "nutmeg.commands.serve_robots" if protocol in ("lola", "openr") else "nutmeg.commands.serve"
+    )
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

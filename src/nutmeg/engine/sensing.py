@@ -55,6 +55,33 @@ class _Channel:
     """Measurements per sample; 1 or more is one at every sample."""
     history: Floats
     """What it said at the last samples, the oldest first, (latency + 1, N, width)."""
+    noise: Floats | None
+    """(width,) standard deviations; None without noise."""
+    steps: Floats | None
+    """(width,) what it is rounded to, 0 for nothing; None if nothing is rounded."""
+    divisors: Floats
+    """(width,) the steps, 1 where there is none."""
+    stepped: bool
+    """Whether every component is rounded."""
+    limits: Floats | None
+    """(width,) beyond which it does not go, either way; None without limits."""
+
+    @classmethod
+    def of(cls, sensor: Sensor, measure: Callable[[], Floats], width: int, turns: float, history: Floats) -> _Channel:
+        """A channel with the sensor's imperfections worked out."""
+        steps = _spread(sensor.resolution, width)
+        return cls(
+            sensor=sensor,
+            measure=measure,
+            width=width,
+            turns=turns,
+            history=history,
+            noise=_spread(sensor.noise, width) if any(sensor.noise) else None,
+            steps=steps if steps.any() else None,
+            divisors=np.where(steps > 0, steps, 1.0),
+            stepped=bool((steps > 0).all()),
+            limits=None if sensor.limits is None else _spread(sensor.limits, width),
+        )
 
 
 class Sensing:
@@ -125,7 +152,7 @@ class Sensing:
         turns = sensor.rate * self.period if sensor.rate else 1.0
         delay = math.ceil(sensor.latency / self.period - 1e-9)
         history = np.zeros((delay + 1, self.worlds.count, width))
-        return _Channel(sensor, measure, width, turns, history)
+        return _Channel.of(sensor, measure, width, turns, history)
 
     def _measurement(self, sensor: Sensor) -> Callable[[], Floats]:
         match sensor.type:
@@ -173,17 +200,16 @@ class Sensing:
 
     def _imperfect(self, channel: _Channel) -> Floats:
         """A measurement with noise, steps and range."""
-        sensor, value = channel.sensor, channel.measure()
-        if self._rng is not None and any(sensor.noise):
-            value += self._rng.standard_normal(value.shape) * _spread(sensor.noise, channel.width)
-        steps = _spread(sensor.resolution, channel.width)
-        if steps.any():
-            value = np.where(steps > 0, np.round(value / np.where(steps > 0, steps, 1.0)) * steps, value)
-        if sensor.range is not None:
-            value = np.clip(value, *sensor.range)
-        if sensor.limits is not None:
-            limit = _spread(sensor.limits, channel.width)
-            value = np.clip(value, -limit, limit)
+        value = channel.measure()
+        if self._rng is not None and channel.noise is not None:
+            value += self._rng.standard_normal(value.shape) * channel.noise
+        if channel.steps is not None:
+            rounded = np.round(value / channel.divisors) * channel.steps
+            value = rounded if channel.stepped else np.where(channel.steps > 0, rounded, value)
+        if channel.sensor.range is not None:
+            value = np.clip(value, *channel.sensor.range)
+        if channel.limits is not None:
+            value = np.clip(value, -channel.limits, channel.limits)
         return value
 
 

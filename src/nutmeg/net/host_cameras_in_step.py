@@ -8,6 +8,7 @@ however busy the computer is. In real time `host_camera_process` is the right on
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,12 +36,13 @@ class CamerasInStep:
     Args:
         worlds: one world.
         seed: of the cameras' noise.
+        most: pictures a second of each camera at most, to save time; the cameras' own rates if None.
     """
 
-    def __init__(self, worlds: Worlds, *, seed: int = 0) -> None:
+    def __init__(self, worlds: Worlds, *, seed: int = 0, most: float | None = None) -> None:
         self._worlds, self._seed = worlds, seed
         self._rates = {
-            f"{robot.table.name}/{sensor.name}": sensor.rate or RATE
+            f"{robot.table.name}/{sensor.name}": min(sensor.rate or RATE, most or math.inf)
             for robot in worlds.robots
             for sensor in robot.table.sensors
             if sensor.type == "camera"

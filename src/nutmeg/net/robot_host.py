@@ -155,8 +155,6 @@ class RobotHost:
         if not settings.robots:
             raise UsageError("there is no robot to host; name at least one.")
         self.settings = settings
-        self.sockets = Sockets()
-        """Where ports register their sockets."""
         self.robots: dict[str, HostedRobot] = {}
         """Robots that ports have taken, by name."""
         self.tasks: list[TaskTimes] = []
@@ -179,6 +177,8 @@ class RobotHost:
             self.worlds.advance(settings.settle)
         self.worlds.times = self._new_task("dynamics", settings.timestep)
         self._schedule = Schedule(self.worlds)
+        self.sockets = Sockets()
+        """Where ports register their sockets."""
         self.clock = HostClock(
             self.sockets,
             waiting=lambda: [name for port in self.ports for name in port.waiting()],

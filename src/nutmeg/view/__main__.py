@@ -1,12 +1,13 @@
 """The viewer as a process of its own: `python -m nutmeg.view match.nutmeg --port 8080`.
 
-Its first line on standard output is the page's address; with `--drive` or `--pace`, every further one is an order from
-the page.
+Its first line on standard output is the page's address; with `--drive`, `--pace` or `--pokes`, every further one is an
+order from the page.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -42,6 +43,9 @@ class ViewerSettings:
     pace: float = 0.0
     """How fast the simulation runs, which the page may change; 0 if it may not."""
 
+    pokes: str = ""
+    """Sensors that can be touched from the page, by robot, as JSON; empty for none."""
+
     parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
     """Stop when this process is no longer the parent; 0 means never."""
 
@@ -60,6 +64,7 @@ def main() -> int:
             drive=Drive.of(settings.drive) if settings.drive else None,
             send=_tell,
             pace=settings.pace,
+            pokes=json.loads(settings.pokes) if settings.pokes else None,
         )
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201

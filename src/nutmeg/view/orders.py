@@ -6,6 +6,7 @@ Each order is one line of JSON on the viewer's standard output:
     {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until told otherwise
     {"order": "stop", "page": 1}
     {"order": "pace", "page": 1, "numbers": [2, 0, 0]}                      twice real time; 0 holds the simulation
+    {"order": "step", "page": 1}                                            one cycle, then hold
 
     inbox = Inbox()
     inbox.post(line)                    # in the thread that reads the pipe
@@ -30,13 +31,16 @@ from nutmeg.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KINDS = ("hold", "go", "stop", "restart", "set", "pace")
+KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke")
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
-`set` changes to another set of parameters, `pace` is how fast simulated time is to pass."""
+`set` changes to another set of parameters, `pace` is how fast simulated time is to pass, `step` lets
+a simulation that is held do one cycle, `poke` touches a sensor."""
 LONGEST = 1000
 """Characters of a line; longer ones are refused."""
 MOST = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
+THING = 100
+"""Characters of what is poked."""
 SHARE, SPEED, PACE = 1.0, 10.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and of `pace` [s per s]."""
 
@@ -79,6 +83,9 @@ class Order:
     """Whether a hold is new or changed; False repeats it."""
     index: int = 0
     """Which set of parameters."""
+    thing: str = ""
+    """What is poked, `<robot>/<sensor>`; `numbers` are what it then says, for how many seconds (0 for good), and
+    whether it is let go of instead."""
 
     def line(self) -> str:
         """As a line of JSON."""
@@ -102,6 +109,7 @@ def read_order(line: str) -> Order:
         numbers=numbers_of(table.get("numbers", [0.0, 0.0, 0.0]), {"hold": SHARE, "pace": PACE}.get(kind, SPEED)),
         fresh=table.get("fresh", True) is not False,
         index=_whole(table.get("index", 0), "index"),
+        thing=str(table.get("thing", ""))[:THING],
     )
 
 
@@ -130,6 +138,10 @@ class Inbox:
     def __init__(self) -> None:
         self.on_pace: Callable[[float], None] | None = None
         """Called at once with each new pace, in the thread that posts: a simulation that is held takes nothing."""
+        self.on_step: Callable[[], None] | None = None
+        """Called at once with each step, in the thread that posts."""
+        self.on_poke: Callable[[Order], None] | None = None
+        """Called at once with each poke, in the thread that posts."""
         self._lock = threading.Lock()
         self._orders: deque[Order] = deque(maxlen=MOST)
         self._refused: deque[str] = deque(maxlen=MOST)
@@ -145,6 +157,13 @@ class Inbox:
         if order.order == "pace":
             if self.on_pace is not None:
                 self.on_pace(order.numbers[0])
+            return
+        if order.order == "step":
+            if self.on_step is not None:
+                self.on_step()
+            return
+        if order.order == "poke" and self.on_poke is not None:
+            self.on_poke(order)
             return
         with self._lock:
             self._orders.append(order)

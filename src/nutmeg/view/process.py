@@ -9,6 +9,7 @@ It ends with the `with` block, with `stop()`, or when this process ends, however
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from nutmeg.view.orders import LONGEST
 from nutmeg.view.server import check_port
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -71,6 +73,7 @@ def start_viewer_process(
     drive: Drive | None = None,
     inbox: Inbox | None = None,
     pace: float = 0.0,
+    pokes: Mapping[str, Sequence[str]] | None = None,
 ) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
@@ -82,6 +85,7 @@ def start_viewer_process(
         drive: what can be driven from the page, if anything.
         inbox: where the page's orders go; needed with `drive` and `pace`.
         pace: how fast the simulation runs, which the page may then change; 0 if it may not.
+        pokes: sensors that can be touched from the page, by robot.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
@@ -90,6 +94,8 @@ def start_viewer_process(
         command += ["--drive", drive.text()]
     if pace and inbox is not None:
         command += ["--pace", str(pace)]
+    if pokes and inbox is not None:
+        command += ["--pokes", json.dumps(pokes)]
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING
 
 from nutmeg.errors import EnvironmentProblem
 from nutmeg.view.film import Film
+from nutmeg.view.lights import Lights
 from nutmeg.view.match_page import MatchPage
 from nutmeg.view.match_story import is_match
 from nutmeg.view.page import Page
 from nutmeg.view.playback import Playback
+from nutmeg.view.schedule_board import ScheduleBoard
 from nutmeg.view.stage import Stage
+from nutmeg.view.touch_pad import TouchPad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import viser
@@ -50,6 +53,7 @@ def serve_recording(
     drive: Drive | None = None,
     send: Callable[[Order], None] = lambda _order: None,
     pace: float = 0.0,
+    pokes: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Show a recording until `keep_going` says no (or Ctrl-C).
 
@@ -63,6 +67,7 @@ def serve_recording(
         drive: what can be driven from the page, if anything.
         send: called with each order from the page, in the server's thread.
         pace: how fast the recorded run goes on, which the page may change; 0 if it may not.
+        pokes: sensors that can be touched from the page, by robot.
     """
     film = Film.open(path)
     with open_server(host, port) as server:
@@ -72,8 +77,11 @@ def serve_recording(
             page: Page = MatchPage(server, stage, film, playback, send=send, pace=pace)
         else:
             page = Page(server, stage, film, playback, drive=drive, send=send, pace=pace)
+        if pokes:
+            TouchPad(server, pokes, send)
+        boards = (Lights(server, stage, film), ScheduleBoard(server, film))
         on_ready(f"http://{host}:{server.get_port()}")
-        _run(server, film, playback, stage, page, keep_going)
+        _run(server, film, playback, stage, page, keep_going, boards)
 
 
 def _run(
@@ -83,6 +91,7 @@ def _run(
     stage: Stage,
     page: Page,
     keep_going: Callable[[], bool],
+    boards: Sequence[Lights | ScheduleBoard],
 ) -> None:
     shown: float | None = None
     looked = before = time.monotonic()
@@ -97,6 +106,8 @@ def _run(
         if playback.time != shown:
             shown = playback.time
             stage.show(film.qpos_at(shown))
+            for board in boards:
+                board.show(shown)
         page.refresh()
         took = time.monotonic() - now
         time.sleep(max(FRAME - took, REST * took, 0.002))

@@ -29,7 +29,7 @@ RADIUS = 0.0325
 """Of the ball [m]."""
 GREY = 128
 """Cr and Cb of what has no colour."""
-CR_OF_Y, LEAST_CR, MOST_CB = 0.4, 20, 122
+CR_OF_Y, LEAST_CR, MOST_CB = 0.25, 30, 122
 """Orange: Cr - 128 is more than this share of Y and than this, Cb is less than this."""
 NEIGHBOURS = 2
 """Pixels beside, above and below of the same colour that a pixel of the ball has at least."""

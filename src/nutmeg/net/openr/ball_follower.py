@@ -42,21 +42,21 @@ LEGS = tuple(name for leg in NAMES for name in leg)
 class Manner:
     """How a follower goes about it."""
 
-    follow: float = 0.4
-    """Share of the angle to the ball by which the head is turned with each picture."""
-    most_pan: float = 1.4
-    """How far the head looks to a side [rad]."""
+    believe: float = 0.7
+    """Share of the difference to what a picture says by which it changes its mind about where the ball is."""
     look: float = -0.25
     """Where the head looks while it searches: pitch, negative is down [rad]."""
     aside: float = 0.7
     """How far it looks ahead of the turn while it searches [rad]."""
+    search: float = 0.8
+    """How fast it turns while it searches [rad/s]."""
     turn_gain: float = 2.0
     """Turn rate for each radian of bearing [1/s]."""
     straight: float = 0.6
     """Bearing up to which it walks ahead while it turns [rad]."""
     lost: float = 1.0
     """Time without the ball after which it searches [s]."""
-    there: float = 0.18
+    there: float = 0.10
     """Distance from the camera to the ball, along the ground, at which it has arrived [m]."""
 
 
@@ -80,13 +80,13 @@ class BallFollower:
         self._neck = Neck(dict(zip(table.joints, table.limits.tolist(), strict=True)))
         self._pictures: deque[tuple[float, BallSighting | None]] = deque(maxlen=64)
         self._heads: deque[tuple[float, float, float]] = deque(maxlen=16)
-        self._seen_at, self._side, self._goal = -math.inf, 1.0, (0.0, self.manner.look)
+        self._seen_at = -math.inf
         self.bearing = 0.0
-        """Of the ball from the trunk, positive to the left [rad]."""
+        """Of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
+        self.pitch = self.manner.look
+        """Of the ball from the neck, positive up [rad]."""
         self.distance = math.inf
         """From the camera to the ball along the ground, as judged last [m]."""
-        self.time = 0.0
-        """Of the last sensor vector [s]."""
 
     @property
     def arrived(self) -> bool:
@@ -96,7 +96,7 @@ class BallFollower:
     def standing(self) -> dict[str, float]:
         """Angles of legs and neck before the first step [rad]."""
         legs = dict(zip(LEGS, self.trot.angles()[0].ravel().tolist(), strict=True))
-        return legs | self._neck.angles(*self._goal)
+        return legs | self._neck.angles(0.0, self.manner.look)
 
     def see(self, picture: CameraPicture) -> None:
         """Takes note of a picture."""
@@ -104,51 +104,46 @@ class BallFollower:
 
     def decide(self, sensors: Sensors) -> dict[str, list[float]]:
         """References of legs and neck for the next frames, from a sensor vector."""
-        self.time = sensors.time
         self._heads.append((sensors.time, sensors["NECK:pan"], self._neck.pitch(sensors)))
         while self._pictures and self._pictures[0][0] <= sensors.time - LATE * VECTOR:
             time, seen = self._pictures.popleft()
             if seen is not None:
-                self._aim(seen, time)
-        self._seek(sensors.time)
-        wanted = self._wanted(sensors.time)
+                self._notice(seen, time)
+        searching = sensors.time - self._seen_at > self.manner.lost
+        wanted = self._search() if searching else self._approach()
         rows = []
         for _ in range(FRAMES):
             self.trot.advance(wanted)
             rows.append(self.trot.angles()[0].ravel())
         legs = dict(zip(LEGS, np.transpose(rows).tolist(), strict=True))
-        return legs | {name: [angle] * FRAMES for name, angle in self._neck.angles(*self._goal).items()}
+        self.bearing -= float(self.trot.velocity()[0, 2]) * VECTOR
+        side = math.copysign(self.manner.aside, self.bearing)
+        neck = self._neck.angles(*((side, self.manner.look) if searching else (self.bearing, self.pitch)))
+        return legs | {name: [angle] * FRAMES for name, angle in neck.items()}
 
-    def _aim(self, seen: BallSighting, time: float) -> None:
-        """Turns the head towards the ball that was seen at some time."""
+    def _notice(self, seen: BallSighting, time: float) -> None:
+        """Changes its mind about where the ball is."""
         _, pan, pitch = min(self._heads, key=lambda head: abs(head[0] - time))
+        anew = time - self._seen_at > self.manner.lost
+        share = 1.0 if anew else self.manner.believe
         self._seen_at = time
-        self.bearing = pan + seen.left
+        self.bearing += share * (pan + seen.left - self.bearing)
+        self.pitch += share * (pitch + seen.above - self.pitch)
         self.distance = seen.distance * math.cos(pitch + seen.above)
-        self._side = 1.0 if self.bearing >= 0 else -1.0
-        now_pan, now_pitch = self._goal
-        share = self.manner.follow
-        self._goal = (
-            max(-self.manner.most_pan, min(now_pan + share * (self.bearing - now_pan), self.manner.most_pan)),
-            now_pitch + share * (pitch + seen.above - now_pitch),
-        )
 
-    def _seek(self, now: float) -> None:
-        """Looks ahead of the turn, if the ball is lost."""
-        if now - self._seen_at > self.manner.lost:
-            self.distance = math.inf
-            self._goal = self._side * self.manner.aside, self.manner.look
+    def _search(self) -> tuple[float, float, float]:
+        """Turns on the spot, to the side where the ball must be: velocities [m/s, m/s, rad/s]."""
+        self.distance = math.inf
+        self.bearing = math.copysign(math.pi, self.bearing)
+        return 0.0, 0.0, math.copysign(self.manner.search, self.bearing)
 
-    def _wanted(self, now: float) -> tuple[float, float, float]:
-        """Velocities: ahead [m/s], to the left [m/s], turning to the left [rad/s]."""
-        top = self.trot.top_speed()[0]
+    def _approach(self) -> tuple[float, float, float]:
+        """Goes to the ball: velocities [m/s, m/s, rad/s]."""
         if self.arrived:
             return 0.0, 0.0, 0.0
-        if now - self._seen_at > self.manner.lost:
-            return 0.0, 0.0, float(self._side * top[2])
+        top = self.trot.top_speed()[0]
         turn = float(np.clip(self.manner.turn_gain * self.bearing, -top[2], top[2]))
-        ahead = float(top[0]) * max(0.0, 1 - abs(self.bearing) / self.manner.straight)
-        return ahead, 0.0, turn
+        return float(top[0]) * max(0.0, 1 - abs(self.bearing) / self.manner.straight), 0.0, turn
 
 
 class Neck:
@@ -168,6 +163,7 @@ class Neck:
 
     def angles(self, pan: float, pitch: float) -> dict[str, float]:
         """Joints for a pan and a pitch; the lower joint of two only moves when the upper one cannot look there."""
+        pan = self._within("NECK:pan", pan)
         if not self._nods:
             return {"NECK:pan": pan, "NECK:tilt": self._within("NECK:tilt", pitch)}
         nod = self._within("NECK:nod", pitch)
@@ -183,14 +179,11 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
     robot.power(on=True)
     robot.set_gains()
     robot.move(follower.standing(), seconds=0.8)
-    end: list[float] = []
-
-    def tell(sensors: Sensors) -> None:
-        end[:] = end or [sensors.time + seconds]
-        robot.command(follower.decide(sensors))
-
+    newest = deque([next(robot.sensors())], maxlen=1)
+    end = newest[0].time + seconds
     robot.observe_pictures(follower.see)
-    robot.observe_sensors(tell)
-    while not follower.arrived and (not end or follower.time < end[0]):
-        robot.spin(VECTOR)
+    robot.observe_sensors(newest.append)
+    while not follower.arrived and newest[0].time < end:
+        robot.command(follower.decide(newest[0]))  # one vector for what came meanwhile: none queue up
+        robot.spin(VECTOR / 2)  # until the next vector
     return follower.arrived

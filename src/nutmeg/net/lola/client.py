@@ -1,0 +1,172 @@
+"""A LoLA client for programs of one's own: sensors as arrays, actuators by name.
+
+    with LolaClient.connect("/tmp/robocup") as nao:
+        for senses in nao.cycles(500):                  # six seconds
+            nao.move({"HeadYaw": 0.3}, stiffness=0.5)   # sent when the next packet is waited for
+            nao.light("Chest", (0, 1, 0))
+
+It works with a real Nao V6 as well: nothing here knows that the robot is simulated. A joint that was never told
+anything stays where it was when the client connected, at the stiffness that it was given.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from nutmeg.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.net.lola.names import JOINTS, LIGHTS, SIZE
+from nutmeg.net.lola.packets import read_sensors
+from nutmeg.net.packed import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+PATIENCE = 30.0
+"""How long to wait for a packet [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Senses:
+    """One sensor packet."""
+
+    position: Array
+    """Joint angles in LoLA's order, (25,) [rad]."""
+    stiffness: Array
+    current: Array
+    """(25,) [A]."""
+    temperature: Array
+    """(25,) [degrees Celsius]."""
+    accelerometer: Array
+    """Gravity's sign: (0, 0, -9.81) when standing, (3,) [m/s²]."""
+    gyroscope: Array
+    """(3,) [rad/s]."""
+    angles: Array
+    """Roll and pitch, (2,) [rad]."""
+    forces: Array
+    """Under the feet, (8,) [kg]."""
+    sonar: Array
+    """Left and right, (2,) [m]."""
+    touch: Array
+    """Buttons in LoLA's order, (14,)."""
+    battery: Array
+    """Charge 0..1, status, current [A], temperature, (4,)."""
+    config: tuple[str, ...]
+    """Number and version of the body and of the head."""
+
+
+_FIELDS = {
+    "position": "Position",
+    "stiffness": "Stiffness",
+    "current": "Current",
+    "temperature": "Temperature",
+    "accelerometer": "Accelerometer",
+    "gyroscope": "Gyroscope",
+    "angles": "Angles",
+    "forces": "FSR",
+    "sonar": "Sonar",
+    "touch": "Touch",
+    "battery": "Battery",
+}
+
+
+class LolaClient:
+    """A connection to a robot; close it, or use it in a `with`."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._targets: dict[str, Array] = {}
+        self._changed: set[str] = set()
+        self.packets = 0
+        """Sensor packets received."""
+
+    @classmethod
+    def connect(cls, path: str | Path) -> LolaClient:
+        """Connects to a robot's socket."""
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.settimeout(PATIENCE)
+        try:
+            sock.connect(str(path))
+        except OSError as error:
+            sock.close()
+            raise EnvironmentProblem(
+                f"there is no robot at {path}: {error.strerror or error}. Start one: nutmeg serve --protocol lola "
+                f"--socket {path}"
+            ) from None
+        return cls(sock)
+
+    def sense(self) -> Senses:
+        """The next packet, once the robot sends it."""
+        data = b""
+        while len(data) < SIZE:
+            piece = self._socket.recv(SIZE - len(data))
+            if not piece:
+                raise EnvironmentProblem("the robot has ended the connection.")
+            data += piece
+        self.packets += 1
+        found = read_sensors(data)
+        senses = Senses(
+            config=tuple(str(text) for text in found["RobotConfig"]),
+            **{field: np.array(found[name], dtype=np.float64) for field, name in _FIELDS.items()},
+        )
+        if "Position" not in self._targets:
+            self._targets["Position"] = senses.position.copy()
+            self._targets["Stiffness"] = senses.stiffness.copy()
+        return senses
+
+    def move(self, angles: Mapping[str, float], *, stiffness: float | None = None) -> None:
+        """Sets targets of joints by name [rad], and the stiffness of these joints, with the next `send`."""
+        for name, angle in angles.items():
+            place = _place(name)
+            self._targets["Position"][place] = angle
+            if stiffness is not None:
+                self._targets["Stiffness"][place] = stiffness
+        self._changed |= {"Position", "Stiffness"} if stiffness is not None else {"Position"}
+
+    def stiffen(self, stiffness: float) -> None:
+        """Sets the stiffness of all joints, with the next `send`."""
+        self._targets["Stiffness"][:] = stiffness
+        self._changed.add("Stiffness")
+
+    def light(self, name: str, values: Sequence[float]) -> None:
+        """Sets lights, as many numbers as `names.LIGHTS` says, with the next `send`."""
+        if name not in LIGHTS:
+            raise UnknownNameError("light", name, LIGHTS)
+        self._targets[name] = np.array(values, dtype=np.float64)
+        self._changed.add(name)
+
+    def send(self) -> None:
+        """Sends what has been set since the last time; an empty packet answers, too."""
+        packet = {name: [float(v) for v in self._targets[name]] for name in sorted(self._changed)}
+        self._socket.sendall(pack(packet))
+        self._changed.clear()
+
+    def cycles(self, count: int) -> Iterator[Senses]:
+        """So many cycles: what is set while one is looked at is sent at its end."""
+        for _ in range(count):
+            yield self.sense()
+            self.send()
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _place(joint: str) -> int:
+    if joint not in JOINTS:
+        raise UnknownNameError("joint of LoLA", joint, JOINTS)
+    return JOINTS.index(joint)

@@ -1,0 +1,127 @@
+"""LoLA's packets to the byte."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nutmeg.net.lola.names import COMMANDS, JOINTS, LIGHTS, SIZE, TOUCHES
+from nutmeg.net.lola.packets import FLOATS, SensorPacket, read_commands, read_sensors
+from nutmeg.net.packed import pack, read_message
+
+BODY, HEAD = "P0000073A07S94700012", "P0000074A05S93M00061"
+ORDER = ["RobotConfig", *FLOATS, "Status"]
+
+
+def float_list(values: list[float]) -> bytes:
+    """As the robot sends it: a head of one byte up to 15 entries, of three beyond, and five bytes for each float."""
+    head = bytes([0x90 | len(values)]) if len(values) < 16 else struct.pack(">BH", 0xDC, len(values))
+    return head + b"".join(struct.pack(">Bf", 0xCA, value) for value in values)
+
+
+def key(name: str) -> bytes:
+    return bytes([0xA0 | len(name)]) + name.encode()
+
+
+def test_a_sensor_packet_is_what_was_worked_out_byte_for_byte() -> None:
+    packet = SensorPacket(body=BODY, head=HEAD)
+    numbers = {name: [0.25 * k - 1.5 for k in range(count)] for name, count in FLOATS.items()}
+    status = [k % 4 for k in range(25)]
+    for name, values in numbers.items():
+        packet[name] = values
+    packet["Status"] = status
+    expected = b"\x8d" + key("RobotConfig") + b"\x94"
+    expected += b"".join(bytes([0xA0 | len(text)]) + text.encode() for text in (BODY, "6.0.0", HEAD, "6.0.0"))
+    expected += b"".join(key(name) + float_list(values) for name, values in numbers.items())
+    expected += key("Status") + b"\xdc\x00\x19" + bytes(status)
+    assert len(expected) == SIZE == 896
+    assert packet.bytes() == expected
+
+
+def test_the_reference_reads_a_packet_and_packs_it_again_to_the_same_bytes() -> None:
+    packet = SensorPacket(body=BODY, head=HEAD)
+    packet["Position"] = np.linspace(-2, 2, 25)
+    found = msgpack.unpackb(packet.bytes())
+    assert list(found) == ORDER
+    assert {name: len(values) for name, values in found.items()} == {**FLOATS, "RobotConfig": 4, "Status": 25}
+    assert msgpack.packb(found, use_single_float=True) == packet.bytes()
+
+
+def test_joints_and_buttons_are_in_the_order_of_the_interface() -> None:
+    assert (len(JOINTS), len(TOUCHES)) == (25, 14)
+    places = {"HeadYaw": 0, "LHipYawPitch": 7, "RHipRoll": 13, "RShoulderPitch": 18, "LHand": 23, "RHand": 24}
+    assert {name: JOINTS.index(name) for name in places} == places
+    assert TOUCHES[:6] == ("ChestButton", "HeadTouchFront", "HeadTouchMiddle", "HeadTouchRear", "LBumperL", "LBumperR")
+
+
+@pytest.mark.parametrize("wrong", [{"body": BODY[:-1]}, {"head": HEAD + "x"}, {"version": "6.0"}])
+def test_texts_of_another_length_would_change_the_size_and_are_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="896"):
+        SensorPacket(**{"body": BODY, "head": HEAD, **wrong})
+
+
+def test_a_full_actuator_packet_has_the_786_bytes_of_other_clients() -> None:
+    commands: dict[str, Any] = {name: [0.5] * count for name, count in COMMANDS.items()}
+    commands["Sonar"] = [True, False]
+    assert len(msgpack.packb(commands, use_single_float=True)) == 786
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    names=st.permutations(list(COMMANDS)),
+    count=st.integers(0, len(COMMANDS)),
+    single=st.booleans(),
+    fill=st.floats(-3, 3, width=32),
+)
+def test_any_keys_in_any_order_in_floats_of_any_size_are_taken(
+    names: list[str], count: int, single: bool, fill: float
+) -> None:
+    sent: dict[str, Any] = {name: [fill] * COMMANDS[name] for name in names[:count]}
+    if "Sonar" in sent:
+        sent["Sonar"] = [True, False]
+    found = read_message(msgpack.packb(sent, use_single_float=single))
+    assert found is not None
+    commands = read_commands(found[0])
+    assert commands.problems == ()
+    assert {name: values.tolist() for name, values in commands.numbers.items()} == {
+        name: [float(value) for value in values] for name, values in sent.items()
+    }
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from([*COMMANDS, "Mouth", ""]),
+        st.lists(st.none() | st.floats(width=32) | st.text(max_size=5), max_size=30),
+    )
+)
+def test_what_does_not_make_sense_is_left_out_and_told(sent: dict[str, Any]) -> None:
+    found = read_message(pack({name: values[:60] for name, values in sent.items()}))
+    assert found is not None
+    commands = read_commands(found[0])
+    assert len(commands.numbers) + len(commands.problems) == len(sent)
+    assert all(len(values) == COMMANDS[name] for name, values in commands.numbers.items())
+
+
+@pytest.mark.parametrize("message", [None, 7, 0.5, b"Position", [1, 2], True])
+def test_a_message_that_is_no_map_is_told(message: Any) -> None:
+    commands = read_commands(message)
+    assert not commands.numbers
+    assert "must be a map" in commands.problems[0]
+
+
+def test_a_client_reads_what_was_filled_in() -> None:
+    packet = SensorPacket(body=BODY, head=HEAD)
+    packet["Gyroscope"] = (0.5, -0.25, 2.0)
+    packet["Status"] = [300] + [0] * 24
+    senses = read_sensors(packet.bytes())
+    assert senses["RobotConfig"] == [BODY, "6.0.0", HEAD, "6.0.0"]
+    assert senses["Gyroscope"] == [0.5, -0.25, 2.0]
+    assert senses["Status"][0] == 127  # more would take two bytes
+    assert sum(LIGHTS.values()) == 89
