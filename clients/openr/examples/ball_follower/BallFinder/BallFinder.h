@@ -1,0 +1,29 @@
+// Finds the orange ball in the camera's picture, with the colour detection of the robot.
+#ifndef BALL_FINDER_H
+#define BALL_FINDER_H
+
+#include <BallSighting.h>
+#include <OPENR/OFbkImage.h>
+#include <OPENR/OObject.h>
+#include <OPENR/OObserver.h>
+#include <OPENR/OSubject.h>
+
+#include "def.h"
+
+class BallFinder : public OObject {
+public:
+    OSubject* subject[numOfSubject];
+    OObserver* observer[numOfObserver];
+
+    OStatus DoInit(const OSystemEvent& event) override;
+    OStatus DoStart(const OSystemEvent& event) override;
+    OStatus DoStop(const OSystemEvent& event) override;
+    OStatus DoDestroy(const OSystemEvent& event) override;
+    void NotifyImage(const ONotifyEvent& event);
+
+private:
+    void look_for_orange();
+    static BallSighting find(const OFbkImage& detected);
+};
+
+#endif

@@ -1,0 +1,54 @@
+#include "HeadMover.h"
+
+#include <OPENR/core_macro.h>
+
+#include <cmath>
+
+namespace {
+const int STEPS = 24;  // vectors of 128 ms in a round
+const double SIDE = 0.9;
+const double UP = 0.2;
+const double TILT = -0.35;
+}  // namespace
+
+OStatus HeadMover::DoInit(const OSystemEvent&) {
+    NEW_ALL_SUBJECT_AND_OBSERVER;
+    REGISTER_ALL_ENTRY;
+    SET_ALL_READY_AND_NOTIFY_ENTRY;
+    const auto& all = aibo_locators();
+    joints_.open(std::vector<std::string>(all.begin() + LEG_JOINTS, all.end()), 2);
+    OPENR::SetMotorPower(opowerON);
+    return oSUCCESS;
+}
+
+OStatus HeadMover::DoStart(const OSystemEvent&) {
+    joints_.use_standard_gains();
+    last_ = joints_.angles();
+    if (subject[sbjMove]->IsReady()) send_next();
+    return oSUCCESS;
+}
+
+OStatus HeadMover::DoStop(const OSystemEvent&) {
+    DISABLE_ALL_SUBJECT;
+    return oSUCCESS;
+}
+
+OStatus HeadMover::DoDestroy(const OSystemEvent&) {
+    DELETE_ALL_SUBJECT_AND_OBSERVER;
+    return oSUCCESS;
+}
+
+void HeadMover::Ready(const OReadyEvent& event) {
+    if (event.IsAssert() && !last_.empty()) send_next();
+}
+
+void HeadMover::send_next() {
+    const double phase = 2 * M_PI * step_ / STEPS;
+    const std::vector<double> next = {TILT + UP * (1 - std::cos(phase)) / 2, SIDE * std::sin(phase), 0.0};
+    RCRegion* region = joints_.move(last_, next);
+    if (region == nullptr) return;
+    if (++step_ % STEPS == 0) OSYSPRINT(("HeadMover: round %d\n", step_ / STEPS));
+    last_ = next;
+    subject[sbjMove]->SetData(region);
+    subject[sbjMove]->NotifyObservers();
+}

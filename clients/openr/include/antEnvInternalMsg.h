@@ -1,0 +1,4 @@
+#ifndef NUTMEG_OPENR_ANTENVINTERNALMSG_H
+#define NUTMEG_OPENR_ANTENVINTERNALMSG_H
+#include <antEnvMsg.h>
+#endif

@@ -1,0 +1,4 @@
+#ifndef NUTMEG_OPENR_ANTSHAREDBUFFER_H
+#define NUTMEG_OPENR_ANTSHAREDBUFFER_H
+#include <antEnvMsg.h>
+#endif

@@ -1,0 +1,32 @@
+// Battery, motor power and the pause button: what OPENR::GetPowerStatus tells and who wants to hear of changes.
+#ifndef NUTMEG_OPENR_POWER_H
+#define NUTMEG_OPENR_POWER_H
+
+#include <OPENR/OPENR.h>
+#include <OPENR/OPower.h>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace nutmeg::openr {
+
+class PowerState {
+public:
+    PowerState();
+    OPowerStatus status() const;
+    // Sets or clears bits of the robot's status, and tells those who watch them.
+    void set_bits(longword bits, bool on);
+    void observe(const OPowerStatus& when, const OServiceEntry& entry);
+    bool unobserve(const OServiceEntry& entry);
+
+private:
+    mutable std::mutex mutex_;
+    OPowerStatus status_;
+    std::vector<std::pair<longword, OServiceEntry>> watchers_;
+};
+PowerState& power_state();
+
+}  // namespace nutmeg::openr
+
+#endif
