@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 import mujoco
 import numpy as np
 
-from nutmeg.engine.renderers import make_context, working_renderer
-from nutmeg.errors import UsageError
+from nutmeg.engine.canvas import Canvas, checked_size
 from nutmeg.view import backdrop
 from nutmeg.view.bodies import HIDDEN_GROUP
 from nutmeg.view.camera_names import CameraOperator
@@ -69,20 +68,14 @@ class Photographer:
             size: width and height, pixels.
             quality: what to spend on a picture.
         """
-        width, height = size
-        if not (8 <= width <= 8192 and 8 <= height <= 8192):
-            raise UsageError(f"the picture size is {width} x {height}; both must lie between 8 and 8192 pixels.")
-        self.size, self._quality = size, quality
+        self.size, self._quality = checked_size(size), quality
         self.model = _prepared(model, size, quality)
         self.data: Any = mujoco.MjData(self.model)
-        self._frame = mujoco.MjrRect(0, 0, width, height)
         self._scene = mujoco.MjvScene(self.model, MOST_GEOMS)
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < HIDDEN_GROUP for group in range(6)]
         self._options.sitegroup[:] = 0
-        self._window = make_context(working_renderer(), width, height)
-        self._context = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._canvas = Canvas(self.model, size)
 
     def pose(self, qpos: NDArray[np.float64]) -> None:
         """Put everything where generalised positions (nq,) say."""
@@ -100,19 +93,11 @@ class Photographer:
         scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = quality.shadows
         scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = quality.reflections
         _aim(scene, view)
-        self._window.make_current()
-        mujoco.mjr_render(self._frame, scene, self._context)
-        image = np.empty((self.size[1], self.size[0], 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(image, None, self._frame, self._context)
-        return np.ascontiguousarray(image[::-1])
+        return self._canvas.paint(scene)
 
     def close(self) -> None:
-        """Give the renderer back."""
-        if self._context is not None:
-            self._window.make_current()
-            self._context.free()
-            self._window.free()
-            self._context = None
+        """Gives the renderer back."""
+        self._canvas.close()
 
     def __enter__(self) -> Self:
         return self

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import mujoco
 import numpy as np
 
-from nutmeg.engine.renderers import make_context, working_renderer
-from nutmeg.errors import UsageError
+from nutmeg.engine.canvas import Canvas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 NEAR, FAR = 0.01, 400.0
 """The nearest and the farthest thing that is drawn [m]."""
-SMALLEST, LARGEST = 8, 8192
-"""Bounds of a picture's width and height, pixels."""
 SHAPES = 3
 """Geoms of this group and above are for collisions only."""
 MOST_GEOMS = 20000
@@ -72,7 +69,6 @@ class SceneRenderer:
         quality: Quality | None = None,
         lights: Sequence[Light] | None = None,
     ) -> None:
-        self.size = checked_size(size)
         self._quality = quality or Quality()
         self.model = _prepared(model, size, self._quality)
         self.data: Any = mujoco.MjData(self.model)
@@ -81,9 +77,7 @@ class SceneRenderer:
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < SHAPES for group in range(len(self._options.geomgroup))]
         self._options.sitegroup[:] = 0
-        self._window: Any = make_context(working_renderer(), *size)
-        self._context: Any = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._canvas = Canvas(self.model, size)
 
     def pose(self, qpos: NDArray[np.float64]) -> None:
         """Puts everything where generalised positions (nq,) say."""
@@ -102,9 +96,7 @@ class SceneRenderer:
 
     def draw(self, camera: int, size: tuple[int, int], fov: float) -> NDArray[np.uint8]:
         """What a camera sees now, (height, width, 3); `fov` is its vertical field of view [rad]."""
-        scene, (width, height) = self._scene, size
-        if width > self.size[0] or height > self.size[1]:
-            self._grow(checked_size((max(width, self.size[0]), max(height, self.size[1]))))
+        scene = self._scene
         everything = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(self.model, self.data, self._options, None, mujoco.MjvCamera(), everything, scene)
         if self._lights is not None:
@@ -112,18 +104,7 @@ class SceneRenderer:
         scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._quality.shadows
         scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         self._aim(camera, fov)
-        self._window.make_current()
-        frame = mujoco.MjrRect(0, 0, width, height)
-        mujoco.mjr_render(frame, scene, self._context)
-        image = np.empty((height, width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(image, None, frame, self._context)
-        return np.ascontiguousarray(image[::-1])
-
-    def _grow(self, size: tuple[int, int]) -> None:
-        """Makes room for larger pictures."""
-        self._window.make_current()
-        mujoco.mjr_resizeOffscreen(*size, self._context)
-        self.size = size
+        return self._canvas.paint(scene, size)
 
     def _aim(self, camera: int, fov: float) -> None:
         """Points both of the renderer's eyes as a camera looks: along its own -z, y up."""
@@ -137,27 +118,14 @@ class SceneRenderer:
             eye.frustum_center = eye.frustum_width = 0.0
 
     def close(self) -> None:
-        """Gives the context back."""
-        if self._context is not None:
-            self._window.make_current()
-            self._context.free()
-            self._window.free()
-            self._context = None
+        """Gives the renderer back."""
+        self._canvas.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def checked_size(size: tuple[int, int]) -> tuple[int, int]:
-    """A size that pictures can have."""
-    if not all(SMALLEST <= length <= LARGEST for length in size):
-        raise UsageError(
-            f"the picture size is {size[0]} x {size[1]}; both must lie between {SMALLEST} and {LARGEST} pixels."
-        )
-    return size
 
 
 def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401

@@ -33,8 +33,9 @@ import numpy as np
 from nutmeg.body.cameras import EFFECTS, CameraSettings, load_cameras
 from nutmeg.body.catalogue import load_robot
 from nutmeg.engine.cameras import shutter
-from nutmeg.engine.cameras.drawing import Quality, SceneRenderer, checked_size
+from nutmeg.engine.cameras.drawing import Quality, SceneRenderer
 from nutmeg.engine.cameras.effects import CameraEffects
+from nutmeg.engine.canvas import checked_size
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:

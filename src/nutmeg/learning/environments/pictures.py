@@ -10,13 +10,13 @@ are made from recordings (`nutmeg video`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.engine.renderers import make_context, working_renderer
+from nutmeg.engine.canvas import Canvas
 from nutmeg.errors import UnknownNameError
 from nutmeg.learning.course_run import ROBOT
 
@@ -49,16 +49,13 @@ class Pictures:
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = options.width, options.height
         self._model.vis.quality.shadowsize = 0
         self._data = mujoco.MjData(self._model)
-        self._frame = mujoco.MjrRect(0, 0, options.width, options.height)
         self._scene = mujoco.MjvScene(self._model, MOST_GEOMS)
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation, self._camera.distance = AZIMUTH, ELEVATION, DISTANCE
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < SHAPES for group in range(len(self._options.geomgroup))]
         self._options.sitegroup[:] = 0
-        self._window: Any = make_context(working_renderer(), options.width, options.height)
-        self._context: Any = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._canvas = Canvas(self._model, (options.width, options.height))
 
     def draw(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
         """A picture (height, width, 3) of a configuration (nq,)."""
@@ -71,16 +68,8 @@ class Pictures:
             self._model, self._data, self._options, None, self._camera, everything.value, self._scene
         )
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
-        self._window.make_current()
-        mujoco.mjr_render(self._frame, self._scene, self._context)
-        image = np.empty((self._frame.height, self._frame.width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(image, None, self._frame, self._context)
-        return np.ascontiguousarray(image[::-1])
+        return self._canvas.paint(self._scene)
 
     def close(self) -> None:
         """Gives the renderer back."""
-        if self._context is not None:
-            self._window.make_current()
-            self._context.free()
-            self._window.free()
-            self._context = None
+        self._canvas.close()

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from nutmeg.engine.renderers import make_context, working_renderer
+from nutmeg.engine.canvas import Canvas
 from nutmeg.errors import UsageError
 from nutmeg.match.behaviour.camera_geometry import WHICH, Which, camera_pose
 from nutmeg.match.behaviour.camera_scene import CameraScene
@@ -68,9 +68,7 @@ class Cameras:
         self._options: Any = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < HIDDEN_GROUP for group in range(len(self._options.geomgroup))]
         self._camera: Any = mujoco.MjvCamera()
-        self._window: Any = make_context(working_renderer(), *size)
-        self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._canvas = Canvas(model, size)
 
     def draw(
         self,
@@ -93,22 +91,16 @@ class Cameras:
         width, height = self._settings.width, self._settings.height
         if shrink < 1 or width % shrink or height % shrink:
             raise UsageError(f"shrink is {shrink}; {width} x {height} pixels must be divisible by it.")
-        if self._context is None:
-            raise UsageError("these cameras are closed; make new ones to draw again.")
-        frame = mujoco.MjrRect(0, 0, width // shrink, height // shrink)
-        pictures = np.zeros((len(slots), len(which), frame.height, frame.width, 3), np.uint8)
+        width, height = width // shrink, height // shrink
+        pictures = np.zeros((len(slots), len(which), height, width, 3), np.uint8)
         self._stage.show(state, match)
-        self._window.make_current()
-        upside_down = np.empty((frame.height, frame.width, 3), np.uint8)
         for row, slot in enumerate(slots):
             if state.posture[match, slot] > Posture.KICKING or not state.present[match, slot]:
                 continue
             self._set_up(slot)
             for column, camera in enumerate(which):
                 self._aim(camera, state.pose[match, slot], state.head[match, slot])
-                mujoco.mjr_render(frame, self._scene, self._context)
-                mujoco.mjr_readPixels(upside_down, None, frame, self._context)
-                pictures[row, column] = upside_down[::-1]
+                pictures[row, column] = self._canvas.paint(self._scene, (width, height))
         return pictures
 
     def _set_up(self, slot: int) -> None:
@@ -130,11 +122,7 @@ class Cameras:
 
     def close(self) -> None:
         """Gives the renderer back."""
-        if self._context is not None:
-            self._window.make_current()
-            self._context.free()
-            self._window.free()
-            self._context = None
+        self._canvas.close()
 
     def __enter__(self) -> Self:
         return self
