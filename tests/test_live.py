@@ -68,3 +68,29 @@ def test_a_page_holds_a_run_and_lets_it_go_on_at_another_pace() -> None:
     assert run.time == pytest.approx(1.0, abs=0.02)
     assert clock.speed == 500.0
     assert inbox.take() == [], "orders about the pace do not wait for a director"
+
+
+def test_a_run_that_is_held_goes_on_step_by_step() -> None:
+    clock, inbox, run = PageClock(1000.0), Inbox(), Steps()
+    inbox.on_pace, inbox.on_step = clock.ask, clock.step
+    inbox.post(Order(order="pace", numbers=(0.0, 0.0, 0.0)).line())
+    thread = threading.Thread(target=run.advance, args=(1.0, clock), daemon=True)
+    thread.start()
+
+    def stands_at(moment: float) -> bool:
+        deadline = time.monotonic() + 10.0
+        while run.time < moment - 1e-6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        return run.time == pytest.approx(moment)
+
+    assert stands_at(0.02)
+    inbox.post(Order(order="step").line())
+    assert stands_at(0.04), "one cycle, then held again"
+    inbox.post(Order(order="step").line())
+    inbox.post(Order(order="step").line())
+    assert stands_at(0.08)
+    inbox.post(Order(order="pace", numbers=(1000.0, 0.0, 0.0)).line())
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    assert run.time == pytest.approx(1.0, abs=0.02)

@@ -99,18 +99,28 @@ class PageClock(RealTime):
 
     def __init__(self, pace: float = 1.0) -> None:
         super().__init__(pace)
-        self._asked = pace
+        self._asked, self._steps = pace, 0
 
     def ask(self, pace: float) -> None:
         """Goes on at another pace, or holds the run if it is 0; may be called from any thread."""
+        self._steps = 0
         if pace > 0:
             self._asked = pace
             self.resume()
         else:
             self.pause()
 
+    def step(self) -> None:
+        """Goes on for one cycle and then holds the run; may be called from any thread."""
+        self._steps += 1
+        self.resume()
+
     def wait(self, now: float) -> bool:
         """Sleeps until the wall clock has reached `now`, at the pace that was asked for last."""
+        if self._steps > 0 and not self.ended:
+            self._steps -= 1
+            if not self._steps:
+                self.pause()
         goes_on = super().wait(now)
         if self._asked != self.speed:
             self.set_speed(self._asked, now)
@@ -173,7 +183,7 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
                 terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
                 if how.open_browser:
                     webbrowser.open(viewer.url)
-            left = round((how.seconds or how.longest) / CYCLE) - 1
+            left = round((how.seconds or how.longest) / CYCLE) - round(run.time / CYCLE)
             if left > 0:
                 run.advance(left * CYCLE, clock)
             run.close()
@@ -208,6 +218,6 @@ def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
     inbox = how.inbox
     if how.paced:
         inbox = inbox or Inbox()
-        inbox.on_pace = clock.ask
+        inbox.on_pace, inbox.on_step = clock.ask, clock.step
     pace = how.pace if how.paced else 0.0
     return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=inbox, pace=pace)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from nutmeg.cli import main
-from nutmeg.commands.play import Arguments, command_of, team_names
+from nutmeg.commands.play import Arguments
+from nutmeg.commands.play_match import command_of, team_names
 from nutmeg.commands.play_run import Files
 from nutmeg.errors import UsageError
 from nutmeg.recording import Recording
@@ -22,12 +23,16 @@ def test_a_team_that_plays_against_itself_has_a_second_name() -> None:
     assert team_names("final", "holonomic") == ("final", "holonomic")
     assert team_names("final", "final") == ("final", "final-2")
     assert team_names("walks/mine.toml", "final") == ("mine", "final")
+    assert team_names("teams/mine.py:decide", "roles") == ("mine", "roles")
 
 
 def test_the_command_in_the_report_plays_the_same_match() -> None:
     said = command_of(Arguments(left="my walk.toml", players=2, half=60, seconds=5, seed=9, swap_ends=True))
     assert said.startswith("nutmeg play --left 'my walk.toml' --right holonomic --players 2 --half 60 --seed 9")
     assert said.endswith("--seconds 5 --swap-ends")
+    said = command_of(Arguments(world="behavioural", right="a.py:decide", field="spl2025", eyes="e.toml"))
+    assert said.startswith("nutmeg play --world behavioural --left roles-pass --right a.py:decide --field spl2025")
+    assert "--eyes e.toml --players 4" in said
 
 
 def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
@@ -48,6 +53,13 @@ def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
         (["--seconds", "-1"], "0 plays the whole match"),
         (["--left", "finall"], "Did you mean 'final'"),
         (["--right", "nao-v6"], "nao-spark"),
+        (["--record-cameras"], "add --world behavioural"),
+        (["--field", "floor"], "no goals"),
+        (["--left", "none.py:decide"], "no such file"),
+        (["--world", "behavioural", "--left", "final"], "unknown strategy 'final'"),
+        (["--world", "behavioural", "--camera-rate", "11"], "up to 10"),
+        (["--world", "behavioural", "--eyes", "cat"], "unknown pair of eyes"),
+        (["--world", "behavioural", "--behaviour", "cat"], "cat"),
     ],
 )
 def test_a_match_that_cannot_be_played_is_refused_before_anything_is_made(
@@ -79,6 +91,57 @@ def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, caps
     assert any(event["kind"] == "intent" for event in recording.events)
     truth, belief = recording.read("right1.pose")[-1, :2], recording.read("right1.belief")[-1, :2]
     assert belief == pytest.approx(truth, abs=0.5), "it knows where it stands"
+
+
+OWN = """
+from nutmeg.match.team.request import Request, Walk
+
+def decide(percept, memory):
+    memory["turns"] = memory.get("turns", 0) + 1
+    if memory["turns"] == 5:
+        raise RuntimeError("lost my head")
+    return Request(legs=Walk(ahead=0.1), intent="straight ahead")
+"""
+
+
+def test_a_match_of_the_behavioural_world_is_played_recorded_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    out = tmp_path / "match"
+    options = ["--world", "behavioural", "--right", f"{tmp_path}/mine.py:decide", "--players", "1", "--seconds", "4"]
+    options += ["--record-cameras", "--camera-rate", "0.5", "--camera-format", "mp4"]
+    options += ["--fast", "--no-page", "--no-make-replay"]
+    assert main(["play", *options, "--output", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert found["teams"] == ["roles-pass", "mine"]
+    assert found["simulated_s"] == pytest.approx(4.0)
+    assert found["game_time_s"] == pytest.approx(1.0, abs=0.11), "kick-off after three seconds"
+    assert (out / "report.html").is_file()
+    assert found["camera_pictures"] == 2 * 2 * 2
+    assert sorted(file.name for file in (out / "cameras").glob("*.mp4"))[0] == "left1-bottom.mp4"
+    recording = Recording.open(Path(found["recording"]))
+    assert recording.finished
+    assert recording.manifest.config["world"] == "behavioural"
+    assert len(recording.times) == 40
+    lost = [event for event in recording.events if event["kind"] == "lost_turn"]
+    assert "lost my head" in lost[0]["text"]
+    truth, belief = recording.read("right1.pose")[-2, :2], recording.read("right1.belief")[-1, :2]
+    assert belief == pytest.approx(truth, abs=0.3), "it knows where it stands"
+
+
+@pytest.mark.slow
+def test_a_decide_of_ones_own_plays_in_the_physical_world_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    options = ["--left", f"{tmp_path}/mine.py:decide", "--right", "roles", "--players", "1", "--seconds", "1"]
+    options += ["--fast", "--no-page", "--no-make-replay", "--output", str(tmp_path / "match"), "--json"]
+    assert main(["play", *options]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert found["teams"] == ["mine", "roles"]
+    kinds = {event["kind"] for event in Recording.open(Path(found["recording"])).events}
+    assert "lost_turn" in kinds
 
 
 @pytest.mark.slow

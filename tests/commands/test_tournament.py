@@ -65,6 +65,49 @@ def test_games_are_played_kept_and_reported(
     assert "another configuration" in capsys.readouterr().err
 
 
+BEHAVIOURAL = """\
+name = "quick"
+world = "behavioural"
+games = 2
+players = 2
+half_length = 4.0
+halves = 1
+wait_before_kick_off = 0.5
+[[team]]
+decide = "roles"
+[[team]]
+decide = "everyone-aims"
+[[team]]
+decide = "mine.py:decide"
+"""
+OWN = "from nutmeg.match.team.request import Request\n\ndef decide(percept, memory):\n    return Request()\n"
+
+
+def test_games_of_the_behavioural_world_are_played_in_batches_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(BEHAVIOURAL)
+    Path("mine.py").write_text(OWN)
+    assert main(["tournament", "quick.toml", "--games", "1", "--json"]) == 0
+    first = last_json(capsys)
+    assert (first["games"], first["broken"], first["world"]) == (3, 0, "behavioural")
+    log = Path(first["folder"]) / "games.jsonl"
+    kept = log.read_text()
+    assert main(["tournament", "quick.toml", "--json"]) == 0
+    second = last_json(capsys)
+    assert second["games"] == 6
+    assert log.read_text().startswith(kept), "what was played is not played again"
+    assert set(second["ratings"]) == {"roles", "everyone-aims", "mine"}
+    assert second["ratings"]["mine"]["low"] < second["ratings"]["mine"]["value"]
+    assert "rating (95 %)" in (Path(first["folder"]) / "report.html").read_text()
+    assert main(["tournament", "quick.toml", "--output", "all", "--json"]) == 0
+    assert last_json(capsys)["pairs"] == second["pairs"], "in one go or in two, the same games"
+    Path("mine.py").write_text(OWN + "\n")
+    assert main(["tournament", "quick.toml", "--json"]) == 1
+    assert "another configuration" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(CONFIG.replace("games = 1", "games = 50"))
@@ -131,6 +174,7 @@ def test_the_report_is_whole_and_escapes_what_others_wrote() -> None:
         (["tiny.toml", "--threads", "0"], 2, "--threads is 0"),
         (["tiny.toml", "--games", "0"], 2, "games is 0"),
         (["tiny.toml", "--cluster", "nowhere"], 2, "no address of a Dask scheduler"),
+        (["tiny.toml", "--world", "behavioural"], 2, "'A' has no decide"),
     ],
 )
 def test_wrong_values_are_told(

@@ -1,22 +1,24 @@
-"""Play a match between two built-in teams, in the browser: score, clock, cameras, what players see and intend.
+"""Play a match in the browser: score, clock, cameras, what players see, believe and intend.
 
-At the end there is a report of one page, a replay that plays offline, and on request a video. Ctrl-C ends the match;
-what was played is reported all the same.
+In the physical world, robots have joints and motors, and teams are walks of the built-in team. In the behavioural
+world, robots have none: they walk, kick and fall by a few numbers, see through two cameras and decide ten times a
+second, so that a match is quickly played; teams are strategies, or a `decide` of your own, which plays in the physical
+world, too. At the end there is a report of one page, a replay that plays offline, and on request a video and the
+pictures of all robots' cameras. Ctrl-C ends the match; what was played is reported all the same.
 
 example: nutmeg play
          nutmeg play --left holonomic --right final --players 9 --fast
          nutmeg play --players 2 --half 60 --no-page --video match.mp4
+         nutmeg play --world behavioural --left roles-pass --right mine.py:decide
 """
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from nutmeg.match.driver import Driver
     from nutmeg.terminal import Terminal
 
 
@@ -24,10 +26,26 @@ if TYPE_CHECKING:
 class Arguments:
     """Options of `nutmeg play`."""
 
-    left: str = "final"
-    """The walk of the left team, which also gives it its name: one that comes with Nutmeg, or a TOML file."""
-    right: str = "holonomic"
-    """The walk of the right team."""
+    world: Literal["physical", "behavioural"] = "physical"
+    """Robots with joints and motors, or robots that move by a few numbers, for strategies."""
+    left: str = ""
+    """The left team, which also gets this name: a walk (by name or TOML file) with which the built-in team plays in the
+    physical world; or, in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide`. If left
+    out, final, or roles-pass in the behavioural world."""
+    right: str = ""
+    """The right team. If left out, holonomic, or attacker-keeper in the behavioural world."""
+    field: str = ""
+    """What is played on; sim3d, or spl2011 in the behavioural world, if left out."""
+    walk: str = "final"
+    """How robots walk in the physical world whose team is not a walk."""
+    behaviour: str = "nao"
+    """What robots and ball of the behavioural world can do: a name, or a TOML file."""
+    eyes: str = ""
+    """What robots of the behavioural world see and hear with: a name, or a TOML file; what goes with the robots if left
+    out."""
+    images: bool = False
+    """Whether players of the behavioural world may ask for the pictures of their cameras (`percept.images`), which
+    takes some milliseconds each; needs a renderer (see nutmeg doctor)."""
     players: int = 4
     """Players of each team, 1 to 11."""
     half: float = 300.0
@@ -60,12 +78,20 @@ class Arguments:
     """Whether to make a replay that plays offline, which takes a while for a long match."""
     video: Path | None = None
     """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
+    record_cameras: bool = False
+    """Write what both cameras of every robot see in the behavioural world into a folder `cameras`, with the truth in
+    frames.csv; needs a renderer (see nutmeg doctor)."""
+    camera_rate: float = 2.0
+    """Pictures per second that --record-cameras writes, at most 10."""
+    camera_format: Literal["png", "mp4"] = "png"
+    """Numbered PNG files, or one video for each camera."""
     json: bool = False
     """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays the match, then writes what there is to read and to see of it."""
+    from nutmeg.commands.play_match import check, command_of, new_match
     from nutmeg.commands.play_run import Aftermath, Files, MatchRun
     from nutmeg.live import AS_FAST_AS_IT_GOES, Watching, watch_run
     from nutmeg.match.driver import PlayerError
@@ -76,7 +102,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
     match = MatchRun(lambda path: new_match(arguments, path), terminal)
-    aftermath = Aftermath(files, command=command_of(arguments), seed=arguments.seed, terminal=terminal)
+    cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
+    aftermath = Aftermath(files, command=command_of(arguments), seed=arguments.seed, terminal=terminal, cameras=cameras)
     how = Watching(
         seconds=arguments.seconds,
         host=arguments.host,
@@ -97,67 +124,3 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         aftermath.write()
         raise
     return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
-
-
-def check(arguments: Arguments) -> None:
-    """Refuses a match that cannot be played, before any folder is made for it."""
-    from nutmeg.errors import UsageError
-    from nutmeg.learning.walks import read_walk
-    from nutmeg.match.rules import MOST_PLAYERS
-
-    if not 1 <= arguments.players <= MOST_PLAYERS:
-        raise UsageError(f"--players is {arguments.players}; a team has 1 to {MOST_PLAYERS}.")
-    if not 0 < arguments.half < LONGEST_HALF:
-        raise UsageError(f"--half is {arguments.half:g} s; a half takes more than 0 and less than {LONGEST_HALF:g} s.")
-    if not arguments.seconds >= 0:
-        raise UsageError(f"--seconds is {arguments.seconds:g}; 0 plays the whole match, a shorter one takes some time.")
-    for walk in (arguments.left, arguments.right):
-        read_walk(walk).for_robot(ROBOT)
-
-
-def new_match(arguments: Arguments, path: Path) -> Driver:
-    """The teams on the pitch, before the first cycle."""
-    from nutmeg.match.driver import Driver
-    from nutmeg.match.game import Game
-    from nutmeg.match.rules import load_rules
-    from nutmeg.match.team.teams import by_number, make_team
-
-    left, right = team_names(arguments.left, arguments.right)
-    rules = load_rules("sim3d").with_match(
-        players=arguments.players,
-        half_length=arguments.half,
-        automatic_kick_off=True,
-        wait_before_kick_off=WAIT,
-        swap_ends=arguments.swap_ends,
-    )
-    teams = (
-        make_team(arguments.left, arguments.players, team=left),
-        make_team(arguments.right, arguments.players, team=right),
-    )
-    game = Game(rules, seed=arguments.seed, left=left, right=right, record=path, players=2 * arguments.players)
-    driver = Driver(game, by_number(*teams))
-    game.record_with(minds=lambda: driver.players, config={"command": command_of(arguments)})
-    return driver
-
-
-def team_names(left: str, right: str) -> tuple[str, str]:
-    """Names of two teams by their walks; a team that plays against itself gets a second name."""
-    first, second = Path(left).stem, Path(right).stem
-    return first, second if second != first else f"{second}-2"
-
-
-def command_of(arguments: Arguments) -> str:
-    """The command line that plays the same match."""
-    words = ["nutmeg", "play", "--left", arguments.left, "--right", arguments.right]
-    words += ["--players", str(arguments.players), "--half", f"{arguments.half:g}", "--seed", str(arguments.seed)]
-    words += ["--seconds", f"{arguments.seconds:g}"] if arguments.seconds else []
-    words += ["--swap-ends"] if arguments.swap_ends else []
-    return shlex.join(words)
-
-
-LONGEST_HALF = 1e5
-"""Nobody watches longer [s]."""
-ROBOT = "nao-spark"
-"""The league's robot."""
-WAIT = 3.0
-"""From the first cycle of a half to its kick-off: players take their places [s]."""

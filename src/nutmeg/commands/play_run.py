@@ -2,7 +2,7 @@
 
 match = MatchRun(new_match, terminal)                   # a `Run` for nutmeg.live
 watch_run(match, Watching(on_end=aftermath.write), terminal)
-aftermath.write()                                       # report, replay, video; once
+aftermath.write()                                       # report, replay, video, camera pictures; once
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Files:
     report: Path
     replay: Path | None
     video: Path | None
+    cameras: Path
+    """Folder for the pictures of robots' cameras, if somebody wants them."""
 
     @classmethod
     def of(cls, arguments: Arguments) -> Files:
@@ -55,12 +57,14 @@ class Files:
         elif None in (arguments.record, arguments.report) or (arguments.make_replay and arguments.replay is None):
             folder = new_folder(Path("runs"), "match")
         place = folder or Path()
+        record = arguments.record or place / "match.nutmeg"
         replay = (arguments.replay or place / "replay.html") if arguments.make_replay else None
         return cls(
-            record=arguments.record or place / "match.nutmeg",
+            record=record,
             report=arguments.report or place / "report.html",
             replay=replay,
             video=arguments.video,
+            cameras=(folder if folder is not None else record.parent) / "cameras",
         )
 
 
@@ -138,10 +142,27 @@ class MatchRun:
 
 
 class Aftermath:
-    """Report, replay and video of a match that has been recorded; written once."""
+    """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
-    def __init__(self, files: Files, *, command: str, seed: int, terminal: Terminal) -> None:
+    Args:
+        files: where to.
+        command: the command line that plays the same match.
+        seed: of the match.
+        terminal: told what is written.
+        cameras: pictures a second of robots' cameras, and their form; None for none.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        *,
+        command: str,
+        seed: int,
+        terminal: Terminal,
+        cameras: tuple[float, str] | None = None,
+    ) -> None:
         self._files, self._command, self._seed, self._terminal = files, command, seed, terminal
+        self._cameras = cameras
         self._written: dict[str, object] | None = None
 
     def write(self) -> dict[str, object]:
@@ -157,6 +178,8 @@ class Aftermath:
                 self._write_replay(self._files.replay, self._written)
             if self._files.video is not None:
                 self._write_video(self._files.video, self._written)
+            if self._cameras is not None:
+                self._write_cameras(*self._cameras, self._written)
         return self._written
 
     def _write_report(self, written: dict[str, object]) -> None:
@@ -202,3 +225,23 @@ class Aftermath:
             return
         written["video"] = out
         self._terminal.say(f"video: {out}")
+
+    def _write_cameras(self, rate: float, form: str, written: dict[str, object]) -> None:
+        from nutmeg.view.camera_frames import write_cameras
+
+        folder = self._files.cameras
+        try:
+            with self._terminal.progress() as progress:
+                task = progress.add_task("camera pictures", total=None)
+                count = write_cameras(
+                    self._files.record,
+                    folder,
+                    rate=rate,
+                    form=form,
+                    on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+                )
+        except EnvironmentProblem as problem:
+            self._terminal.warn(f"no camera pictures: {problem}")
+            return
+        written["cameras"], written["camera_pictures"] = folder, count
+        self._terminal.say(f"cameras: {folder} ({count} pictures)")

@@ -5,6 +5,7 @@ Experiments of several seeds keep each one's result: an interrupted experiment g
 example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
+         nutmeg reproduce openr-ball
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
 """
@@ -29,22 +30,28 @@ Experiment = Literal[
     "btr-ant",
     "btr-nao",
     "motoflex-fit",
+    "openr-ball",
     "servo-xl330",
     "simspark",
     "walk-table2",
     "walk-table3",
     "walk-robustness",
+    "behaviour-predicts",
+    "camera-localisation",
 ]
 FUNCTIONS: dict[str, str] = {
     "motoflex-walk": "motoflex_walk.motoflex_walk",
     "btr-ant": "btr_ant.btr_ant",
     "btr-nao": "btr_nao.btr_nao",
     "motoflex-fit": "motoflex_fit.motoflex_fit",
+    "openr-ball": "openr_ball.openr_ball",
     "servo-xl330": "servo_xl330.servo_xl330",
     "simspark": "simspark_reality.simspark_reality",
     "walk-table2": "walk_table2.walk_table2",
     "walk-table3": "walk_table3.walk_table3",
     "walk-robustness": "walk_robustness.walk_robustness",
+    "behaviour-predicts": "behaviour_predicts.behaviour_predicts",
+    "camera-localisation": "camera_localisation.camera_localisation",
 }
 """Module and function of each experiment."""
 

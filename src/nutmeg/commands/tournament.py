@@ -1,11 +1,13 @@
-"""Play a series of games between teams and tell goal differences with their standard errors.
+"""Play a series of games between teams and tell goal differences and ratings, with their errors.
 
-The configuration names the teams, each by a walk, and says how many games of each pair, of how many players and how
-long. Writes a folder with results.json, report.html and games.jsonl, which has every game that has ended: Ctrl-C
-saves, the same command with the same --output goes on, and more --games go further. The result is the same on any
-number of processors.
+The configuration names the teams, each by a walk, a strategy or a player of your own, and says in which world, how many
+games of each pair, of how many players and how long. In the behavioural world, strategies that come with Nutmeg play
+hundreds of times faster than real time. Writes a folder with results.json, report.html and games.jsonl, which has every
+game that has ended: Ctrl-C saves, the same command with the same --output goes on, and more --games go further. The
+result is the same on any number of processors.
 
 example: nutmeg tournament examples/tournament/walks.toml --threads 2
+         nutmeg tournament examples/tournament/strategies.toml --games 40
          nutmeg tournament walks.toml --games 100 --players 9 --cluster tcp://127.0.0.1:8786 --json
 """
 
@@ -15,7 +17,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
     from nutmeg.runs import Run
     from nutmeg.terminal import Terminal
 
-CHANGED = ("games", "players", "half_length", "seed")
+CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
+WIDEST = 6
+"""Most teams of which the terminal shows all pairs; the report does so in any case."""
 ON_CLUSTER = 64
 """Games that are handed to a cluster together."""
 
@@ -41,6 +45,10 @@ class Arguments:
 
     config: tyro.conf.Positional[Path]
     """A TOML file with the teams."""
+    world: Literal["physical", "behavioural"] | None = None
+    """Robots with joints and motors, or robots that move by a few numbers: thousands of games in minutes."""
+    field: str | None = None
+    """What is played on."""
     games: int | None = None
     """Of each pair."""
     players: int | None = None
@@ -136,10 +144,12 @@ def _answer(settings: SeriesSettings, results: list[GameResult], table: Standing
         "seed": settings.seed,
         "games": len(results),
         "broken": sum(bool(one.failure) for one in results),
+        "world": settings.world,
         "players": settings.players,
         "half_length": settings.half_length,
         "halves": settings.halves,
         "teams": {name: one.as_json() for name, one in table.teams.items()},
+        "ratings": {name: vars(one) for name, one in table.ratings.items()},
         "pairs": pairs,
         "seconds": seconds,
     }
@@ -157,17 +167,30 @@ def _report(series: Series, opened: Run, results: list[GameResult], seconds: flo
 
 
 def _show(table: Standings, terminal: Terminal) -> None:
-    """The tables: everybody against everybody, then each against all."""
+    """The tables: everybody against everybody where that is not too wide, then each against all."""
+    names = list(table.teams)
+    if len(names) <= WIDEST:
+        _show_pairs(table, names, terminal)
+    every = [
+        (
+            name,
+            one.games,
+            table.ratings[name].shown() if name in table.ratings else "–",
+            one.shown(),
+            f"{one.wins}/{one.draws}/{one.losses}",
+            f"{one.goals}:{one.against}",
+        )
+        for name, one in table.teams.items()
+    ]
+    columns = ("team", "games", "rating (95 %)", "difference", "won/drawn/lost", "goals")
+    terminal.table("against all", columns, every)
+
+
+def _show_pairs(table: Standings, names: list[str], terminal: Terminal) -> None:
     from rich.text import Text
 
-    names = list(table.teams)
     rows = []
     for name in names:
         cells = [table.pairs[name, other].shown() if (name, other) in table.pairs else "" for other in names]
         rows.append((name, *(Text(cell, "green" if cell.startswith("+") else "") for cell in cells)))
     terminal.table("goals a game, row minus column (standard error)", ("", *names), rows)
-    every = [
-        (name, one.games, one.shown(), f"{one.wins}/{one.draws}/{one.losses}", f"{one.goals}:{one.against}")
-        for name, one in table.teams.items()
-    ]
-    terminal.table("against all", ("team", "games", "difference", "won/drawn/lost", "goals"), every)

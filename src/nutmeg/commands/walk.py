@@ -1,11 +1,12 @@
 """Watch or measure a learned walk; or try one open-loop walk under several actuations and compare.
 
-With --params it is the pendulum walk with the parameters of a file, or of one that comes with Nutmeg: in the browser,
-or measured (speeds over 10 s from standing, stopping distance, falls). Without, a walk by preview control is tried
-under several actuations: speed, falls, how much the body rocks, plotted over each other.
+With --params it is the pendulum walk, or an AIBO's trot, with the parameters of a file, or of one that comes with
+Nutmeg: in the browser, or measured (speeds over 10 s from standing, stopping distance, falls). Without, a walk by
+preview control is tried under several actuations: speed, falls, how much the body rocks, plotted over each other.
 
 example: nutmeg walk nao-spark --params initial --command 0.15,0,0
          nutmeg walk nao-spark --params runs/learn-go-to-target-1 --measure --json
+         nutmeg walk ers7 --params trot --command 0.15,0,0
          nutmeg walk nao-v6 --walk preview --speed 0.2 --step-duration 1.0 --actuation ideal,servo,motoflex
 """
 
@@ -29,7 +30,7 @@ class Arguments:
     """Options of `nutmeg walk`."""
 
     robot: tyro.conf.Positional[str] = "nao-v6"
-    """A robot with legs like a Nao's."""
+    """A robot with legs like a Nao's; with --params also an AIBO, ers7 or ers210."""
     walk: Literal["preview"] = "preview"
     """The walk: ZMP preview control, without sensor feedback."""
     speed: float = 0.2

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nutmeg.engine.worlds import Worlds
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.trot_walker import Steered
     from nutmeg.view.orders import Inbox, Order
 
     Event = tuple[str, dict[str, object]]
@@ -47,7 +47,7 @@ class Driver:
     """
 
     def __init__(
-        self, worlds: Worlds, walker: Walker, wanted: Triple, inbox: Inbox, sets: tuple[str, ...] = ("walk",)
+        self, worlds: Worlds, walker: Steered, wanted: Triple, inbox: Inbox, sets: tuple[str, ...] = ("walk",)
     ) -> None:
         self._worlds, self._walker, self._inbox, self._sets = worlds, walker, inbox, sets
         self._falls = Falls(worlds)

@@ -27,7 +27,7 @@ def show_learned(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
     if arguments.seconds is not None and not 0 < arguments.seconds < math.inf:
         raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a time above 0, or leave it out.")
-    walk = read_walk(arguments.params).for_robot(arguments.robot)
+    walk = read_walk(arguments.params, arguments.robot).for_robot(arguments.robot)
     if arguments.measure:
         return _measure(walk, arguments, terminal)
     return _watch(walk, wanted, arguments, terminal)
@@ -94,7 +94,7 @@ def _watch(walk: Walk, wanted: tuple[float, float, float], arguments: Arguments,
     worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,))))
     walker = walker_of(worlds, [walk])
     inbox = Inbox()
-    driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.sets))
+    driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.as_tables()))
     top = walker.walk.top_speed()[0]
     if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
         terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")

@@ -127,11 +127,12 @@ def agent_walks(folder: Path | None = None) -> tuple[dict[str, Walk], tuple[str,
 
 
 def other_walks(folder: Path | None = None) -> dict[str, Walk]:
-    """The walks that are of no agent, by name: those that come with Nutmeg, and the TOML files of a folder."""
+    """Walks on two legs that are of no agent, by name: those that come with Nutmeg, and the TOML files of a folder."""
     agents = {agent.walk for agent in AGENTS.values()}
     files = {name: name for name in walk_names()}
     files |= {path.stem: str(path) for path in sorted(folder.glob("*.toml"))} if folder is not None else {}
-    return {name: read_walk(file) for name, file in files.items() if name not in agents}
+    walks = {name: read_walk(file) for name, file in files.items() if name not in agents}
+    return {name: walk for name, walk in walks.items() if walk.trot is None}
 
 
 def _walk_file(name: str, folder: Path | None) -> str:

@@ -24,6 +24,7 @@ from nutmeg.errors import UsageError
 from nutmeg.learning.rewards import FALL
 from nutmeg.learning.starts import StartNoise, begin_noisy, ready
 from nutmeg.learning.steering import SetChooser, steer, yaw_of
+from nutmeg.motion.trot_walker import TrotWalker
 from nutmeg.motion.walker import Walker
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from nutmeg.learning.course import Trajectory
     from nutmeg.learning.walks import Walk
+    from nutmeg.motion.trot_walker import Steered
 
     Array = NDArray[np.float64]
 
@@ -83,8 +85,11 @@ def scene_with(robot: str, ball: bool = False, actuation: str = "ideal") -> Scen
     return assemble(SceneSettings(field="floor", ball="sim3d" if ball else "none", robots=(placement,), visuals=False))
 
 
-def walker_of(worlds: Worlds, walks: Sequence[Walk]) -> Walker:
+def walker_of(worlds: Worlds, walks: Sequence[Walk]) -> Steered:
     """A walker with the sets of parameters of each world's walk."""
+    trots = [walk.trot for walk in walks if walk.trot is not None]
+    if trots:
+        return TrotWalker(worlds, ROBOT, trots, period=CYCLE)
     names = list(walks[0].sets)
     if any(list(walk.sets) != names for walk in walks):
         raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
@@ -146,7 +151,7 @@ def run_bouts(
 class _Round:
     """The targets of all bouts, and where each robot is in its trajectory."""
 
-    def __init__(self, worlds: Worlds, walker: Walker, bouts: Sequence[Bout]) -> None:
+    def __init__(self, worlds: Worlds, walker: Steered, bouts: Sequence[Bout]) -> None:
         count, longest = worlds.count, max(len(b.trajectory.target) for b in bouts)
         self._robot, self._walker, self._falls = worlds.robot(ROBOT), walker, Falls(worlds)
         self._sets = SetChooser([b.walk for b in bouts])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.learning.walks import Walk
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.trot_walker import Steered
 
     Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ def drive_ball(
 class _Dribbler:
     """Gets behind the ball and walks through it."""
 
-    def __init__(self, walker: Walker, bouts: Sequence[DribbleBout], goal: Array) -> None:
+    def __init__(self, walker: Steered, bouts: Sequence[DribbleBout], goal: Array) -> None:
         self._walker, self._goal = walker, goal
         self._sets = SetChooser([bout.walk for bout in bouts])
 

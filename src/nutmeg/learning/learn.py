@@ -151,7 +151,7 @@ class WalkLearning:
             command=command,
             seed=chosen.seed,
             task=chosen.task,
-            start=chosen.start,
+            start=chosen.start or self.task.start,
             generations=len(result.history),
             evaluations=result.evaluations,
             fitness=fitness,

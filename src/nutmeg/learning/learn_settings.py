@@ -26,10 +26,12 @@ from nutmeg.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.starts import StartNoise
 from nutmeg.learning.tasks import TASKS, TaskSettings, task_settings
 from nutmeg.learning.walks import Walk, read_walk
+from nutmeg.motion import trot_settings
 from nutmeg.motion.pendulum_settings import EXTENDED, SEARCHED, parameter_range
 from nutmeg.search.space import Dimension, Space
 
 NAMED = {"searched": SEARCHED, "extended": EXTENDED}
+TROTS = {"searched": trot_settings.AHEAD, "extended": trot_settings.ALL}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +51,11 @@ class LearnSettings:
     robot: str = "nao-spark"
     actuation: str = "ideal"
     """What drives its joints."""
-    start: str = "initial"
-    """The walk to begin with: a name, a file, or the folder of a run."""
+    start: str = ""
+    """The walk to begin with: a name, a file, or the folder of a run; the task's own (initial, trot) if left out."""
     parameters: Literal["searched", "extended"] | tuple[str, ...] = "searched"
-    """Those that are searched: the paper's fourteen, those and more with the gyro's feedback, or names."""
+    """Those that are searched: the paper's fourteen (of a trot, the twelve of walking ahead), those and more with the
+    gyro's feedback (of a trot, all), or names."""
     course: str = ""
     """Another course than the task's own: a name or a file."""
     starts: int = 3
@@ -87,7 +90,9 @@ class LearnSettings:
     @property
     def names(self) -> tuple[str, ...]:
         """The searched parameters."""
-        return NAMED[self.parameters] if isinstance(self.parameters, str) else self.parameters
+        if not isinstance(self.parameters, str):
+            return self.parameters
+        return (TROTS if TASKS[self.task].learns == "trot" else NAMED)[self.parameters]
 
     def task_settings(self) -> TaskSettings:
         """The task with this file's course, starts and noise."""
@@ -98,8 +103,12 @@ class LearnSettings:
             raise UsageError(f"task {self.task}: {error}") from None
 
     def start_walk(self) -> Walk:
-        """The walk to begin with; it must be for this robot."""
-        return read_walk(self.start).for_robot(self.robot)
+        """The walk to begin with; it must be for this robot, and of the kind that the task learns."""
+        walk = read_walk(self.start or TASKS[self.task].start, self.robot).for_robot(self.robot)
+        if (walk.trot is None) == (TASKS[self.task].learns == "trot"):
+            kind = "walks on two legs" if walk.trot is None else "is a trot"
+            raise UsageError(f"the walk {walk.name!r} {kind}; the task {self.task} cannot begin with it.")
+        return walk
 
 
 def read_learn(path: Path) -> LearnSettings:
@@ -115,13 +124,15 @@ def read_learn(path: Path) -> LearnSettings:
 
 def search_space(chosen: LearnSettings, start: Walk) -> Space:
     """The searched parameters with their ranges, starting at the walk to begin with."""
-    known = _ranges()
+    trots = chosen.task_settings().learns == "trot"
+    allowed = trot_settings.trot_range if trots else parameter_range
+    known = {} if trots else _ranges()
     for name in (*chosen.names, *chosen.ranges):
-        parameter_range(name)  # an unknown name is an error
+        allowed(name)  # an unknown name is an error
     present = getattr(start, chosen.task_settings().learns) or start.walk
     dimensions = {}
     for name in chosen.names:
-        lowest, highest, unit = parameter_range(name)
+        lowest, highest, unit = allowed(name)
         low, high = chosen.ranges.get(name) or known.get(name) or (lowest, highest)
         if not lowest <= low < high <= highest:
             raise UsageError(f"the range of {name} is {low:g}..{high:g}; allowed is within {lowest:g}..{highest:g}.")

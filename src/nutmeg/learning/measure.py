@@ -151,15 +151,20 @@ def measure_walk(
         stood = row & ~results.fell
         stopping[name] = Measured.of(-results.lost[stood, 1] - lost_in_falls[stood], results.fell[row])
     row = _rows(kinds, "changes")
-    steps = walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(9.80665 / walk.walk.z_torso)
     return WalkMeasurement(
         walk=walk.name,
         robot=walk.robot,
         speeds=speeds,
         stopping=stopping,
         changes=Measured.of(results.seconds[row], results.fell[row]),
-        step_time=float(steps),
+        step_time=_step_time(walk),
     )
+
+
+def _step_time(walk: Walk) -> float:
+    if walk.trot is not None:
+        return 0.5 / walk.trot.frequency
+    return float(walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(9.80665 / walk.walk.z_torso))
 
 
 def walk_speeds(

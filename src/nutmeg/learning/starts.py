@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.engine.worlds import Worlds
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.trot_walker import Steered
 
     Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def begin_noisy(worlds: Worlds, robot: str, noise: StartNoise, generators: Seque
     return first
 
 
-def ready(walker: Walker, first: Array) -> None:
+def ready(walker: Steered, first: Array) -> None:
     """Makes walkers ready to walk from a noisy start: `first` (N,) decides which foot swings first."""
     walker.reset()
     walker.walk.swing[:] = first < 0.5

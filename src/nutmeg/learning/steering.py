@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.learning.walks import Walk
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.trot_walker import Steered
 
     Array = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -48,7 +48,7 @@ def seen(way: Array, yaw: Array) -> Array:
     return np.stack([cos * way[:, 0] + sin * way[:, 1], cos * way[:, 1] - sin * way[:, 0]], axis=1)
 
 
-def fastest(walker: Walker, ahead: Array) -> Array:
+def fastest(walker: Steered, ahead: Array) -> Array:
     """The fastest velocities into directions seen by the robots, (N, 2) to (N, 2) [m/s]; zero for no direction."""
     top = walker.walk.top_speed()
     length = np.hypot(ahead[:, 0], ahead[:, 1])
@@ -58,13 +58,13 @@ def fastest(walker: Walker, ahead: Array) -> Array:
     return np.asarray(unit / np.maximum(speed, SLOWEST)[:, None])
 
 
-def turning(walker: Walker, bearing: Array) -> Array:
+def turning(walker: Steered, bearing: Array) -> Array:
     """Turn rates that face a bearing, (N,) to (N,) [rad/s]."""
     most = walker.walk.top_speed()[:, 2]
     return np.asarray(np.clip(TURN_GAIN * bearing, -most, most))
 
 
-def steer(walker: Walker, way: Array, yaw: Array, turns: Bools, moving: Bools) -> Array:
+def steer(walker: Steered, way: Array, yaw: Array, turns: Bools, moving: Bools) -> Array:
     """Sets wanted velocities towards places.
 
     Args:
@@ -96,7 +96,7 @@ class SetChooser:
         self._sprint = names.index("sprint") if "sprint" in names else 0
         self._positioning = names.index("positioning") if "positioning" in names else 0
 
-    def choose(self, walker: Walker, bearing: Array, moving: Bools, to_ball: Array | None = None) -> None:
+    def choose(self, walker: Steered, bearing: Array, moving: Bools, to_ball: Array | None = None) -> None:
         """Sets `walker.chosen` from bearings of targets (N,) and distances to the ball (N,)."""
         if self._sprint:
             straight = moving & (np.abs(bearing) < SPRINT_WITHIN)

@@ -46,8 +46,10 @@ class TaskSettings:
     """What candidates are judged by."""
 
     name: str
-    learns: Literal["walk", "sprint", "positioning"] = "walk"
+    learns: Literal["walk", "sprint", "positioning", "trot"] = "walk"
     """The set of parameters that is searched; the others are frozen."""
+    start: str = "initial"
+    """The walk that learning begins with unless told otherwise."""
     course: str = "go-to-target"
     """Name of a course, or path of a user's; empty for driving a ball."""
     facing: Facing = "turn"
@@ -96,9 +98,10 @@ TASKS: dict[str, TaskSettings] = {
         TaskSettings(name="dynamic-rewards", facing="hold", weighting="dynamic"),
         TaskSettings(name="dynamic-avg-rewards", facing="hold", weighting="dynamic-avg"),
         TaskSettings(name="face-forward", weighting="static"),
+        TaskSettings(name="trot", learns="trot", start="trot", course="trot"),
     )
 }
-"""The tasks by name, as the paper has them."""
+"""The tasks by name, as the paper has them; `trot` is for robots with four legs."""
 
 
 def task_settings(name: str, **changes: object) -> TaskSettings:
@@ -130,6 +133,8 @@ class WalkTrials:
             raise UsageError(
                 f"the task {self.task.name} has no course, and a GPU only walks courses; use --device cpu."
             )
+        if self.device == "gpu" and self.task.learns == "trot":
+            raise UsageError("a GPU walks on two legs only; learn a trot with --device cpu.")
 
     def walk_of(self, candidate: Array) -> Walk:
         """The walk with a candidate's parameters, (k,)."""

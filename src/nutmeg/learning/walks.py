@@ -18,7 +18,9 @@ The file:
     [origin]
     command = "nutmeg learn ..."
 
-The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3.
+The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3. The walk of a robot
+with four legs has one set of its own kind instead, `[trot]`, with the numbers of `motion.trot_settings`; such walks are
+named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`.
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ from typing import Literal
 from nutmeg import settings
 from nutmeg.errors import FileError, UnknownNameError, UsageError
 from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.motion.trot_settings import TrotSettings
 from nutmeg.recording.toml_text import toml_text
 
 FORMAT = 1
 SETS = ("walk", "sprint", "positioning")
+TROT = "trot"
+"""The set of a robot with four legs."""
 ALIASES = {"holonomic": "dynamic-rewards"}
 """Other names of walks that come with Nutmeg."""
 Facing = Literal["turn", "hold"]
@@ -82,6 +87,8 @@ class Walk:
     """Used within 15 degrees of the target."""
     positioning: PendulumWalkSettings | None = None
     """Used within 0.8 m of the ball."""
+    trot: TrotSettings | None = None
+    """For a robot with four legs: this set alone is used."""
     origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
@@ -90,13 +97,21 @@ class Walk:
 
     @property
     def sets(self) -> dict[str, PendulumWalkSettings]:
-        """The sets of parameters that it has, by name."""
+        """The sets of parameters for two legs that it has, by name; none if it trots."""
+        if self.trot is not None:
+            return {}
         return {name: one for name in SETS if (one := getattr(self, name)) is not None}
+
+    def as_tables(self) -> dict[str, dict[str, float]]:
+        """The numbers of all sets that are used, by name."""
+        used = self.sets if self.trot is None else {TROT: self.trot}
+        return {name: dataclasses.asdict(one) for name, one in used.items()}
 
     def with_set(self, name: str, numbers: Mapping[str, float]) -> Walk:
         """The same with some numbers of a set changed; a set that is missing begins as a copy of `walk`."""
-        if name not in SETS:
-            raise UnknownNameError("set of walk parameters", name, SETS)
+        known = SETS if self.trot is None else (TROT,)
+        if name not in known:
+            raise UnknownNameError("set of walk parameters", name, known, where=f"the walk {self.name!r}")
         present = getattr(self, name) or self.walk
         try:
             changed = dataclasses.replace(present, **numbers)
@@ -120,9 +135,11 @@ def walk_names() -> tuple[str, ...]:
     return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
 
 
-def read_walk(name: str) -> Walk:
-    """A walk by its name, from a TOML file, or from the folder of a run."""
+def read_walk(name: str, robot: str = "") -> Walk:
+    """A walk by its name, which may leave the name of the robot out, from a TOML file, or from the folder of a run."""
     path, own = Path(name), ALIASES.get(name, name)
+    if f"{own}-{robot}" in walk_names():
+        own = f"{own}-{robot}"
     if own in walk_names():
         with resources.as_file(resources.files("nutmeg.learning") / "data" / "walks" / f"{own}.toml") as shipped:
             return settings.read_cached(shipped, Walk)
@@ -144,10 +161,10 @@ def write_walk(path: Path, walk: Walk) -> None:
 def walk_text(walk: Walk) -> str:
     """A walk as TOML; numbers that are as the standing start has them are left out."""
     head = {"format": walk.format, "robot": walk.robot, "name": walk.name, "facing": walk.facing}
-    plain = PendulumWalkSettings()
+    plain = dataclasses.asdict(PendulumWalkSettings() if walk.trot is None else TrotSettings())
     tables = {
-        name: {key: value for key, value in dataclasses.asdict(one).items() if value != getattr(plain, key)}
-        for name, one in walk.sets.items()
+        name: {key: value for key, value in one.items() if value != plain[key]}
+        for name, one in walk.as_tables().items()
     }
     origin = {key: value for key, value in dataclasses.asdict(walk.origin).items() if value not in ("", None, ())}
     return toml_text({**head, **tables, "origin": origin})

@@ -15,7 +15,8 @@ and
     <robot>.belief      where the player believes itself (x, y, heading) and the ball, how old its news of the ball is,
                         and how uncertain all three are (standard deviations): on the pitch as everybody sees it, made
                         from what it was told one cycle earlier
-    <robot>.others      where it believes the other robots, renewed every 0.2 s; missing if not known for 5 s
+    <robot>.others      where it believes the other robots, and how old its news of them is, renewed every 0.2 s (in the
+                        behavioural world, every cycle); missing if not known for 5 s
     <robot>.request     what it wants: its legs by index (`behaviour.state.Legs`), the velocities of a walk, which kick
                         (`behaviour.state.KickKind`) and how strong, where it is to look; missing if it does not say
 
@@ -63,7 +64,8 @@ BELIEF_STEP = 1e-3
 """Beliefs are stored to a millimetre and a milliradian, requests too."""
 REQUEST = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
 OTHERS_EVERY = 10
-"""Cycles between two times at which beliefs about others, and intents, are looked at."""
+"""Cycles between two times at which beliefs about others, and intents, are looked at, unless told otherwise."""
+OTHERS = ("x", "y", "age")
 FORGOTTEN = 5.0
 """Others of whom nothing was known for so long are not written down, s."""
 OLDEST = 99.0
@@ -85,6 +87,7 @@ class MatchRecording:
         teams: names of left and right.
         config: what else to keep with it.
         minds: who tells what players believe and want; None if nobody does.
+        others_every: cycles between two times at which beliefs about others, and intents, are looked at.
     """
 
     def __init__(
@@ -97,7 +100,9 @@ class MatchRecording:
         teams: tuple[str, str],
         config: Mapping[str, object] | None = None,
         minds: Minds | None = None,
+        others_every: int = OTHERS_EVERY,
     ) -> None:
+        self._others_every = others_every
         self._figures, number = figures, np.arange(SLOTS) % MOST_PLAYERS
         self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
         scene = assemble(_settings(figures, self._slots))
@@ -170,11 +175,11 @@ class MatchRecording:
         names = [SLOT_NAMES[slot] for slot in self._slots]
         self._row_of = {slot: row for row, slot in enumerate(self._slots)}
         self._beliefs = np.full((len(names), len(BELIEF)), np.nan)
-        self._others = np.full((len(names), len(names), 2), np.nan)
+        self._others = np.full((len(names), len(names), len(OTHERS)), np.nan)
         self._requests = np.full((len(names), len(REQUEST)), np.nan)
-        places = tuple(f"{name}.{axis}" for name in names for axis in ("x", "y"))
+        places = tuple(f"{name}.{axis}" for name in names for axis in OTHERS)
         own = [Channel(name=f"{n}.belief", labels=BELIEF, unit="m, rad, s", resolution=BELIEF_STEP) for n in names]
-        others = [Channel(name=f"{n}.others", labels=places, unit="m", resolution=BELIEF_STEP) for n in names]
+        others = [Channel(name=f"{n}.others", labels=places, unit="m, s", resolution=BELIEF_STEP) for n in names]
         wants = [
             Channel(name=f"{n}.request", labels=REQUEST, unit="m/s, rad/s, rad", resolution=BELIEF_STEP) for n in names
         ]
@@ -183,7 +188,7 @@ class MatchRecording:
     def _think(self, time: float, minds: Mapping[int, object]) -> None:
         """Takes down what everybody believes, and now and then what it believes of others and wants."""
         self._beliefs[:], self._requests[:] = np.nan, np.nan
-        looks = self._samples % OTHERS_EVERY == 0
+        looks = self._samples % self._others_every == 0
         if looks:
             self._others[:] = np.nan
         for slot, mind in minds.items():
@@ -209,12 +214,13 @@ class MatchRecording:
         self._told[self._of_slot(slot)] = len(log)
 
     def _believed(self, belief: Belief, slot: int) -> NDArray[np.float64]:
-        """(R, 2) where a player believes the robots of this recording, as everybody sees the pitch."""
+        """(R, 3) where a player believes the robots of this recording, as everybody sees the pitch, and since when."""
         side = side_of_slot(slot)
-        found = np.full((SLOTS, 2), np.nan)
+        found = np.full((SLOTS, len(OTHERS)), np.nan)
         for team, others in ((side, belief.mates), (side.other, belief.opponents)):
-            places = np.where(others.ages[:, None] <= FORGOTTEN, others.places, np.nan)
-            found[slot_of(team, 1) : slot_of(team, MOST_PLAYERS) + 1] = side.sign * places
+            news = np.column_stack([side.sign * others.places, others.ages])
+            known = np.where(others.ages[:, None] <= FORGOTTEN, news, np.nan)
+            found[slot_of(team, 1) : slot_of(team, MOST_PLAYERS) + 1] = known
         found[slot] = np.nan
         return (_rolled(found) if self._swapped else found)[self._slots]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 
 from nutmeg.errors import FileError, SimulationError
-from nutmeg.match.behaviour.eyes import load_eyes
+from nutmeg.match.behaviour.game import eyes_for
 from nutmeg.match.behaviour.series_games import BehaviourSeriesGames
 from nutmeg.match.behaviour.settings import load_behaviour
 from nutmeg.match.brain_player import BrainPlayer
@@ -198,8 +198,9 @@ class Series:
             described["decide"] = [(one.decide, player_digest(one.decide)) for one in chosen.team]
         if chosen.world == "behavioural":
             described["world"] = chosen.world
-            described["behaviour"] = asdict(load_behaviour(chosen.behaviour))
-            described["eyes"] = asdict(load_eyes(chosen.eyes))
+            behaviour = load_behaviour(chosen.behaviour)
+            described["behaviour"] = asdict(behaviour)
+            described["eyes"] = asdict(eyes_for(behaviour, chosen.eyes or None))
         return described
 
     def _batches(self, waiting: Sequence[tuple[Pair, int]], at_once: int) -> Iterator[list[tuple[Pair, int]]]:

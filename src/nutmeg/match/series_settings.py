@@ -104,8 +104,10 @@ class SeriesSettings:
     """What is played on; that of the rule book's name, as above, if empty."""
     behaviour: str = "nao"
     """What robots and ball of the behavioural world can do: a name, or a TOML file."""
-    eyes: str = "nao"
-    """What robots of the behavioural world see and hear with: a name, or a TOML file."""
+    eyes: str = ""
+    """What robots of the behavioural world see and hear with: a name, or a TOML file; what goes with them if empty."""
+    images: bool = False
+    """Whether players of the behavioural world may ask for the pictures of their cameras; needs a renderer."""
     shoot_out: bool = False
     """Whether a draw is followed by penalty kicks, where the rule book has them; their goals do not count."""
     wait_before_kick_off: float = 2.0

@@ -254,14 +254,101 @@ def _transferred(row: Mapping[str, Any]) -> str:
     return f"{row['walk']} on {row['actuation']}: {', '.join(parts)}; {row['falls']} of {row['trials']} fell."
 
 
+def camera_localisation(answer: Mapping[str, Any]) -> Shown:
+    """Errors of believed poses, by what the robot was given."""
+    rows = [
+        (
+            name,
+            number(row["median_error"]),
+            number(row["median_turn"], 2, DEGREES),
+            number(row["late_error"]),
+            number(row["late_turn"], 2, DEGREES),
+            percent(row["good"]),
+            number(row["found_again"], 1),
+        )
+        for name, row in answer["conditions"].items()
+    ]
+    columns = ("", "median [m]", "median [deg]", "95 % [m]", "95 % [deg]", "within the goal", "carried: found [s]")
+    best, settings = answer["conditions"]["pictures"], answer["settings"]
+    notes = (
+        (
+            f"medians over {settings['seeds']} walks of {settings['seconds']:g} s on {settings['field']}, pose unknown "
+            f"at first; shaken: head angles wrong by {settings['sway']:g} rad, pixels by {settings['noise']:g} of 255."
+        ),
+        (
+            f"goal: medians under {answer['goal']['error']:g} m and {answer['goal']['turn'] * DEGREES:g} deg; worst "
+            f"walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * DEGREES:.2f} deg; "
+            f"met: {met(answer['met'])}."
+        ),
+        f"carried away at the end of the walk, {best['found']} of {settings['seeds']} found themselves again.",
+    )
+    return Shown(columns, rows, notes)
+
+
+def behaviour_predicts(answer: Mapping[str, Any]) -> Shown:
+    """How strong strategies are in both worlds."""
+    columns = ("strategy", "physical", "± error", "behavioural", "calibrated")
+    rows = [
+        (
+            row["strategy"],
+            number(row["physical"], 2),
+            number(row["physical_error"], 2),
+            number(row["before"], 2),
+            number(row["after"], 2),
+        )
+        for row in answer["table"]
+    ]
+    notes = [
+        f"rank correlation {word} calibration: Spearman {number(one['spearman'], 2)} "
+        f"({number(one['spearman_interval'][0], 2)} to {number(one['spearman_interval'][1], 2)}), "
+        f"Kendall {number(one['kendall'], 2)} ({number(one['kendall_interval'][0], 2)} to "
+        f"{number(one['kendall_interval'][1], 2)}); goal {answer['goal']}, met: {met(one['met'])}."
+        for word, one in (("before", answer["before"]), ("after", answer["after"]))
+    ]
+    size = answer["settings"]
+    notes.append(
+        f"goals a game more than the opponents', {size['players']} against {size['players']} on {size['field']}, "
+        f"{size['half_length']:g} s; {answer['physical_games']} physical and {answer['behavioural_games']} behavioural "
+        "games."
+    )
+    return Shown(columns, rows, tuple(notes))
+
+
+def openr_ball(answer: Mapping[str, Any]) -> Shown:
+    """Starts of an AIBO that goes to the ball, and what came of each."""
+    columns = ("robot", "start", "ball away [m]", "ball at [deg]", "reached", "after [s]", "nearest [m]")
+    rows = [
+        (
+            trial["robot"],
+            str(trial["seed"]),
+            number(trial["start"]["distance"], 2),
+            number(trial["start"]["bearing"], 0, DEGREES),
+            met(trial["reached"]),
+            number(trial["seconds"], 1),
+            number(trial["nearest"], 2),
+        )
+        for trial in answer["trials"]
+    ]
+    settings = answer["settings"]
+    each = ", ".join(f"{robot} {one['reached']} of {one['starts']}" for robot, one in answer["robots"].items())
+    note = (
+        f"reached the ball (within {settings['reached']:g} m of the middle of the trunk) in {settings['seconds']:g} s: "
+        f"{each}; goal: 9 of 10."
+    )
+    return Shown(columns, rows, (note,))
+
+
 TABLES: dict[str, Callable[[Mapping[str, Any]], Shown]] = {
     "motoflex-walk": motoflex_walk,
     "servo-xl330": servo_xl330,
     "btr-ant": btr_ant,
     "btr-nao": btr_nao,
     "motoflex-fit": motoflex_fit,
+    "openr-ball": openr_ball,
     "simspark": simspark,
     "walk-table2": walk_table2,
     "walk-table3": walk_table3,
     "walk-robustness": walk_robustness,
+    "behaviour-predicts": behaviour_predicts,
+    "camera-localisation": camera_localisation,
 }

@@ -5,8 +5,8 @@
     mind.refresh(row, time)              # a few times a second, after the stage has been moved
 
 Its view cone lies on the grass; where it believes itself stands a ghost that looks where it believes to look; a yellow
-ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief; white rings are
-as wide as two standard deviations. All of it comes from the recording; of a player that tells nothing of its beliefs
+ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief; light blue rings
+are two standard deviations wide. All of it comes from the recording; of a player that tells nothing of its beliefs
 (an agent over the network) only the view is shown. In the behavioural world the view is what its two cameras show of
 the ground, with dots where it sees things.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NEWS = 1.0
 """A ball of which nothing was known for so long is drawn as a memory, seconds."""
-RING, WIDEST = 2.0, 3.0
+RING, WIDEST = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
 BODY, DRIFT = 0.1, 0.3
 """How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""

@@ -4,7 +4,8 @@
     page.refresh()                       # once per frame, after stage.show(...)
 
 It is the page of every recording with the words of a match. While a match is played, pause and speed are the match's
-own, as long as the page shows what happens now; whoever looks back pauses only the replay.
+own, as long as the page shows what happens now; whoever looks back pauses only the replay. A match of the behavioural
+world can be gone through cycle by cycle, and shows the pictures of the chosen player's two cameras.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.body.field import load_field
+from nutmeg.match.behaviour.recorded import is_behavioural
 from nutmeg.recording import Recording
+from nutmeg.view.behaviour_sight import BehaviourSight
+from nutmeg.view.camera_panel import CameraPanel
 from nutmeg.view.event_list import EventList
 from nutmeg.view.match_board import board_html, script_html
 from nutmeg.view.match_mind import MindView
 from nutmeg.view.match_story import MARKS, MatchStory, clock_text, number_of
-from nutmeg.view.page import Page
+from nutmeg.view.orders import Order
+from nutmeg.view.page import SHOWN, Page
 from nutmeg.view.spectator import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE
 
 if TYPE_CHECKING:
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
     import viser
 
     from nutmeg.view.film import Film
-    from nutmeg.view.orders import Order
     from nutmeg.view.playback import Playback
     from nutmeg.view.spectator import Spectator
     from nutmeg.view.stage import Stage
@@ -40,6 +44,8 @@ LEAD = 2.0
 """A click on an event shows what led to it: so many seconds."""
 MEASURED_OVER = 2.0
 """How fast the match goes is measured over so much time, seconds."""
+BACK, AHEAD = "◀ cycle", "cycle ▶"
+"""What the buttons for single cycles say."""
 FEW = 5
 """Up to so many players a side have their team's name above them; more have only their numbers."""
 
@@ -63,7 +69,9 @@ class MatchPage(Page):
         self._story = MatchStory(film.recording)
         field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
         self._landmarks = np.array(list(field.landmarks().values()))
+        self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
         self._minds: dict[int, MindView] = {}
+        self._panels: dict[int, CameraPanel] = {}
         self._thought = 0.0
         self._teams = self._story.teams
         self._grown = (time.monotonic(), film.end)
@@ -85,6 +93,8 @@ class MatchPage(Page):
                 if spectator is not None:
                     mind.choose(spectator.robot)
                     mind.refresh(row, self._playback.time)
+                    if (panel := self._panels.get(number)) is not None:
+                        panel.refresh(spectator.robot, row)
 
     # ---- the words of a match
 
@@ -131,7 +141,24 @@ class MatchPage(Page):
     # ---- controls
 
     def _add_steps(self) -> None:
-        """A match has no steps of a row: they would be lost among its thousands."""
+        """Single cycles of the behavioural world; the physical world's would be lost among its thousands."""
+        if self._sight is not None:
+            step = self._server.gui.add_button_group("Step", (BACK, AHEAD), order=3)
+            step.on_click(lambda event: self._cycle(ahead=event.target.value == AHEAD))
+
+    def _cycle(self, *, ahead: bool) -> None:
+        """One perception, decision and action further, or a look one cycle back.
+
+        At the newest moment of a match that goes on, the match itself is held and does one cycle.
+        """
+        film, playback = self._film, self._playback
+        newest = playback.live or playback.time >= film.end - SHOWN / 2
+        if ahead and newest and self._pace > 0 and not film.recording.finished:
+            playback.go_live()
+            self._held, self._told = True, 0.0
+            self._send(Order(order="step"))
+        else:
+            self._step(1 if ahead else -1)
 
     def _add_events(self) -> EventList:
         return EventList(self._server, self._jump, name=_event_name, lead=LEAD, colour=_event_colour)
@@ -156,10 +183,14 @@ class MatchPage(Page):
 
     def _add_player(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
         super()._add_picker(client, spectator)
-        self._minds[client.client_id] = MindView(client, self._stage, self._story, self._landmarks)
+        number = client.client_id
+        self._minds[number] = MindView(client, self._stage, self._story, self._landmarks, self._sight)
+        if self._sight is not None:
+            self._panels[number] = CameraPanel(client, self._sight)
 
     def _farewell(self, client: Any) -> None:  # noqa: ANN401
         self._minds.pop(client.client_id, None)
+        self._panels.pop(client.client_id, None)
         super()._farewell(client)
 
 

@@ -88,6 +88,7 @@ class MatchStory:
         self.self_collisions = [0, 0]
         """How often robots of each team had limbs in their own body: many, small, and not listed."""
         self._intents: dict[str, list[tuple[float, str]]] = {}
+        self._lost: dict[str, list[tuple[float, str]]] = {}
         self._seen = 0
         self._swapped = False
         self._columns = {name: STATE.index(name) for name in STATE}
@@ -146,6 +147,11 @@ class MatchStory:
             said = text
         return said
 
+    def lost_turns(self, robot: str, time: float) -> str:
+        """How many turns a player has lost until a time, and why the last one; empty if none."""
+        texts = [text for when, text in self._lost.get(robot, ()) if when <= time + 1e-9]
+        return f"{len(texts)}; {texts[-1].strip().splitlines()[-1]}" if texts else ""
+
     def last_told(self, time: float, within: float) -> dict[str, Any] | None:
         """The last listed event not later than `time`, if it is not older than `within` seconds."""
         for event in reversed(self.told):
@@ -161,6 +167,8 @@ class MatchStory:
             self._name(self._team(event) or 0, str(event.get("team", "")))
         elif kind == "intent":
             self._intents.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
+        elif kind == "lost_turn":
+            self._lost.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
         elif kind in TOLD:
             team = None if kind == "half" else self._team(event)
             if event.get("foul") == SELF_COLLISION and team is not None:

@@ -141,17 +141,31 @@ def _colour(record: Record) -> str:
 
 
 def _teams(table: Standings) -> str:
-    columns = ("", "games", "difference", "wins", "draws", "losses", "goals", "falls a game", "fouls a game")
+    columns = (
+        "",
+        "games",
+        "rating (95 %)",
+        "difference",
+        "wins",
+        "draws",
+        "losses",
+        "goals",
+        "falls a game",
+        "fouls a game",
+    )
     head = "".join(f"<th{' class=n' if place else ''}>{name}</th>" for place, name in enumerate(columns))
     rows = []
     for name, one in table.teams.items():
         each = (f"{one.falls / one.games:.1f}", f"{one.fouls / one.games:.1f}") if one.games else ("–", "–")
-        numbers = (one.games, one.shown(), one.wins, one.draws, one.losses, f"{one.goals}:{one.against}", *each)
+        rating = table.ratings[name].shown() if name in table.ratings else "–"
+        numbers = (one.games, rating, one.shown(), one.wins, one.draws, one.losses, f"{one.goals}:{one.against}", *each)
         cells = "".join(f"<td class=n>{number}</td>" for number in numbers)
         rows.append(f"<tr><td>{escape(name)}</td>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-        "<p class=about>Against all others together, the best difference first.</p>"
+        "<p class=about>Against all others together, the best difference first. Ratings are those of Bradley and Terry "
+        "on Elo's scale (400 points are odds of ten to one, the mean of all is 0), with intervals of 95 %; a draw is "
+        "half a win.</p>"
     )
 
 
@@ -195,8 +209,9 @@ def _count(games: int) -> str:
 def _making(report: SeriesReport) -> str:
     settings = report.settings
     facts = {
-        "teams": ", ".join(f"{one.name} ({one.walk or one.player})" for one in settings.team),
-        "rules": settings.rules,
+        "teams": ", ".join(f"{one.name} ({one.decide or one.walk or one.player})" for one in settings.team),
+        "world": settings.world,
+        "rules": f"{settings.book} on {settings.ground}",
         "seed": str(settings.seed),
         "time": f"{report.seconds:.0f} s" + (f" on {report.workers}" if report.workers else ""),
         **versions(),

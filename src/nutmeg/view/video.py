@@ -59,7 +59,7 @@ def video(
     operator = CameraOperator(film.model, camera, aspect=size[0] / size[1])
     unfinished = out.with_name(f".{out.name}.unfinished.mp4")
     try:
-        with Photographer(film.model, size, quality) as photographer, _encoder(unfinished, out, size, fps) as encode:
+        with Photographer(film.model, size, quality) as photographer, encoder(unfinished, out, size, fps) as encode:
             for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
                 photographer.pose(qpos)
                 encode(photographer.shoot(operator.view(photographer.data)))
@@ -71,7 +71,7 @@ def video(
 
 
 @contextlib.contextmanager
-def _encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
+def encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
     """A running ffmpeg that takes one picture per call; an ffmpeg that fails, even at the end, is an error."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]

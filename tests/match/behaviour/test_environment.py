@@ -58,21 +58,24 @@ def test_a_match_that_is_over_begins_anew_with_another_kick_off() -> None:
 
 
 def test_a_wish_walks_and_observations_tell_where_things_are() -> None:
-    env = BehaviourVectorEnv(1, players=1, half_length=60.0)
+    env = BehaviourVectorEnv(16, players=1, half_length=60.0)
     _, infos = env.reset(seed=3)
     start = infos["place"].copy()
-    wishes = np.zeros((1, 2, 4))
+    wishes = np.zeros((16, 2, 4))
     wishes[:, :, 0] = -1.0
     for _ in range(20):
         rows, *_, infos = env.step(wishes)
-    gone = infos["place"] - start
+    gone = np.median((infos["place"] - start)[..., 0], axis=0)
     back = env.games.world.settings[0].walk.back
-    assert gone[0, :, 0] == pytest.approx(-2.0 * back, rel=0.25), "both teams walk away from the others' goal"
+    assert gone == pytest.approx(-2.0 * back, rel=0.2), "both teams walk away from the others' goal"
     part = env.layout.slices
-    assert rows[0, :, part["pose"]][:, :2] == pytest.approx(infos["place"][0], abs=0.3), "they know where they are"
-    ball = rows[0, 0, part["ball"]]
-    assert ball[0] == 1.0
-    assert ball[1] == pytest.approx(np.linalg.norm(infos["ball"][0, 0] - infos["place"][0, 0]), abs=0.25)
+    off = np.linalg.norm(rows[..., part["pose"]][..., :2] - infos["place"], axis=-1)
+    assert np.median(off) < 0.1, "they know where they are"
+    ball = rows[..., part["ball"]]
+    seen = ball[..., 0] == 1.0
+    true = np.linalg.norm(infos["ball"] - infos["place"], axis=-1)
+    assert seen.mean() > 0.8
+    assert np.median(np.abs(ball[..., 1] - true)[seen]) < 0.15
     assert env.observation_space.contains(rows)
 
 

@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.errors import UsageError
 from nutmeg.learning.course_run import walker_of
+from nutmeg.motion.walker import Walker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.learning.environments.bodies import Bodies
     from nutmeg.learning.walks import Walk
-    from nutmeg.motion.walker import Walker
 
     Array = NDArray[np.float64]
 
 
 def walker_for(bodies: Bodies, walk: Walk) -> Walker:
     """A walker with one walk for all worlds."""
-    return walker_of(bodies.worlds, [walk] * bodies.count)
+    walker = walker_of(bodies.worlds, [walk] * bodies.count)
+    if not isinstance(walker, Walker):
+        raise UsageError(f"the walk {walk.name!r} is a trot; environments walk on two legs.")
+    return walker
 
 
 def phase(walker: Walker) -> Array:

@@ -1,9 +1,9 @@
 """The numbers of the behavioural world, estimated from recordings of matches: in physics, or of real robots.
 
     found = calibrate([Path("runs/match-1/match.nutmeg")], base=load_behaviour("nao-spark"), seed=0)
-    found.settings                              # for `BehaviourGame(settings=...)` and `nutmeg play --body`
+    found.settings                              # for `BehaviourGame(settings=...)`
     found.estimates["walk.ahead"]               # value, interval, samples
-    write_behaviour(found.settings, Path("body.toml"))
+    write_behaviour(found.settings, Path("body.toml"))      # for `nutmeg play --behaviour`
 
 Each number has an interval for 95 % and says how many observations it rests on. What recordings cannot tell keeps the
 base's value, with the reason. Sizes of bodies, rectangles of kicks, dives and the blame for pushes are never estimated.
@@ -20,7 +20,7 @@ import numpy as np
 from nutmeg.errors import UsageError
 from nutmeg.match.behaviour.calibration_ball import ball_friction, find_touches, kick_estimates, push_estimate
 from nutmeg.match.behaviour.calibration_falls import fall_estimates, find_falls, get_up_estimates
-from nutmeg.match.behaviour.calibration_walk import fit_walks, head_speed, walk_noise
+from nutmeg.match.behaviour.calibration_walk import fit_walks, head_speed, walk_noise, walk_runs
 from nutmeg.match.behaviour.recorded_tracks import read_tracks
 from nutmeg.recording import Recording
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nutmeg.match.behaviour.estimates import Estimate
+    from nutmeg.match.behaviour.estimates import Estimate, Floats
     from nutmeg.match.behaviour.recorded_tracks import Tracks
     from nutmeg.match.behaviour.settings import BehaviourSettings
 
@@ -46,10 +46,19 @@ class Calibrated:
     """How long the recordings are together, s."""
     robot_minutes: float
     """How long all robots together were on the pitch, min."""
+    walked: Floats
+    """(n, 2) speeds ahead that were wanted and gone in cycles of free walking, m/s."""
+    kicked: Floats
+    """(k,) how far balls of straight kicks of full strength went, m."""
 
 
 def calibrate(
-    recordings: Sequence[Path], *, base: BehaviourSettings, seed: int = 0, name: str | None = None
+    recordings: Sequence[Path],
+    *,
+    base: BehaviourSettings,
+    seed: int = 0,
+    name: str | None = None,
+    field: str | None = None,
 ) -> Calibrated:
     """Estimates what recordings of matches tell.
 
@@ -57,11 +66,12 @@ def calibrate(
         recordings: of matches, from whichever world.
         base: where numbers come from that the recordings cannot tell.
         seed: of the resampling that gives intervals.
-        name: of the new settings.
+        name: of the new settings; that of the base if left out, so that the same eyes go with them.
+        field: the pitch of recordings that do not say it.
     """
     if not recordings:
         raise UsageError("there is nothing to calibrate from; give at least one recording of a match.")
-    tracks = [read_tracks(Recording.open(path)) for path in recordings]
+    tracks = [read_tracks(Recording.open(path), field=field) for path in recordings]
     found = {one.name: one for one in estimate_all(tracks, base, np.random.default_rng(seed))}
     numbers = {key: one.value for key, one in found.items() if one.value is not None}
     files = ", ".join(path.name for path in recordings[:3]) + (", ..." if len(recordings) > 3 else "")
@@ -70,11 +80,16 @@ def calibrate(
         **{key: _source(one, files) for key, one in found.items() if one.value is not None},
         "base": f"numbers that are not named here by themselves are those of {base.name!r}",
     }
-    settings = dataclasses.replace(base.changed(numbers), name=name or f"{base.name}-calibrated", source=source)
+    settings = dataclasses.replace(base.changed(numbers), name=name or base.name, source=source)
     minutes = sum(
         float(one.present.mean()) * float(t.times[-1] - t.times[0]) for t in tracks for one in t.robots.values()
     )
+    told = [one for one in tracks if one.wishes_known]
+    runs, friction = walk_runs(told), (settings.ball.deceleration, settings.ball.damping)
+    kicks = [one for each in told for one in find_touches(each, friction) if one.kicked and one.strength > 0.3]
     return Calibrated(
+        walked=np.column_stack([runs.wish[runs.settled, 0], runs.speed[runs.settled, 0]]),
+        kicked=np.array([one.distance / one.strength for one in kicks if np.isfinite(one.distance)]),
         settings=settings,
         base=base,
         estimates=found,

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from nutmeg.match.behaviour.estimates import Estimate, several, share_estimate, statistic_estimate, unknown
 from nutmeg.match.behaviour.kick_kernels import rolling_distance
 from nutmeg.match.behaviour.motion_kernels import CYCLE, STEP
+from nutmeg.match.behaviour.robust_fit import robust_fit
 from nutmeg.match.behaviour.state import KickKind, Legs
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ CROWDED = 0.6
 """With another robot so near to the ball a kick tells nothing of where balls go [m]."""
 WANTED = 16
 """Cycles after the wish within which a kick comes."""
+FAR_OFF = 0.3
+"""A kick that goes farther off than this is not told by the tip of the foot [rad]."""
 FALLS_WITHIN = 10
 """A robot that falls within so many cycles after its kick fell over it."""
 LEAST = 12
@@ -79,7 +81,7 @@ class Touch:
     ball: tuple[float, float]
     """Where the ball lay, as for a left foot: ahead and to the left, m."""
     speed: float
-    """Of the ball, m/s."""
+    """Of the ball as it set off, m/s."""
     direction: float
     """Of the ball, from the heading to the left, as for a left foot, rad."""
     towards: float
@@ -198,6 +200,7 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
     went = (track.place[row] - track.place[row - 1]) / CYCLE
     speed = float(max(speeds[row + 1], speeds[row]))
     struck = tracks.times[row] - min(CYCLE * speeds[row] / max(speeds[row + 1], 1e-6), CYCLE)
+    slowed = float(tracks.times[row] + CYCLE / 2 - struck) * (friction[0] + friction[1] * speed)
     return Touch(
         robot=name,
         row=row,
@@ -206,7 +209,7 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
         side=kind in (int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)),
         strength=float(track.strength[wish]) if wish >= 0 else 0.0,
         ball=(c * x + s * y, mirror * (c * y - s * x)),
-        speed=speed,
+        speed=speed + slowed,
         direction=mirror * math.remainder(angle - heading, math.tau),
         towards=float(went @ way) / max(float(np.hypot(*way)), 1e-9),
         distance=_distance(tracks, row, speeds, friction, name),
@@ -272,7 +275,7 @@ def kick_estimates(
         found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=LEAST, what=what))
         found += _directions(word, some, base, rng)
     times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
-    for column, (name, coarse) in enumerate((("kick.wind_up", STEP), ("kick.follow_through", CYCLE / 2))):
+    for column, (name, coarse) in enumerate((("kick.wind_up", 1.5 * STEP), ("kick.follow_through", CYCLE / 2))):
         known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
         found.append(statistic_estimate(name, known, _median, rng, least=LEAST, what="kicks", coarse=coarse))
     alone = [(tracks, one) for tracks, one in kicks if one.alone]
@@ -304,14 +307,7 @@ def _directions(word: str, some: Sequence[Touch], base: BehaviourSettings, rng: 
 def _tip(rows: Floats, start: Floats, most: float) -> Floats:
     """Where the tip of the foot is, so that balls at (n, 2) are kicked in directions (n,) as they were."""
     high = np.array([max(most, 0.02), 0.15])
-    fit = optimize.least_squares(
-        lambda tip: _misses(rows, tip),
-        np.clip(start, 1e-3, high - 1e-3),
-        bounds=(np.zeros(2), high),
-        loss="soft_l1",
-        f_scale=0.3,
-    )
-    return np.asarray(fit.x)
+    return robust_fit(lambda tip: _misses(rows, tip) / FAR_OFF, start, np.zeros(2), high, step=1e-4).x
 
 
 def _misses(rows: Floats, tip: Floats) -> Floats:
@@ -337,8 +333,8 @@ def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Genera
     if found.value is None or 0.0 <= found.value <= 1.0:
         return found
     value = min(max(found.value, 0.0), 1.0)
-    reason = f"{found.value:.2f} was seen; this world can give back 0 to 1"
-    return Estimate(name=found.name, value=value, low=found.low, high=found.high, samples=found.samples, reason=reason)
+    reason = f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f}) was seen; this world can give back 0 to 1"
+    return Estimate(name=found.name, value=value, low=value, high=value, samples=found.samples, reason=reason)
 
 
 def _mean(values: Floats) -> float:

@@ -11,6 +11,7 @@ Contact is not recorded: robots whose rectangles are within a few centimetres of
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,9 +43,9 @@ LONGEST = 20.0
 """Who lies longer was left lying [s]."""
 UP_FOR = 10
 """Who falls within so many cycles after getting up had not got up."""
-AFTER_CONTACT, AFTER_KICK, AFTER_DIVE = 6, 25, 20
-"""Cycles within which a fall is put down to a contact, a kick or a dive."""
-TOUCH = 0.02
+AFTER_CONTACT, AFTER_DRAWN, AFTER_KICK, AFTER_DIVE = 6, 1, 25, 20
+"""Cycles within which a fall is put down to a contact (of drawn bodies: at once), a kick or a dive."""
+TOUCH, DRAWN_TOUCH = 0.02, 0.002
 """Rectangles are grown by this for contact, on each side [m]."""
 NEAR = 1.2
 """Farther robots do not touch [m]."""
@@ -96,23 +97,25 @@ def _fall(tracks: Tracks, name: str, row: int) -> Fall:
 
 def get_up_estimates(falls: Sequence[Fall], rng: np.random.Generator) -> list[Estimate]:
     """How long getting up takes, by the side that a robot lies on, and how it ends."""
-    found, shares, tries, failures = [], [np.zeros(0)], 0, 0
+    found, shares, turns, tries, failures = [], [np.zeros(0)], [np.zeros(0)], 0, 0
     for side in SIDES:
-        times = np.array([fall.time for fall in falls if fall.side == side and math.isfinite(fall.time)])
+        those = [fall for fall in falls if fall.side == side and math.isfinite(fall.time)]
+        times, headings = np.array([fall.time for fall in those]), np.array([fall.turned for fall in those])
         usual = float(np.median(times)) if len(times) else math.nan
         once = times[times < TWICE * usual] if len(times) else times
         what = f"falls to the {side}"
         found.append(statistic_estimate(f"get_up.{side}", once, _mean, rng, least=LEAST, what=what))
         if len(times) >= LEAST:
             shares.append(once / np.mean(once))
+            turns.append(headings[(times < TWICE * usual) & ~np.array([fall.again for fall in those])])
             each = np.maximum(np.round(times / np.mean(once)), 1.0)
             tries, failures = tries + int(each.sum()), failures + int((each - 1).sum())
     failures += sum(fall.again for fall in falls)
     spread = np.concatenate(shares)
     found.append(statistic_estimate("get_up.spread", spread, _spread, rng, least=LEAST, what="falls"))
     found.append(share_estimate("get_up.failure", hits=failures, trials=tries, least=LEAST, what="tries to get up"))
-    turns = np.array([fall.turned for fall in falls if math.isfinite(fall.turned) and not fall.again])
-    found.append(statistic_estimate("get_up.turn", turns, _root_mean_square, rng, least=LEAST, what="falls"))
+    turned = np.concatenate(turns)
+    found.append(statistic_estimate("get_up.turn", turned, _root_mean_square, rng, least=LEAST, what="falls"))
     return found
 
 
@@ -160,18 +163,36 @@ def fall_estimates(all_tracks: Sequence[Tracks], model: WalkModel, base: Behavio
             unknown(f"fall.{name}", "nobody is known to have walked")
             for name in ("walking", "fast", "collision", "lying")
         ]
-    steady, fast = _attributed(efforts, np.array(seen.walking_falls))
-    count, time = len(seen.walking_falls), CYCLE * len(efforts)
     old = base.fall
     return [
-        rate_estimate("fall.walking", events=steady, exposure=time, samples=count, base=old.walking),
-        rate_estimate("fall.fast", events=fast, exposure=CYCLE * efforts.sum(), samples=count, base=old.fast),
+        *_walking_hazards(efforts, np.array(seen.walking_falls), base),
         rate_estimate(
             "fall.collision", events=seen.met_falls, exposure=seen.met, samples=seen.met_falls, base=old.collision
         ),
         rate_estimate(
             "fall.lying", events=seen.stepped_falls, exposure=seen.stepped, samples=seen.stepped_falls, base=old.lying
         ),
+    ]
+
+
+def _walking_hazards(efforts: Floats, at_falls: Floats, base: BehaviourSettings) -> list[Estimate]:
+    """Hazards of walking at all and of walking fast; their intervals know that falls may be put down to either."""
+    steady, fast = _attributed(efforts, at_falls)
+    time, work, count = CYCLE * len(efforts), CYCLE * float(efforts.sum()), len(at_falls)
+    found = [
+        rate_estimate("fall.walking", events=steady, exposure=time, samples=count, base=base.fall.walking),
+        rate_estimate("fall.fast", events=fast, exposure=work, samples=count, base=base.fall.fast),
+    ]
+    hazards = np.maximum(steady / time + fast / work * at_falls, 1e-12)
+    shapes = np.column_stack([np.ones(count), at_falls]) / hazards[:, None]
+    errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(shapes.T @ shapes)), 0.0))
+    return [
+        one
+        if one.value is None or one.low is None or one.high is None
+        else dataclasses.replace(
+            one, low=max(min(one.low, one.value - 1.96 * error), 0.0), high=max(one.high, one.value + 1.96 * error)
+        )
+        for one, error in zip(found, errors.tolist(), strict=True)
     ]
 
 
@@ -208,11 +229,18 @@ def _expose(tracks: Tracks, model: WalkModel, base: BehaviourSettings, seen: Exp
     found = [fall for fall in find_falls(tracks) if not fall.again]
     falls = {name: [fall.row for fall in found if fall.robot == name] for name in names}
     for name, track in tracks.robots.items():
-        _count(track, paces[name], touching[name], falls[name], seen, model)
+        after = AFTER_DRAWN if tracks.drawn else AFTER_CONTACT
+        _count(track, paces[name], touching[name], falls[name], seen, model, after)
 
 
 def _count(
-    track: RobotTrack, paces: Floats, touching: Bools, falls: Sequence[int], seen: Exposure, model: WalkModel
+    track: RobotTrack,
+    paces: Floats,
+    touching: Bools,
+    falls: Sequence[int],
+    seen: Exposure,
+    model: WalkModel,
+    after: int,
 ) -> None:
     ahead, back, side, turn = model.limits[:4]
     efforts = (paces[:, 0] / np.where(paces[:, 0] >= 0, ahead, back)) ** 2
@@ -221,7 +249,7 @@ def _count(
     free = track.present & ~track.lies & paces.any(axis=1) & ~touching.any(axis=0)
     seen.walked.append(np.minimum(efforts[free], 1.0))
     for row in falls:
-        recent = slice(max(row - AFTER_CONTACT, 0), row + 1)
+        recent = slice(max(row - after, 0), row + 1)
         if kicks[max(row - AFTER_KICK, 0) : row + 1].any():
             continue
         if touching[1, recent].any():
@@ -248,7 +276,8 @@ def _closing(
 ) -> float | None:
     """How far two robots would have moved into each other in the next cycle, m; None if they do not touch."""
     a, b = tracks.robots[first], tracks.robots[second]
-    depth, nx, ny = overlap(_rectangle(a, row, base), _rectangle(b, row, base))
+    grown = DRAWN_TOUCH if tracks.drawn else TOUCH
+    depth, nx, ny = overlap(_rectangle(a, row, base, grown), _rectangle(b, row, base, grown))
     if depth <= 0.0 or row + 1 >= len(tracks.times):
         return None
     speeds = 0.0
@@ -260,7 +289,9 @@ def _closing(
     return CYCLE * speeds
 
 
-def _rectangle(track: RobotTrack, row: int, base: BehaviourSettings) -> tuple[float, float, float, float, float, float]:
+def _rectangle(
+    track: RobotTrack, row: int, base: BehaviourSettings, grown: float
+) -> tuple[float, float, float, float, float, float]:
     """The grown rectangle of a robot's torso, or of one that lies, as `collision_kernels.bounds` gives it."""
     body = base.body
     x, y = track.place[row].tolist()
@@ -268,4 +299,4 @@ def _rectangle(track: RobotTrack, row: int, base: BehaviourSettings) -> tuple[fl
     angle = float(track.lean[row] if lies else track.heading[row])
     length = body.lying_length / 2 if lies else body.torso_ahead
     width = body.lying_width / 2 if lies else body.torso_aside
-    return x, y, math.cos(angle), math.sin(angle), length + TOUCH, width + TOUCH
+    return x, y, math.cos(angle), math.sin(angle), length + grown, width + grown

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy import optimize
 
 from nutmeg.match.behaviour.estimates import Estimate, several, statistic_estimate, unknown
+from nutmeg.match.behaviour.robust_fit import robust_fit
 from nutmeg.match.behaviour.state import Legs
 
 if TYPE_CHECKING:
@@ -181,9 +181,8 @@ def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
         model_paces(runs.wish, runs.speed, runs.begins, np.exp(logs), paces, pressed)
         return np.asarray(((runs.speed - paces) / SCALE)[runs.settled].ravel())
 
-    bounds = np.log(start) - 2.5, np.log(start) + 2.5
-    fit = optimize.least_squares(residuals, np.log(start), loss="soft_l1", bounds=bounds, diff_step=3e-3)
-    errors = _sandwich(fit.jac, fit.fun, runs.block[runs.settled])
+    fit = robust_fit(residuals, np.log(start), np.log(start) - 2.5, np.log(start) + 2.5)
+    errors = _sandwich(fit.jacobian, fit.residuals, runs.block[runs.settled])
     residuals(fit.x)
     seen = pressed[runs.settled].sum(axis=0)
     limits, estimates = np.exp(fit.x), []
@@ -194,7 +193,7 @@ def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
             continue
         low, high = limits[k] * math.exp(-1.96 * errors[k]), limits[k] * math.exp(1.96 * errors[k])
         estimates.append(Estimate(name=name, value=float(limits[k]), low=low, high=high, samples=int(seen[k])))
-    return WalkModel(limits, tuple(estimates), float(fit.cost) / len(fit.fun))
+    return WalkModel(limits, tuple(estimates), fit.cost)
 
 
 def _sandwich(jacobian: Floats, residuals: Floats, block: NDArray[np.int64]) -> Floats:

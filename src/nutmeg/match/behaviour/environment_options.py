@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.match.behaviour.eyes import load_eyes
+from nutmeg.match.behaviour.game import eyes_for
 from nutmeg.match.behaviour.settings import load_behaviour
 from nutmeg.match.behaviour.strategies import strategy
 from nutmeg.match.pitches import rules_on
@@ -53,8 +53,8 @@ class BehaviourOptions:
     """The rule book: a name, or a TOML file."""
     behaviour: str = "nao"
     """What robots and ball can do: a name, or a TOML file."""
-    eyes: str = "nao"
-    """What robots see with: a name, or a TOML file."""
+    eyes: str = ""
+    """What robots see with: a name, or a TOML file; what goes with the robots if empty."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.players, int) or not 1 <= self.players <= MOST_PLAYERS:
@@ -71,8 +71,7 @@ class BehaviourOptions:
             raise UsageError(f"halves is {self.halves!r}; allowed are 1 and 2.")
         if self.opponents:
             strategy(self.opponents)
-        load_behaviour(self.behaviour)
-        cameras = load_eyes(self.eyes).cameras
+        cameras = eyes_for(load_behaviour(self.behaviour), self.eyes or None).cameras
         if self.shrink < 1 or cameras.width % self.shrink or cameras.height % self.shrink:
             raise UsageError(f"shrink is {self.shrink}; {cameras.width} x {cameras.height} must be divisible by it.")
         self.rule_book()

@@ -10,12 +10,12 @@ All intervals are for 95 %.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,8 +103,8 @@ def rate_estimate(name: str, *, events: float, exposure: float, samples: int, ba
     """
     if exposure <= 0.0:
         return unknown(name, "never happened")
-    low = float(special.gammaincinv(events, TAIL)) / exposure if events > 0 else 0.0
-    high = float(special.gammaincinv(events + 1.0, 1 - TAIL)) / exposure
+    low = _root(lambda x: gamma_share(events, x) - TAIL, 4 * events + 40) / exposure if events > 0 else 0.0
+    high = _root(lambda x: gamma_share(events + 1.0, x) - 1 + TAIL, 4 * events + 40) / exposure
     if events == 0 and high >= base:
         return unknown(name, f"no falls in an exposure of {exposure:.3g}, too little to tell", samples)
     return Estimate(name=name, value=events / exposure, low=low, high=high, samples=samples)
@@ -114,6 +114,40 @@ def share_estimate(name: str, *, hits: int, trials: int, least: int, what: str) 
     """A probability; the interval is that of Clopper and Pearson."""
     if trials < least:
         return unknown(name, f"{trials} {what}; needed are {least}", trials)
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits, trials - hits + 1, TAIL))
-    high = 1.0 if hits == trials else float(special.betaincinv(hits + 1, trials - hits, 1 - TAIL))
+    low = 0.0 if hits == 0 else _root(lambda p: at_least(hits, trials, p) - TAIL, 1.0)
+    high = 1.0 if hits == trials else _root(lambda p: at_least(hits + 1, trials, p) - 1 + TAIL, 1.0)
     return Estimate(name=name, value=hits / trials, low=low, high=high, samples=trials)
+
+
+def gamma_share(shape: float, x: float) -> float:
+    """The regularised lower incomplete gamma function: how likely `shape` events or more are where x are due."""
+    if x <= 0.0:
+        return 0.0
+    term = total = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1.0))
+    k = shape
+    while term > 1e-15 * total or k < x:
+        k += 1.0
+        term *= x / k
+        total += term
+    return min(total, 1.0)
+
+
+def at_least(hits: int, trials: int, p: float) -> float:
+    """Probability of at least so many hits, each with probability p."""
+    if p <= 0.0 or p >= 1.0:
+        return float(p >= 1.0 or hits <= 0)
+    ways = math.lgamma(trials + 1)
+    logs = [
+        ways - math.lgamma(k + 1) - math.lgamma(trials - k + 1) + k * math.log(p) + (trials - k) * math.log1p(-p)
+        for k in range(hits, trials + 1)
+    ]
+    return min(math.fsum(map(math.exp, logs)), 1.0)
+
+
+def _root(rising: Callable[[float], float], most: float) -> float:
+    """Where a function that rises from below 0 is 0, between 0 and `most`."""
+    low, high = 0.0, most
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rising(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)

@@ -299,8 +299,9 @@ class BehaviourGame(RefereedMatch):
             self.rules,
             seed=self.seed,
             teams=self.teams,
-            config={"world": "behavioural", **self._record_config},
+            config={"world": "behavioural", "eyes": self.eyes.name, **self._record_config},
             minds=None if self._minds is None else self._present_minds,
+            others_every=1,
         )
 
     def _present_minds(self) -> dict[int, PresentMind]:

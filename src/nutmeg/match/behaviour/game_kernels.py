@@ -1,7 +1,7 @@
 """What thousands of matches need in every cycle beside the world and the senses, compiled.
 
     decide_matches(chosen, rows, beliefs, modes, players, grounds, traits, minds, orders, held, beamed)
-    find_matters(chosen, rows, end, side, due, since, low, flags)
+    find_matters(chosen, rows, end, side, step, touching, due, since, low, flags, looks)
 
 The first asks compiled players and turns what they want into orders of the world; the second says in which matches
 something has happened that the referee must see (see `match.quiet`).
@@ -10,10 +10,11 @@ something has happened that the referee must see (see `match.quiet`).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from nutmeg.match.behaviour.motion_kernels import wrapped
 from nutmeg.match.behaviour.state import Legs, Posture
@@ -40,13 +41,12 @@ from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from nutmeg.match.behaviour.state import Rows
 
-    Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+
+Floats = NDArray[np.float64]
 
 _STAND, _WALK, _KICK, _GET_UP = int(Legs.STAND), int(Legs.WALK), int(Legs.KICK), int(Legs.GET_UP)
 _LYING, _KICKING, _UPRIGHT = int(Posture.LYING), int(Posture.KICKING), int(Posture.UPRIGHT)
@@ -57,7 +57,24 @@ DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
 TINY = 1e-6
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+class Looks(NamedTuple):
+    """The referee's looks at who stands still near the ball, which mostly find nobody (`match.quiet`)."""
+
+    place: Floats
+    """(M, 22, 2) where players were at the last one, m; NaN if there was none."""
+    at: Floats
+    """(M,) when that was, if the referee was not asked: since the last judgement, s; else 0."""
+    due: Floats
+    """(M,) when the next one is: since the last judgement, s; inf if the referee will be asked anyway."""
+    interval: float
+    """s."""
+    distance: float
+    """Nearer than this is near the ball, m."""
+    movement: float
+    """Who has moved by less stands still, m."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def decide_matches(
     chosen: Ints,
     rows: Rows,
@@ -102,7 +119,7 @@ def decide_matches(
             _give(rows, m, i, order, held[m, i])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _give(rows: Rows, m: int, i: int, order: Floats, held: bool) -> None:
     """Passes a player's order on to the world, as `requests.order_from` does."""
     legs = int(order[LEGS])
@@ -119,7 +136,7 @@ def _give(rows: Rows, m: int, i: int, order: Floats, held: bool) -> None:
         rows.order_kick[m, i], rows.order_strength[m, i] = int(order[KICK]), order[STRENGTH]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None:
     """Puts a player upright into its own half, at a place as its team sees it [m, m, degrees]."""
     sign = 1.0 if i < MOST_PLAYERS else -1.0
@@ -131,7 +148,7 @@ def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None
     rows.posture[m, i], rows.busy[m, i] = _UPRIGHT, 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def find_matters(
     chosen: Ints,
     rows: Rows,
@@ -143,6 +160,7 @@ def find_matters(
     since: Floats,
     low: Bools,
     flags: Bools,
+    looks: Looks,
 ) -> None:
     """Counts the cycle, and flags matches in which the referee must be asked.
 
@@ -157,6 +175,7 @@ def find_matters(
         since: (M,) time since that, s; counted on.
         low: (M, 22) who was not standing one cycle ago; renewed.
         flags: (M,) written.
+        looks: at who stands still; renewed where one is due and the referee is not asked.
     """
     for m in chosen:
         since[m] += step
@@ -175,4 +194,21 @@ def find_matters(
                     if rows.pushed[m, i, j] != 0 or (touching and rows.contact[m, i, j]):
                         matters = True
                         break
+        if not matters and since[m] >= looks.due[m] - TINY:
+            matters = _look(rows, m, looks, since[m])
         flags[m] = matters
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _look(rows: Rows, m: int, looks: Looks, now: float) -> bool:
+    """Whether somebody near the ball seems to stand still; if nobody does, this look is noted and done with."""
+    for i in range(SLOTS):
+        dx, dy = rows.pose[m, i, 0] - rows.ball[m, 0], rows.pose[m, i, 1] - rows.ball[m, 1]
+        gone_x, gone_y = rows.pose[m, i, 0] - looks.place[m, i, 0], rows.pose[m, i, 1] - looks.place[m, i, 1]
+        near = dx * dx + dy * dy < (looks.distance + TINY) ** 2
+        if near and rows.present[m, i] and gone_x * gone_x + gone_y * gone_y < (looks.movement + TINY) ** 2:
+            return True
+    looks.place[m] = rows.pose[m, :, :2]
+    looks.at[m] = now
+    looks.due[m] += looks.interval
+    return False

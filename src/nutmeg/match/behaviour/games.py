@@ -23,7 +23,7 @@ from nutmeg.body.field import load_field
 from nutmeg.errors import UsageError
 from nutmeg.match.abilities import abilities_of
 from nutmeg.match.behaviour.game import check_pitch, eyes_for
-from nutmeg.match.behaviour.game_kernels import decide_matches, find_matters
+from nutmeg.match.behaviour.game_kernels import Looks, decide_matches, find_matters
 from nutmeg.match.behaviour.motion_kernels import CYCLE
 from nutmeg.match.behaviour.perception import Perception
 from nutmeg.match.behaviour.settings import BehaviourSettings, load_behaviour
@@ -31,9 +31,10 @@ from nutmeg.match.behaviour.strategies import Strategy, ground_row, strategy
 from nutmeg.match.behaviour.strategy_rows import ORDER, new_minds
 from nutmeg.match.behaviour.world import BehaviourWorld
 from nutmeg.match.decisions import Event, SwapEnds
+from nutmeg.match.facts import SHAPE
 from nutmeg.match.penalties import penalised
 from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.quiet import quiet
+from nutmeg.match.quiet import looked, quiet, until_look
 from nutmeg.match.referee import judge
 from nutmeg.match.slots import SLOTS, slot_of
 from nutmeg.match.state import new_match
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.decisions import Decision
     from nutmeg.match.rules import Rules
+    from nutmeg.match.state import MatchState
 
     Ints = NDArray[np.int64]
     Entry = str | Strategy
@@ -113,6 +115,15 @@ class BehaviourGames:
         self._touching = rules.fouls.touching.on or rules.fouls.charging.on
         self._since, self._due = np.zeros(count), np.zeros(count)
         self._modes, self._flags = np.zeros(count, np.int64), np.zeros(count, bool)
+        inactive = rules.fouls.inactive
+        self._looks = Looks(
+            place=np.full((count, SLOTS, 2), np.nan),
+            at=np.zeros(count),
+            due=np.full(count, np.inf),
+            interval=inactive.look_interval,
+            distance=inactive.ball_distance,
+            movement=inactive.movement,
+        )
         self._low, self._held = np.zeros((count, SLOTS), bool), np.zeros((count, SLOTS), bool)
         self._beamed = np.zeros((count, SLOTS), bool)
         self._minds, self._orders = new_minds(count, SLOTS), np.zeros((count, SLOTS, ORDER))
@@ -166,7 +177,7 @@ class BehaviourGames:
         world.step(chosen)
         find_matters(
             chosen, world.rows, pitch.length / 2, pitch.width / 2, CYCLE, self._touching,
-            self._due, self._since, self._low, self._flags,
+            self._due, self._since, self._low, self._flags, self._looks,
         )  # fmt: skip
         for m in chosen[self._flags[chosen]].tolist():
             self._judge(m)
@@ -182,14 +193,24 @@ class BehaviourGames:
 
     def _judge(self, m: int) -> None:
         """Asks the referee about a match."""
-        before = self.states[m]
-        state, decisions = judge(before, self.world.facts(m, time_step=float(self._since[m])), self.rules)
-        self._since[m] = 0.0
+        before, since = self._before(m)
+        state, decisions = judge(before, self.world.facts(m, time_step=since), self.rules)
         for decision in decisions:
             self._obey(m, decision)
-        self.states[m], self._modes[m], self._due[m] = state, int(state.mode), quiet(state, self.rules)
+        self.states[m], self._modes[m] = state, int(state.mode)
+        self._since[m], self._due[m] = 0.0, quiet(state, self.rules, looks=False)
+        self._looks.at[m], self._looks.due[m] = 0.0, until_look(state, self.rules)
+        if state.still is not before.still:
+            self._looks.place[m] = np.nan if state.still is None else state.still.place.reshape(SLOTS, 2)
         if state.held is not before.held:
             self._held[m] = penalised(state).reshape(SLOTS)
+
+    def _before(self, m: int) -> tuple[MatchState, float]:
+        """What the referee remembers of a match, and the time since then: that of the last judgement, or look."""
+        state, since, look = self.states[m], float(self._since[m]), float(self._looks.at[m])
+        if 0.0 < look < since:  # a match that was begun anew is judged at once: its looks are of the one before
+            return looked(state, look, self._looks.place[m].reshape(*SHAPE, 2).copy()), since - look
+        return state, since
 
     def _obey(self, m: int, decision: Decision) -> None:
         if isinstance(decision, Event):

@@ -89,18 +89,23 @@ class Tracks:
     half_width: float
     """Of the pitch, m."""
     ball_radius: float
+    drawn: bool
+    """Whether bodies are only drawn, as those of the behavioural world: they touch exactly, and fall at once."""
     wishes_known: bool
     """Whether the recording says what players wanted."""
 
 
-def read_tracks(recording: Recording) -> Tracks:
-    """The ways of everybody in the recording of a match."""
+def read_tracks(recording: Recording, *, field: str | None = None) -> Tracks:
+    """The ways of everybody in the recording of a match; `field` is the pitch of one that does not say it."""
     if recording.manifest.kind != "match":
         raise UsageError(f"this is a recording of kind {recording.manifest.kind!r}; needed is one of a match.")
     every, drawn = _every(recording), recording.manifest.config.get("world") == "behavioural"
     names = [name.removesuffix(".pose") for name in recording.channels if name.endswith(".pose")]
     robots = {name: _robot(recording, name, every, drawn=drawn) for name in names if name != "ball"}
-    ground = load_field(str(recording.manifest.config.get("field", "sim3d")))
+    pitch = recording.manifest.config.get("field", field)
+    if pitch is None:
+        raise UsageError("the recording does not say on which pitch it was made; say it with --field.")
+    ground = load_field(str(pitch))
     radius, ball = load_ball(ground.ball).radius, recording.read("ball.pose")[::every]
     return Tracks(
         times=recording.times[::every],
@@ -110,6 +115,7 @@ def read_tracks(recording: Recording) -> Tracks:
         half_length=ground.length / 2,
         half_width=ground.width / 2,
         ball_radius=radius,
+        drawn=drawn,
         wishes_known=any(bool((one.legs >= 0).any()) for one in robots.values()),
     )
 

@@ -71,7 +71,7 @@ class BehaviourSeriesGames:
             seeds=list(games.values()),
             field=chosen.ground,
             settings=chosen.behaviour,
-            eyes=chosen.eyes,
+            eyes=chosen.eyes or None,
             players=chosen.players,
             kick_off=[Side(number // 2 % 2) for *_, number in games],
         ).run()
@@ -92,11 +92,12 @@ class BehaviourSeriesGames:
             seed=seed,
             field=chosen.ground,
             settings=chosen.behaviour,
-            eyes=chosen.eyes,
+            eyes=chosen.eyes or None,
             left=names[0],
             right=names[1],
             kick_off=Side(number // 2 % 2),
             record=record,
+            cameras=chosen.images,
         )
         counted = {(name, kind): 0 for name in names for kind in ("goal", *COUNTED)}
 

@@ -60,7 +60,7 @@ class SteeredGames(BehaviourGames):
             seeds=range(count),
             field=options.field,
             settings=options.behaviour,
-            eyes=options.eyes,
+            eyes=options.eyes or None,
             players=options.players,
         )
         self.options, self.count = options, count

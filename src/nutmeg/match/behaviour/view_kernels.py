@@ -42,6 +42,8 @@ of a distance that is its error, where distances are measured as such."""
 Polar = tuple[float, float, float]
 """Where a thing is found to be: distance, bearing, standard deviation of the distance; `NOWHERE` if it is not found."""
 NOWHERE = (-1.0, 0.0, 0.0)
+NECK = 0.2
+"""How far at most a camera is from above the feet, m."""
 FARTHEST = 50.0
 """Nothing is found farther away on the ground, m."""
 
@@ -90,14 +92,14 @@ class VisionNumbers(NamedTuple):
     post_height: float
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def aim(pose: Floats, head: Floats, m: int, s: int) -> Frame:
     """The frame of the head of player s in match m."""
     way = pose[m, s, 2] + head[m, s, 0]
     return pose[m, s, 0], pose[m, s, 1], math.cos(way), math.sin(way), head[m, s, 0], pose[m, s, 2]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Camera]:
     """The upper and the lower camera in the frame of the head."""
     x, y, z = n.neck
@@ -118,14 +120,14 @@ def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Came
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def into_head(x: float, y: float, frame: Frame) -> tuple[float, float]:
     """A place on the pitch in the frame of the head."""
     dx, dy = x - frame[0], y - frame[1]
     return frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, camera: Camera) -> bool:
     """Whether something that is nearer than a point covers it; `own` is the row that is the thing itself, or -1."""
     tx, ty = x - camera[X], y - camera[Y]
@@ -141,7 +143,7 @@ def hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, c
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def surely_out(x: float, y: float, farthest: float, across: float, height: float) -> bool:
     """Whether a thing is in no picture, told quickly: too far, behind, or far to a side for cameras at that height.
 
@@ -151,7 +153,18 @@ def surely_out(x: float, y: float, farthest: float, across: float, height: float
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+def aside(x: float, y: float, half: float, across: float, height: float) -> bool:
+    """Whether a thing of some half width neither is in a picture nor can hide what is; of the rest, not all do.
+
+    The line from a camera within `NECK` of the origin to a point that is not `surely_out` goes through points that are
+    at most `across * (x + height + NECK) + NECK` to a side, and what hides it is within its half width of one of them.
+    """
+    off: bool = x < -(NECK + half) or abs(y) > across * (x + half + NECK + height) + NECK + half
+    return off
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
     a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
@@ -160,7 +173,7 @@ def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float
     return seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def cut(x: float, y: float, top: float, camera: Camera, across: float, up: float) -> tuple[float, float]:
     """The part of an upright line from the ground to `top` that is in a picture: its heights; none if low > high."""
     a, left = x - camera[X], abs(y - camera[Y])
@@ -182,7 +195,7 @@ def cut(x: float, y: float, top: float, camera: Camera, across: float, up: float
     return low, high
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def measure(
     x: float,
     y: float,
@@ -213,7 +226,7 @@ def measure(
     return math.sqrt(hx * hx + hy * hy), wrapped(math.atan2(hy, hx) + yaw), spread
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int, yaw: float, noise: float) -> Polar:
     """Where a thing of known width is found to be without its foot."""
     e, f = normal_pair(draw, count)
@@ -224,7 +237,7 @@ def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int,
     return distance / (1.0 + slope * e), wrapped(math.atan2(y, x) + noise * f + yaw), slope * distance
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def wrapped(angle: float) -> float:
     """An angle within half a turn."""
     if -math.pi <= angle <= math.pi:

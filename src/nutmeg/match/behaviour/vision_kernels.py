@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from nutmeg.match.behaviour.marks import Kind
+from nutmeg.match.behaviour.marks import POSTS, Kind
 from nutmeg.match.behaviour.random_kernels import VISION, key, normal_of, normal_pair, uniform_of
 from nutmeg.match.behaviour.state import Posture
 from nutmeg.match.behaviour.view_kernels import (
@@ -34,6 +34,7 @@ from nutmeg.match.behaviour.view_kernels import (
     Y,
     Z,
     aim,
+    aside,
     cameras_of,
     cut,
     hidden,
@@ -59,12 +60,11 @@ if TYPE_CHECKING:
 
 KIND, NUMBER, LYING = 4, 5, 6
 """Columns of the list while it is made, after those of `view_kernels`."""
-FIRST_ROBOT = 5
-FIRST_MARK = FIRST_ROBOT + SLOTS
+FIRST_MARK = 1 + POSTS + SLOTS
 TURN_DRAW, SWAY_DRAW, GHOST_DRAW = 200, 400, 401
 MARGIN = 0.1
 """How far at most a camera is from above the feet, and more, m."""
-MOST_HIDING = SLOTS + 4
+MOST_HIDING = SLOTS + POSTS
 STANDS = Posture.KICKING.value
 """Who does more than this (lies, gets up, dives) sees nothing."""
 
@@ -73,7 +73,7 @@ OWN_POST, THEIR_POST, POST = Kind.OWN_POST.value, Kind.THEIR_POST.value, Kind.PO
 L_CROSSING, X_CROSSING = Kind.L_CROSSING.value, Kind.X_CROSSING.value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def see_all(
     rows: Ints,
     seed: NDArray[np.uint64],
@@ -99,28 +99,33 @@ def see_all(
 
     The state is as in `MatchesState`; posts (4, 2) and marks as in `marks`.
     """
-    hiding, out = np.empty((MOST_HIDING, 4)), np.empty((polar.shape[2], 7))
+    hiding, what = np.empty((MOST_HIDING, 4)), np.empty(MOST_HIDING, np.int64)
+    out, order, players = np.empty((polar.shape[2], 7)), np.empty(polar.shape[2], np.int64), np.empty(SLOTS, np.int64)
     for m in rows:
+        there = 0
         for s in range(SLOTS):
             count[m, s] = 0
-            if not present[m, s] or posture[m, s] > STANDS:
+            if present[m, s]:
+                players[there] = s
+                there += 1
+        for i in range(there):
+            s = players[i]
+            if posture[m, s] > STANDS:
                 continue
             draw = key(seed[m], cycle[m], s, VISION)
             frame, cameras = aim(pose, head, m, s), cameras_of(head[m, s, 0], head[m, s, 1], n)
             gaze = (frame, cameras, _sway(speed, m, s, draw, n.sway, n.range_noise), draw)
-            hiders = _find_hiding(m, s, present, pose, posture, posts, frame, n, hiding)
-            if not n.hides:
-                hiders = -hiders
+            found = _find_upright(m, s, players[:there], pose, posture, posts, gaze, n, hiding, what)
+            hiders = found if n.hides else 0
             seen = _see_ball(ball[m, 0], ball[m, 1], gaze, hiding, hiders, n, out)
-            seen = _see_posts(s, len(posts), gaze, hiding, hiders, n, out, seen)
-            seen = _see_robots(m, s, present, posture, gaze, hiding, hiders, n, out, seen)
+            seen = _see_things(m, s, posture, gaze, hiding, what, found, hiders, n, out, seen)
             seen = _see_marks(s, mark_kind, mark_place, mark_turn, gaze, hiding, hiders, n, out, seen)
             seen = _see_ghost(gaze, n, out, seen)
-            _list(m, s, seen, out, kind, number, lying, polar)
+            _list(m, s, seen, out, order, kind, number, lying, polar)
             count[m, s] = seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _sway(speed: Floats, m: int, s: int, draw: np.uint64, spread: float, share: float) -> Sway:
     """The unknown tilt of a trunk; none of who stands."""
     if spread > 0.0 and (abs(speed[m, s, 0]) + abs(speed[m, s, 1]) > 0.005 or abs(speed[m, s, 2]) > 0.01):
@@ -129,39 +134,48 @@ def _sway(speed: Floats, m: int, s: int, draw: np.uint64, spread: float, share: 
     return 0.0, 0.0, 0.0, share
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _find_hiding(
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+def _find_upright(
     m: int,
     own: int,
-    present: Bools,
+    players: Ints,
     pose: Floats,
     posture: Bytes,
     posts: Floats,
-    frame: Frame,
+    gaze: Gaze,
     n: VisionNumbers,
     hiding: Floats,
+    what: Ints,
 ) -> int:
-    """Fills what may hide things from a player: x, y in the frame of its head, half width, height; returns how many.
+    """Fills what stands so that it is in view or hides what is; returns how many things that are.
 
-    Posts are first, if there are any; then robots by slot, without the player itself. Where nothing hides anything, the
-    number is taken as negative.
+    Rows of `hiding` are x, y in the frame of the player's head, half width and height; `what` has the number of a post,
+    or `POSTS` and the slot of a robot. Posts are first, then robots, the last slot first.
     """
-    count = 0
+    frame, count = gaze[0], 0
+    height = gaze[1][TOP][Z] + MARGIN
     for k in range(len(posts)):
-        hiding[count, 0], hiding[count, 1] = into_head(posts[k, 0], posts[k, 1], frame)
-        hiding[count, 2], hiding[count, 3] = n.post_radius, n.post_height
+        x, y = into_head(posts[k, 0], posts[k, 1], frame)
+        if aside(x, y, n.post_radius, n.across, height):
+            continue
+        hiding[count, 0], hiding[count, 1], hiding[count, 2], hiding[count, 3] = x, y, n.post_radius, n.post_height
+        what[count] = k
         count += 1
-    for k in range(SLOTS):
-        if present[m, k] and k != own:
-            hiding[count, 0], hiding[count, 1] = into_head(pose[m, k, 0], pose[m, k, 1], frame)
-            stands = posture[m, k] <= STANDS
-            hiding[count, 2] = 0.5 * (n.width if stands else n.lying_width)
-            hiding[count, 3] = n.height if stands else n.lying_height
-            count += 1
+    for i in range(len(players) - 1, -1, -1):
+        k = players[i]
+        x, y = into_head(pose[m, k, 0], pose[m, k, 1], frame)
+        half, top = 0.5 * n.width, n.height
+        if posture[m, k] > STANDS:
+            half, top = 0.5 * n.lying_width, n.lying_height
+        if k == own or aside(x, y, half, n.across, height):
+            continue
+        hiding[count, 0], hiding[count, 1], hiding[count, 2], hiding[count, 3] = x, y, half, top
+        what[count] = POSTS + k
+        count += 1
     return count
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _see_ball(
     ball_x: float, ball_y: float, gaze: Gaze, hiding: Floats, hiders: int, n: VisionNumbers, out: Floats
 ) -> int:
@@ -181,7 +195,7 @@ def _see_ball(
     return 0
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _add(out: Floats, seen: int, kind: int, number: int, turn: float, polar: Polar) -> int:
     """Lists a thing after `seen` others, if it was found anywhere; returns how many there are now."""
     if polar[0] < 0.0:
@@ -191,7 +205,7 @@ def _add(out: Floats, seen: int, kind: int, number: int, turn: float, polar: Pol
     return seen + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _see_upright(
     row: int, count: int, gaze: Gaze, hiding: Floats, hiders: int, across: float, up: float, noise: float
 ) -> tuple[float, float, Polar]:
@@ -214,63 +228,55 @@ def _see_upright(
     return lowest, highest, polar
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _see_posts(
-    own: int, posts: int, gaze: Gaze, hiding: Floats, hiders: int, n: VisionNumbers, out: Floats, seen: int
-) -> int:
-    """Lists the posts that are seen after `seen` things; which of two it is tells the crossbar, if its end is seen."""
-    right = 1 if own >= SLOTS // 2 else 0
-    for k in range(posts):
-        if surely_out(hiding[k, 0], hiding[k, 1], n.post_range, n.across, gaze[1][TOP][Z] + MARGIN):
-            continue
-        low, high, polar = _see_upright(k, 2 + 2 * k, gaze, hiding, hiders, n.across, n.up, n.noise)
-        if low > high or uniform_of(gaze[3], 3 + 2 * k) < n.miss_post:
-            continue
-        kind = POST
-        if n.goals_differ or n.names:
-            kind = OWN_POST if k // 2 == right else THEIR_POST
-        which = 1 + (k + right) % 2
-        seen = _add(out, seen, kind, which if high >= n.post_height or n.names else 0, np.nan, polar)
-    return seen
-
-
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _see_robots(
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+def _see_things(
     m: int,
     own: int,
-    present: Bools,
     posture: Bytes,
     gaze: Gaze,
     hiding: Floats,
+    what: Ints,
+    found: int,
     hiders: int,
     n: VisionNumbers,
     out: Floats,
     seen: int,
 ) -> int:
-    """Lists the robots that are seen after `seen` things."""
-    row = abs(hiders)
-    for k in range(SLOTS - 1, -1, -1):
-        if not present[m, k] or k == own:
+    """Lists the posts and robots that are seen after `seen` things.
+
+    Which of two posts it is tells the crossbar, if its end is seen; the team of a robot, its waistband.
+    """
+    right, height = 1 if own >= SLOTS // 2 else 0, gaze[1][TOP][Z] + MARGIN
+    for row in range(found):
+        k = what[row]
+        farthest, miss = (n.post_range, n.miss_post) if k < POSTS else (n.robot_range, n.miss_robot)
+        x, y = hiding[row, 0], hiding[row, 1]
+        if surely_out(x, y, farthest, n.across, height):
             continue
-        row -= 1
-        if surely_out(hiding[row, 0], hiding[row, 1], n.robot_range, n.across, gaze[1][TOP][Z] + MARGIN):
+        low, high, polar = _see_upright(row, 2 + 2 * k, gaze, hiding, hiders, n.across, n.up, n.noise)
+        if low > high or uniform_of(gaze[3], 3 + 2 * k) < miss or polar[0] < 0.0:
             continue
-        far2 = hiding[row, 0] ** 2 + hiding[row, 1] ** 2
-        j = 2 * (FIRST_ROBOT + k)
-        low, high, polar = _see_upright(row, j, gaze, hiding, hiders, n.across, n.up, n.noise)
-        if low > high or uniform_of(gaze[3], j + 1) < n.miss_robot:
-            continue
-        lies = posture[m, k] > STANDS
-        known = far2 <= n.team_range**2 and (lies or low <= n.waistband <= high)
-        mate = (k < SLOTS // 2) == (own < SLOTS // 2)
-        kind = ROBOT if not known else MATE if mate else OPPONENT
-        seen = _add(out, seen, kind, k % (SLOTS // 2) + 1 if known and n.numbers else 0, np.nan, polar)
-        if seen > 0 and lies:
-            out[seen - 1, LYING] = 1.0
+        number, lies = 0, False
+        if k < POSTS:
+            kind = POST
+            if n.goals_differ or n.names:
+                kind = OWN_POST if k // 2 == right else THEIR_POST
+            if high >= n.post_height or n.names:
+                number = 1 + (k + right) % 2
+        else:
+            k -= POSTS
+            lies = posture[m, k] > STANDS
+            kind = ROBOT
+            if x * x + y * y <= n.team_range**2 and (lies or low <= n.waistband <= high):
+                kind = MATE if (k < SLOTS // 2) == (own < SLOTS // 2) else OPPONENT
+                if n.numbers:
+                    number = k % (SLOTS // 2) + 1
+        seen = _add(out, seen, kind, number, np.nan, polar)
+        out[seen - 1, LYING] = 1.0 if lies else 0.0
     return seen
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _see_marks(
     own: int,
     mark_kind: Bytes,
@@ -306,7 +312,7 @@ def _see_marks(
     return seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _team_number(i: int, own: int, half: int) -> int:
     """Which landmark it is, from 1, in the frame of the player's team: for the right one the pitch is turned round."""
     if own < SLOTS // 2 or i >= 2 * half:
@@ -314,7 +320,7 @@ def _team_number(i: int, own: int, half: int) -> int:
     return (i + half) % (2 * half) + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _see_ghost(gaze: Gaze, n: VisionNumbers, out: Floats, seen: int) -> int:
     """Lists perhaps a thing that is not there, at a place in a picture that is on the ground and not too far."""
     draw = gaze[3]
@@ -343,12 +349,13 @@ def _see_ghost(gaze: Gaze, n: VisionNumbers, out: Floats, seen: int) -> int:
     return listed
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
 def _list(
     m: int,
     s: int,
     seen: int,
     out: Floats,
+    order: Ints,
     kind: Bytes,
     number: Bytes,
     lying: Bools,
@@ -357,11 +364,12 @@ def _list(
     """Writes what is seen to where it is told, near things first, so that the order tells nothing of who is who."""
     for i in range(seen):
         distance, j = out[i, DISTANCE], i
-        while j > 0 and polar[m, s, j - 1, DISTANCE] > distance:
-            kind[m, s, j], number[m, s, j], lying[m, s, j] = kind[m, s, j - 1], number[m, s, j - 1], lying[m, s, j - 1]
-            for c in range(4):
-                polar[m, s, j, c] = polar[m, s, j - 1, c]
+        while j > 0 and out[order[j - 1], DISTANCE] > distance:
+            order[j] = order[j - 1]
             j -= 1
+        order[j] = i
+    for j in range(seen):
+        i = order[j]
         kind[m, s, j], number[m, s, j] = np.int8(out[i, KIND]), np.int8(out[i, NUMBER])
         lying[m, s, j] = out[i, LYING] > 0.0
         for c in range(4):

@@ -11,6 +11,6 @@ From pixels to a pose, a module each: `colours` (a table from RGB to seven colou
 
 from nutmeg.match.perception.particles import LocalisationSettings, ParticleFilter
 from nutmeg.match.perception.picture import Picture
-from nutmeg.match.perception.senses import CameraSenses
+from nutmeg.match.perception.senses import CameraSenses, compile_now
 
-__all__ = ["CameraSenses", "LocalisationSettings", "ParticleFilter", "Picture"]
+__all__ = ["CameraSenses", "LocalisationSettings", "ParticleFilter", "Picture", "compile_now"]

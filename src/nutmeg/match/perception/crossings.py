@@ -38,8 +38,8 @@ RANGE = 2.5
 """Crossings farther away are not told, m."""
 SQUARE = math.radians(18)
 """Lines that make a crossing may differ so much from a right angle."""
-ARMS = (0.09, 0.12, 0.15)
-"""Where along an arm to look, m."""
+ARMS, ACROSS = (0.09, 0.12, 0.15), (-0.025, 0.0, 0.025)
+"""Where along an arm to look, and how far to its sides: a circle bends away; m."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +122,12 @@ def _told(place: Floats, along_a: Floats, along_b: Floats, pictures: Sequence[Pi
 
 
 def _is_white(place: Floats, arm: Floats, pictures: Sequence[Picture]) -> bool | None:
-    """Whether a line goes on from a place along an arm (2,); None if that is not in view."""
-    spots = place + np.array(ARMS)[:, None] * arm
+    """Whether a line goes on from a place along an arm (2,); None if that is not in view, or hidden."""
+    beside = np.array([-arm[1], arm[0]])
+    spots = place + np.array(ARMS)[:, None, None] * arm + np.array(ACROSS)[:, None] * beside
     seen = np.concatenate([picture.colours_at(spots) for picture in pictures])
-    white, green = (seen == Colour.WHITE).sum(), (seen == Colour.GREEN).sum()
-    if white + green < 2 or white + green < (seen >= 0).sum():
+    seen = seen[(seen >= 0).all(axis=1)]
+    if len(seen) < 2 or not np.isin(seen, (Colour.WHITE, Colour.GREEN)).all():
         return None
-    if min(white, green) * 2 > max(white, green):
-        return None
-    return bool(white > green)
+    white = (seen == Colour.WHITE).any(axis=1)
+    return bool(white[0]) if white.all() or not white.any() else None

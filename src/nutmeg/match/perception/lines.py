@@ -37,7 +37,7 @@ BESIDE, ABOVE, BELOW = 0.6, 6.0, 6.0
 def find_line_points(
     picture: Picture, width: float, hidden: Sequence[tuple[int, int, int, int]] = (), *, farthest: float = FARTHEST
 ) -> Floats:
-    """(K, 3) ahead and to the left, m, and the deviation along the line of sight, m.
+    """(K, 3) ahead and to the left, m, and how far on the ground a row of the picture reaches there, m.
 
     Args:
         picture: where to look.

@@ -51,19 +51,21 @@ class LocalisationSettings:
     """The same as a part of the turn."""
     fallen_noise: float = 0.02
     """Deviation of the place, m, and of the heading, rad, that each decision off one's feet adds."""
+    rows: float = 2.5
+    """Deviation of places in a picture, rows: half a pixel, and what the trunk sways unnoticed."""
     line_spread: float = 0.06
-    """Deviation of a point from its line, beside what the picture blurs, m."""
+    """Deviation of a point from its line, beside what that makes on the ground, m."""
     line_trust: float = 0.15
     """For how much of a sighting each point on a line counts."""
     most_lines: int = 60
     """Points on lines that are judged in one picture."""
-    bearing_spread: float = 0.03
+    bearing_spread: float = 0.04
     """Deviation of the direction of a post, rad."""
     post_share: float = 0.05
-    """Deviation of the distance of a post as a part of it, beside what the picture blurs."""
+    """Deviation of the distance of a post as a part of it, beside what rows make of it."""
     wrong: float = 0.02
     """Likelihood of a wrong sighting, beside 1 of a perfect one."""
-    anew: float = 0.02
+    anew: float = 0.04
     """Share of guesses drawn anew whenever a post is in view."""
     slow: float = 0.02
     """Share of the long average that each picture replaces."""
@@ -131,11 +133,16 @@ class ParticleFilter:
         self.particles[:, 2] = wrapped(self.particles[:, 2] + turn + turn_blur * draws[:, 2])
 
     def observe(self, posts: Floats, lines: Floats) -> None:
-        """Judges the guesses by posts (P, 7) and points on lines (K, 3); draws new ones where that is needed."""
+        """Judges the guesses, and draws new ones where that is needed.
+
+        Args:
+            posts: (P, 7) of `post_row`.
+            lines: (K, 3) points on lines, ahead, left, and how far a row of the picture reaches there, m.
+        """
         if not len(posts) + len(lines):
             return
         numbers = self.settings
-        lines = lines[:: max(1, -(-len(lines) // numbers.most_lines))]
+        lines = lines[:: max(1, -(-len(lines) // numbers.most_lines))] * np.array([1.0, 1.0, numbers.rows])
         logs = log_weights(
             self.particles,
             np.ascontiguousarray(lines),
@@ -182,8 +189,11 @@ class ParticleFilter:
         away = post[:, DISTANCE] + post[:, SPREAD] * self._rng.standard_normal(count)
         towards = self._rng.uniform(-math.pi, math.pi, count)
         spots = stands + away[:, None] * np.stack([np.cos(towards), np.sin(towards)], axis=1)
-        outside = (np.abs(spots) > self._reach).any(axis=1)
         poses = np.column_stack([spots, wrapped(towards + math.pi - post[:, BEARING])])
+        both = _from_two(posts)
+        if both is not None:
+            poses[::2] = both + np.array([0.1, 0.1, 0.05]) * self._rng.standard_normal((len(poses[::2]), 3))
+        outside = (np.abs(poses[:, :2]) > self._reach).any(axis=1)
         return np.where(outside[:, None], self._anywhere(count), poses)
 
     # ---- what is believed
@@ -213,6 +223,20 @@ class ParticleFilter:
         )
 
 
+def _from_two(posts: Floats) -> Floats | None:
+    """(3,) the pose from which two known posts look as they do; None if there are not two."""
+    known = posts[(posts[:, FIRST_X:SECOND_X] == posts[:, SECOND_X:]).all(axis=1)]
+    if len(known) < 2:
+        return None
+    seen = known[:2, DISTANCE, None] * np.column_stack([np.cos(known[:2, BEARING]), np.sin(known[:2, BEARING])])
+    stand = known[:2, FIRST_X:SECOND_X]
+    (dx, dy), (ex, ey) = stand[1] - stand[0], seen[1] - seen[0]
+    heading = math.remainder(math.atan2(dy, dx) - math.atan2(ey, ex), 2 * math.pi)
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = (stand - seen @ np.array([[c, s], [-s, c]])).mean(axis=0)
+    return np.array([x, y, heading])
+
+
 def _mean(guesses: Floats, weights: Floats) -> Floats:
     """(3,) of poses (N, 3); headings as directions."""
     total = weights.sum()
@@ -236,12 +260,12 @@ def post_row(
 
     Args:
         place: ahead and to the left, m.
-        spread: deviation of its distance in the picture, m.
+        spread: how far on the ground a row of the picture reaches there, m.
         candidates: where on the pitch it may stand, m.
         settings: of the filter.
     """
     away = math.hypot(*place)
     row = np.empty(POST)
-    row[:FIRST_X] = away, math.atan2(place[1], place[0]), math.hypot(spread, settings.post_share * away)
+    row[:FIRST_X] = away, math.atan2(place[1], place[0]), math.hypot(settings.rows * spread, settings.post_share * away)
     row[FIRST_X:SECOND_X], row[SECOND_X:] = candidates[0], candidates[-1]
     return row

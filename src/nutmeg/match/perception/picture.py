@@ -76,8 +76,8 @@ class Picture:
         """(...) colours of spots (..., 2) on the ground; -1 of those outside the picture."""
         pixels = self.pixels(np.concatenate([spots, np.zeros((*spots.shape[:-1], 1))], axis=-1))
         inside = in_picture(self.cameras, np.nan_to_num(pixels, nan=-1.0))
-        column, row = np.where(inside[..., None], np.nan_to_num(pixels), 0.0).astype(int).T
-        return np.where(inside, self.classes[row.T, column.T].astype(np.int16), -1)
+        whole = np.where(inside[..., None], np.nan_to_num(pixels), 0.0).astype(int)
+        return np.where(inside, self.classes[whole[..., 1], whole[..., 0]].astype(np.int16), -1)
 
     def away(self, spot: Floats) -> float:
         """How far a spot (2,) on the ground is from below the camera, m."""

@@ -42,7 +42,7 @@ class FoundPost:
     place: tuple[float, float]
     """Of its axis: ahead and to the left, m."""
     spread: float
-    """Deviation of the distance, m."""
+    """How far on the ground a row of the picture reaches there, m."""
     side: Literal["left", "right"] | None
     """Which of its goal, as seen from the pitch; None if that cannot be told."""
 

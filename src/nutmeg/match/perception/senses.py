@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from nutmeg.body.ball import load_ball
+from nutmeg.body.field import load_field
 from nutmeg.errors import UsageError
 from nutmeg.match.behaviour.camera_geometry import WHICH
+from nutmeg.match.behaviour.eyes import load_eyes
 from nutmeg.match.brain import Seen, SeenMark, SeenRobot
 from nutmeg.match.perception.ball import find_ball
 from nutmeg.match.perception.blobs import find_blobs
@@ -91,7 +93,7 @@ class CameraSenses:
         self.seen = Seen()
         """What the last pictures showed, in the body's frame."""
         self.lines: Floats = np.zeros((0, 3))
-        """(K, 3) points on lines: ahead, to the left, and their deviation, m."""
+        """(K, 3) points on lines: ahead, to the left, and how far a row of the picture reaches there, m."""
         self.ball: tuple[Floats, float, float] | None = None
         """Where on the pitch the ball was seen last (2,), its deviation, m, and when, s."""
 
@@ -188,6 +190,14 @@ class CameraSenses:
             told_ago=NEVER,
         )
         return Belief(time=time, me=pose, ball=ball, mates=nobody, opponents=nobody, upright=True)
+
+
+def compile_now() -> None:
+    """Compiles what is compiled, so that no first decision takes longer than a player may think."""
+    senses = CameraSenses(load_field("spl2011"), load_eyes("nao"), rng=np.random.default_rng(0))
+    dark = np.zeros((240, 320, 3), np.uint8)
+    senses.look(dict.fromkeys(WHICH, dark), (0.0, 0.0), Side.LEFT)
+    senses.filter.observe(np.ones((1, 7)), np.ones((1, 3)))
 
 
 def _once(things: list[Found]) -> list[Found]:

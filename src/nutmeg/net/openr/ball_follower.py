@@ -13,6 +13,7 @@ The trot is `motion.trot` in frames of 8 ms, with parameters of any walk of the 
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ from nutmeg.net.openr.ball_finder import BallFinder, BallSighting
 from nutmeg.net.openr.models import FRAME, FRAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nutmeg.net.openr.client import CameraPicture, OpenrClient, Sensors
     from nutmeg.net.openr.models import Model
 
@@ -79,8 +82,8 @@ class BallFollower:
         self.trot = Trot(AiboLegs(table), [trot], period=FRAME * 1e-6)
         self._neck = Neck(dict(zip(table.joints, table.limits.tolist(), strict=True)))
         self._pictures: deque[tuple[float, BallSighting | None]] = deque(maxlen=64)
-        self._heads: deque[tuple[float, float, float]] = deque(maxlen=16)
-        self._seen_at = -math.inf
+        self._heads: deque[tuple[float, float, float, float]] = deque(maxlen=64)
+        self._seen_at, self._turned = -math.inf, 0.0
         self.bearing = 0.0
         """Of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
         self.pitch = self.manner.look
@@ -104,11 +107,11 @@ class BallFollower:
 
     def decide(self, sensors: Sensors) -> dict[str, list[float]]:
         """References of legs and neck for the next frames, from a sensor vector."""
-        self._heads.append((sensors.time, sensors["NECK:pan"], self._neck.pitch(sensors)))
+        self._heads.append((sensors.time, sensors["NECK:pan"], self._neck.pitch(sensors), self._turned))
         while self._pictures and self._pictures[0][0] <= sensors.time - LATE * VECTOR:
-            time, seen = self._pictures.popleft()
+            taken, seen = self._pictures.popleft()
             if seen is not None:
-                self._notice(seen, time)
+                self._notice(seen, taken, sensors.time)
         searching = sensors.time - self._seen_at > self.manner.lost
         wanted = self._search() if searching else self._approach()
         rows = []
@@ -116,18 +119,19 @@ class BallFollower:
             self.trot.advance(wanted)
             rows.append(self.trot.angles()[0].ravel())
         legs = dict(zip(LEGS, np.transpose(rows).tolist(), strict=True))
-        self.bearing -= float(self.trot.velocity()[0, 2]) * VECTOR
+        turn = float(self.trot.velocity()[0, 2]) * VECTOR
+        self.bearing, self._turned = self.bearing - turn, self._turned + turn
         side = math.copysign(self.manner.aside, self.bearing)
         neck = self._neck.angles(*((side, self.manner.look) if searching else (self.bearing, self.pitch)))
         return legs | {name: [angle] * FRAMES for name, angle in neck.items()}
 
-    def _notice(self, seen: BallSighting, time: float) -> None:
-        """Changes its mind about where the ball is."""
-        _, pan, pitch = min(self._heads, key=lambda head: abs(head[0] - time))
-        anew = time - self._seen_at > self.manner.lost
+    def _notice(self, seen: BallSighting, taken: float, now: float) -> None:
+        """Changes its mind about where the ball is, from a picture that was taken at some time."""
+        _, pan, pitch, turned = min(self._heads, key=lambda head: abs(head[0] - taken))
+        anew = now - self._seen_at > self.manner.lost
         share = 1.0 if anew else self.manner.believe
-        self._seen_at = time
-        self.bearing += share * (pan + seen.left - self.bearing)
+        self._seen_at = now
+        self.bearing += share * (pan + seen.left + turned - self._turned - self.bearing)
         self.pitch += share * (pitch + seen.above - self.pitch)
         self.distance = seen.distance * math.cos(pitch + seen.above)
 
@@ -178,8 +182,8 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
     """Has a robot follow the ball for so long in simulated time; whether it has arrived, which ends it."""
     robot.power(on=True)
     robot.set_gains()
-    robot.move(follower.standing(), seconds=0.8)
-    newest = deque([next(robot.sensors())], maxlen=1)
+    catch_up(robot)
+    newest = deque([stand_up(robot, follower.standing())], maxlen=1)
     end = newest[0].time + seconds
     robot.observe_pictures(follower.see)
     robot.observe_sensors(newest.append)
@@ -187,3 +191,30 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
         robot.command(follower.decide(newest[0]))  # one vector for what came meanwhile: none queue up
         robot.spin(VECTOR / 2)  # until the next vector
     return follower.arrived
+
+
+def catch_up(robot: OpenrClient) -> None:
+    """Reads sensor vectors that came while nobody read them, so that commands are not sent for each of them."""
+    while not robot.design.lock_step:
+        began = time.monotonic()
+        next(robot.sensors())
+        if time.monotonic() - began > VECTOR / 4:  # this one had to be waited for
+            return
+
+
+def stand_up(robot: OpenrClient, pose: Mapping[str, float], *, seconds: float = 0.8) -> Sensors:
+    """Moves joints to a pose at an even speed, a command vector for each sensor vector; returns the last of those.
+
+    Unlike `OpenrClient.move` it does not wait for reports, which come by the other connection, sooner or later: in
+    lock-step it takes the same number of vectors every time.
+    """
+    vectors = robot.sensors()
+    sensors = next(vectors)
+    begin, way = np.array([sensors[name] for name in pose]), np.array(list(pose.values()))
+    frames = FRAMES * max(1, round(seconds / VECTOR))
+    share = np.arange(1, frames + 1)[:, None] / frames
+    for first in range(0, frames, FRAMES):
+        rows = begin + share[first : first + FRAMES] * (way - begin)
+        robot.command(dict(zip(pose, rows.T.tolist(), strict=True)))
+        sensors = next(vectors)
+    return sensors

@@ -1,0 +1,130 @@
+"""Make the behavioural world like the physical one, or like real robots, from recordings of matches.
+
+Estimates how fast and how steadily robots walk, how far and where they kick, when they fall and how long they take to
+get up, and how the ball rolls, each with an interval. What the recordings cannot tell keeps the value of the base, and
+the report says why. Writes a TOML file for --behaviour of nutmeg play, and a report beside it.
+
+example: nutmeg calibrate behavioural --from runs/match-1/match.nutmeg
+         nutmeg calibrate behavioural --from runs/match-1 --from runs/match-2 --out body.toml --json
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from nutmeg.errors import FileError, UsageError
+
+if TYPE_CHECKING:
+    from nutmeg.match.behaviour.calibration import Calibrated
+    from nutmeg.terminal import Terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """Options of `nutmeg calibrate`."""
+
+    world: tyro.conf.Positional[Literal["behavioural"]]
+    """Which world is made like the recorded one."""
+    from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from"), tyro.conf.UseAppendAction] = ()
+    """A recording of a match, or a folder with such recordings; give it several times for several."""
+    field: str | None = None
+    """The pitch of recordings that do not say it, as those of real robots."""
+    base: str = "nao-spark"
+    """Where numbers come from that the recordings cannot tell: settings by name, or a TOML file."""
+    out: Path = Path("body.toml")
+    """The file with the numbers; the report is written beside it, as a page of the same name."""
+    seed: int = 0
+    """Of the resampling that gives intervals."""
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Calibrates, writes file and report, and prints what was found."""
+    from nutmeg.match.behaviour.calibration import calibrate
+    from nutmeg.match.behaviour.settings import load_behaviour, write_behaviour
+    from nutmeg.view.calibration_report import calibration_report
+    from nutmeg.view.fit_report import write_report
+
+    if not arguments.out.name.endswith(".toml"):
+        raise UsageError(f"--out is {arguments.out}; it must be a name that ends in .toml.")
+    recordings, base, began = found_recordings(arguments.from_), load_behaviour(arguments.base), time.perf_counter()
+    with terminal.console.status(f"calibrating from {len(recordings)} recordings"):
+        found = calibrate(recordings, base=base, seed=arguments.seed, field=arguments.field)
+    report = calibration_report(
+        found, recordings, command=command_of(arguments), seconds=time.perf_counter() - began, seed=arguments.seed
+    )
+    page = arguments.out.with_suffix(".html")
+    try:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        write_behaviour(found.settings, arguments.out)
+    except OSError as error:
+        raise FileError(arguments.out, f"the numbers cannot be written: {error.strerror}.") from None
+    write_report(page, report)
+    _show(found, terminal)
+    terminal.say(f"numbers: {arguments.out}; report: {page}")
+    return {"body": arguments.out, "report": page, **as_json(found)}
+
+
+def found_recordings(given: tuple[Path, ...]) -> list[Path]:
+    """The recordings that are meant: those given, and those in folders that are given."""
+    if not given:
+        raise UsageError("say what to calibrate from: --from with a recording of a match.")
+    found = []
+    for path in given:
+        if not path.exists():
+            raise FileError(path, "is not there; needed is a recording of a match.")
+        inside = [] if (path / "manifest.toml").exists() or path.is_file() else sorted(path.glob("*.nutmeg"))
+        found += inside or [path]
+    return found
+
+
+def as_json(found: Calibrated) -> dict[str, Any]:
+    """All estimates, for programs."""
+    return {
+        "simulated_s": found.seconds,
+        "estimates": {
+            name: {
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "samples": one.samples,
+                "base": found.base.number(name),
+                "note": one.reason,
+            }
+            for name, one in found.estimates.items()
+        },
+    }
+
+
+def command_of(arguments: Arguments) -> str:
+    """The command that makes the same file again."""
+    words = ["nutmeg", "calibrate", arguments.world]
+    for path in arguments.from_:
+        words += ["--from", str(path)]
+    words += ["--base", arguments.base, "--out", str(arguments.out), "--seed", str(arguments.seed)]
+    return shlex.join([*words, *(["--field", arguments.field] if arguments.field else [])])
+
+
+def _show(found: Calibrated, terminal: Terminal) -> None:
+    rows = [
+        (
+            name,
+            f"{found.base.number(name):.4g}",
+            f"{one.value:.4g}",
+            f"{one.low:.4g} to {one.high:.4g}",
+            f"{one.samples}",
+        )
+        for name, one in found.estimates.items()
+        if one.value is not None
+    ]
+    terminal.table("", ("number", "base", "found", "95 %", "samples"), rows)
+    for name, one in found.estimates.items():
+        if one.value is None:
+            terminal.say(f"{name} stays {found.base.number(name):g}: {one.reason}.")

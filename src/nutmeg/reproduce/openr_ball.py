@@ -1,0 +1,216 @@
+"""How often an AIBO reaches the ball by its camera alone, over OPEN-R.
+
+    answer = openr_ball(Path("runs/openr-ball"))
+    answer["robots"]["ers7"]                        # {"reached": 10, "starts": 10}
+    answer["trials"][0]                             # where it began, whether and when it reached the ball
+
+The robot stands anywhere on the field of the Standard Platform League of 2011, looking anywhere, with the orange ball
+1 to 3 m away. The program is `net.openr.ball_follower`, connected over TCP to the same server as `nutmeg serve
+--protocol openr` runs; it gets sensor vectors and pictures and nothing else. Server and program are in lock-step and
+pictures are drawn in step, so that numbers do not depend on how busy the computer is. The ball is reached when it is
+within `REACHED` of the middle of the trunk, where the robot's paws are about to touch it, within `SECONDS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from nutmeg.errors import NutmegError
+from nutmeg.net.host_cameras_in_step import CamerasInStep
+from nutmeg.net.openr.ball_follower import BallFollower, follow_ball
+from nutmeg.net.openr.client import OpenrClient
+from nutmeg.net.openr.configuration import OpenrRobotSettings, OpenrSettings
+from nutmeg.net.openr.port import OpenrPort
+from nutmeg.net.openr.service import host_settings
+from nutmeg.net.robot_host import RobotHost
+from nutmeg.reproduce.seeds import each_seed, write_results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nutmeg.net.openr.seat import Seat
+
+Aibo = Literal["ers7", "ers210"]
+AIBOS: tuple[Aibo, ...] = ("ers7", "ers210")
+STARTS, QUICK_STARTS = 10, 1
+NEAREST, FARTHEST = 1.0, 3.0
+"""Between which the ball is away at the start [m]."""
+INSIDE = (2.7, 1.7)
+"""Robot and ball are put within this of the middle of the field, which is 6 x 4 m [m]."""
+SECONDS = 60.0
+"""How long the robot may take [s]."""
+REACHED = 0.25
+"""The ball is this near to the middle of the trunk when it is reached [m]."""
+PICTURES = 10.0
+"""Pictures a second that are drawn: a third of what the robot's camera makes, which takes a third of the time."""
+LOOK = 0.04
+"""How often the truth is looked at [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BallStart:
+    """Where a trial begins."""
+
+    robot: tuple[float, float]
+    heading: float
+    """Where the robot looks [rad]."""
+    ball: tuple[float, float]
+    bearing: float
+    """Of the ball from the robot, positive to the left [rad]."""
+    distance: float
+    """From the robot to the ball [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BallTrial:
+    """What came of it."""
+
+    start: BallStart
+    reached: bool
+    seconds: float | None
+    """Until the ball was reached; None if it was not."""
+    says_so: bool
+    """Whether the program thinks that it has arrived."""
+    nearest: float
+    """The nearest that the ball was to the middle of the trunk [m]."""
+    path: float
+    """How far the robot came from where it began [m]."""
+    problem: str = ""
+    """Why the program ended early, if it did."""
+
+
+def ball_start(rng: np.random.Generator) -> BallStart:
+    """A random start."""
+    while True:
+        robot, way = rng.uniform(-1, 1, 2) * INSIDE, rng.uniform(-math.pi, math.pi)
+        distance, heading = rng.uniform(NEAREST, FARTHEST), rng.uniform(-math.pi, math.pi)
+        ball = robot + distance * np.array([math.cos(way), math.sin(way)])
+        if (np.abs(ball) <= INSIDE).all():
+            bearing = (way - heading + math.pi) % (2 * math.pi) - math.pi
+            return BallStart(
+                robot=(float(robot[0]), float(robot[1])),
+                heading=heading,
+                ball=(float(ball[0]), float(ball[1])),
+                bearing=bearing,
+                distance=distance,
+            )
+
+
+def ball_trial(
+    start: BallStart,
+    *,
+    model: Aibo = "ers7",
+    walk: str = "trot",
+    seconds: float = SECONDS,
+    record: Path | None = None,
+) -> BallTrial:
+    """One start: a server and a program, in lock-step, in two threads."""
+    here = "127.0.0.1:0"
+    robot = OpenrRobotSettings(model=model, pos=start.robot, heading=start.heading, sensors=here, commands=here)
+    settings = OpenrSettings(robot=(robot,), ball_pos=start.ball)
+    port = OpenrPort(settings)
+    chosen = host_settings(settings, lock_step=True, record=record)
+    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, most=PICTURES)) as host:
+        watch = _Watch(host)
+        host.every(LOOK, "watch", watch.look)
+        program = _Program(next(iter(port.seats.values())), walk, seconds, host.stop)
+        program.start()
+        host.run(seconds + 5.0)
+        host.stop()
+    program.join()
+    reached = watch.reached_at is not None
+    return BallTrial(
+        start=start,
+        reached=reached,
+        seconds=watch.reached_at,
+        says_so=program.arrived,
+        nearest=watch.nearest,
+        path=watch.came,
+        problem=program.problem,
+    )
+
+
+class _Watch:
+    """Knows where robot and ball really are."""
+
+    def __init__(self, host: RobotHost) -> None:
+        assert host.worlds.ball is not None
+        self._pose, self._ball = host.worlds.robots[0].pose, host.worlds.ball
+        self._began = self._pose[0, :2].copy()
+        self.nearest, self.came = math.inf, 0.0
+        self.reached_at: float | None = None
+
+    def look(self, now: float) -> None:
+        """Takes note of how near the robot is."""
+        place = self._pose[0, :2]
+        distance = float(np.hypot(*(self._ball[0, :2] - place)))
+        self.nearest, self.came = min(self.nearest, distance), float(np.hypot(*(place - self._began)))
+        if distance < REACHED and self.reached_at is None:
+            self.reached_at = round(now, 3)
+
+
+class _Program(threading.Thread):
+    """The program in a thread of its own; ends the server when it has ended."""
+
+    def __init__(self, seat: Seat, walk: str, seconds: float, done: Callable[[], None]) -> None:
+        super().__init__(name="ball follower", daemon=True)
+        self._addresses, self._walk, self._seconds, self._done = seat.addresses, walk, seconds, done
+        self.arrived, self.problem = False, ""
+
+    def run(self) -> None:
+        """Follows the ball."""
+        try:
+            with OpenrClient(*self._addresses, timeout=120.0) as robot:
+                self.arrived = follow_ball(robot, BallFollower(robot.model, self._walk), seconds=self._seconds)
+        except NutmegError as error:
+            self.problem = str(error)
+        finally:
+            self._done()
+
+
+def openr_ball(
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    seeds: int | None = None,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Tries random starts and writes results.json.
+
+    Args:
+        out: folder for the results; starts that are there already are not tried again.
+        quick: one start of each robot instead of ten.
+        seed: of the first start.
+        seeds: how many starts.
+        on_progress: called with what is being done.
+    """
+    numbers = range(seed, seed + (seeds or (QUICK_STARTS if quick else STARTS)))
+    settings = {"seconds": SECONDS, "reached": REACHED, "walk": "trot", "pictures": PICTURES}
+    trials: list[dict[str, Any]] = []
+    for model in AIBOS:
+
+        def one(number: int, model: Aibo = model) -> dict[str, Any]:
+            on_progress(f"{model}, start {number - seed + 1} of {len(numbers)}")
+            start = ball_start(np.random.default_rng(SeedSequence(number, spawn_key=(8,))))
+            return {"robot": model, "seed": number, **dataclasses.asdict(ball_trial(start, model=model))}
+
+        trials += each_seed(out / model, list(numbers), settings, one)
+    counts = {
+        model: {
+            "reached": sum(bool(trial["reached"]) for trial in trials if trial["robot"] == model),
+            "starts": len(numbers),
+        }
+        for model in AIBOS
+    }
+    answer = {"experiment": "openr-ball", "robots": counts, "trials": trials, "settings": {**settings, "seed": seed}}
+    write_results(out, answer)
+    return answer
