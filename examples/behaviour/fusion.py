@@ -7,6 +7,7 @@ is too near, or too much to the side, to be seen.
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -19,6 +20,8 @@ DRIFT = 0.35
 """How fast an unseen ball may wander [m/s]."""
 FAR_OFF = 9.0
 """A sighting farther from what is believed (squared, in deviations) begins anew."""
+MESSAGE = re.compile(r"B:(-?\d+\.\d+):(-?\d+\.\d+):(\d\.\d+)")
+"""x, y and their deviation [m]."""
 CLOSE = 0.3
 """Nobody walks on towards something that the sonar hears nearer [m]."""
 
@@ -72,10 +75,9 @@ def fuse(percept: View, memory: Memory) -> FusedBall:
         place, variance = sighting(percept)
         ball.hear_of(place, variance)
     for heard in percept.heard:
-        if heard.team != percept.team or heard.direction is None:
-            continue  # an opponent, or oneself
-        x, y, deviation = map(float, heard.message.split(":"))
-        ball.hear_of(np.array([x, y]), deviation**2)
+        told = MESSAGE.fullmatch(heard.message)
+        if told is not None and heard.team == percept.team and heard.direction is not None:
+            ball.hear_of(np.array([float(told[1]), float(told[2])]), float(told[3]) ** 2)
     return ball
 
 
@@ -92,7 +94,7 @@ def message(percept: View) -> str | None:
     if percept.seen.ball is None:
         return None
     place, variance = sighting(percept)
-    return f"{place[0]:.2f}:{place[1]:.2f}:{math.sqrt(variance):.2f}"
+    return f"B:{place[0]:.2f}:{place[1]:.2f}:{min(math.sqrt(variance), 9.0):.2f}"
 
 
 def with_ball(belief: Belief, ball: FusedBall) -> Belief:

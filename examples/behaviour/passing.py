@@ -6,6 +6,7 @@ with no opponent beside the way.
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from nutmeg.match.team.request import Request
 
 FRESH = 1.0
 """What mates said longer ago is forgotten [s]."""
+MESSAGE = re.compile(r"P(\d+):(\d+\.\d):(-?\d+\.\d):(-?\d+\.\d)")
+"""Number, how far from the ball, x and y [m]."""
 LANE = 0.35
 """An opponent nearer to the way of a pass stops it [m]."""
 
@@ -24,7 +27,7 @@ def decide(percept: View, memory: Memory) -> Request:
     """What to do in the next tenth of a second."""
     belief = percept.belief
     heard = listen(percept, memory)
-    say = f"{percept.number}:{away(belief):.2f}:{belief.me.x:.1f}:{belief.me.y:.1f}"
+    say = f"P{percept.number}:{away(belief):.1f}:{belief.me.x:.1f}:{belief.me.y:.1f}"
     waiting = line_up(percept, memory)
     if waiting is not None:
         return Request(beam=waiting.beam, look=waiting.look, say=say, intent=waiting.intent)
@@ -44,10 +47,9 @@ def listen(percept: View, memory: Memory) -> dict[int, tuple[float, np.ndarray]]
     """What mates told lately: how far from the ball they are, and where."""
     known = memory.setdefault("told", {})
     for heard in percept.heard:
-        if heard.team != percept.team or heard.direction is None:
-            continue  # an opponent, or oneself
-        number, far, x, y = heard.message.split(":")
-        known[int(number)] = percept.time, float(far), np.array([float(x), float(y)])
+        told = MESSAGE.fullmatch(heard.message)
+        if told is not None and heard.team == percept.team and int(told[1]) != percept.number:
+            known[int(told[1])] = percept.time, float(told[2]), np.array([float(told[3]), float(told[4])])
     return {n: (far, place) for n, (time, far, place) in known.items() if percept.time - time < FRESH}
 
 

@@ -179,6 +179,7 @@ def test_one_player_attacks_at_a_time_and_passes_are_chosen_past_opponents() -> 
     assert passing.choose(belief, memory, {3: np.array([0.0, 1.0])})[2] == "play ahead"
 
 
+@pytest.mark.slow
 def test_the_player_with_cameras_knows_where_it_is_from_pictures() -> None:
     decide = read_decide(f"{EXAMPLES / 'vision'}.py:decide")
     assert decide.wants_images  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from nutmeg.match.decisions import Decision, Event, MovePlayer, PlaceBall, SwapE
 from nutmeg.match.facts import Facts
 from nutmeg.match.penalties import penalised
 from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.quiet import may_matter, quiet
+from nutmeg.match.quiet import looked, may_matter, quiet, until_look
 from nutmeg.match.referee import judge
 from nutmeg.match.rules import Rules, load_rules
 from nutmeg.match.state import MatchState, new_match
@@ -182,6 +182,40 @@ def test_it_is_quiet_until_the_next_look_or_the_end_of_the_half(spl: Rules) -> N
         spl, fouls=dataclasses.replace(spl.fouls, inactive=dataclasses.replace(spl.fouls.inactive, on=False))
     )
     assert quiet(state, calm) == pytest.approx(600.0)
+
+
+def test_a_look_that_finds_nobody_need_not_be_asked_for(spl: Rules) -> None:
+    state, place = live(spl), np.random.default_rng(3).uniform(1.0, 2.0, (2, 11, 2))
+    position = np.concatenate([place, np.full((2, 11, 1), STANDING)], axis=-1)
+    for _ in range(3):
+        step = until_look(state, spl)
+        assert step == pytest.approx(2.0)
+        assert quiet(state, spl, looks=False) > 500.0
+        facts = Facts.of(
+            time_step=step, ball=np.zeros(3), present=np.ones((2, 11), bool), position=position, cycle=CYCLE,
+            ball_before=np.zeros(3),
+        )  # fmt: skip
+        asked, decisions = judge(state, facts, spl)
+        told_by_itself = looked(state, step, place)
+        assert decisions == ()
+        for name in ("time", "mode_time", "elapsed", "mode", "down", "held", "score"):
+            assert getattr(told_by_itself, name) == getattr(asked, name), name
+        assert asked.still is not None
+        assert told_by_itself.still is not None
+        assert np.array_equal(told_by_itself.still.place, asked.still.place)
+        assert np.array_equal(told_by_itself.still.since, asked.still.since)
+        state = told_by_itself
+
+
+def test_looks_are_asked_for_while_somebody_is_down_or_play_is_stopped(spl: Rules) -> None:
+    state, position = live(spl), np.full((2, 11, 3), STANDING)
+    assert until_look(new_match(), spl) == math.inf
+    position[0, 2] = 1.0, 1.0, LYING
+    facts = Facts.of(time_step=0.1, ball=np.zeros(3), present=np.ones((2, 11), bool), position=position)
+    state, _ = judge(state, facts, spl)
+    assert state.down is not None
+    assert until_look(state, spl) == math.inf
+    assert quiet(state, spl, looks=False) == quiet(state, spl)
 
 
 def test_it_is_never_quiet_when_play_is_stopped_or_places_matter(spl: Rules, rules: Rules) -> None:

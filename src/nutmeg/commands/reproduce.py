@@ -8,6 +8,7 @@ example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce openr-ball
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
+         nutmeg reproduce camera-localisation --quick
 """
 
 from __future__ import annotations

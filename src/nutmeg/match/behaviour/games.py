@@ -33,7 +33,7 @@ from nutmeg.match.behaviour.world import BehaviourWorld
 from nutmeg.match.decisions import Event, SwapEnds
 from nutmeg.match.facts import SHAPE
 from nutmeg.match.penalties import penalised
-from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.play_modes import PlayMode, Side, clock_runs
 from nutmeg.match.quiet import looked, quiet, until_look
 from nutmeg.match.referee import judge
 from nutmeg.match.slots import SLOTS, slot_of
@@ -240,7 +240,7 @@ class BehaviourGames:
             goals=(left, right),
             falls=falls,
             fouls=fouls,
-            time=state.time,
+            time=state.time + (float(self._since[m]) if clock_runs(state.mode) else 0.0),
             over=state.mode is PlayMode.GAME_OVER,
         )
 
