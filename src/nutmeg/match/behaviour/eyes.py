@@ -20,7 +20,7 @@ from pathlib import Path
 from nutmeg.errors import UnknownNameError
 from nutmeg.settings import read_cached
 
-FOLDER = Path(__file__).parent / "data" / "eyes"
+FOLDER = Path(__file__).parent.parent / "data" / "eyes"
 
 Place = tuple[float, float, float]
 
