@@ -28,7 +28,21 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 def kernel(function: Function) -> Function:
     """The function, compiled when it is first called."""
-    compiled = njit(nogil=True)(function)
+    return _kept(function)
+
+
+def inlined(function: Function) -> Function:
+    """A kernel that is compiled into those that call it, for small ones that run often; x / 0 is not an error there."""
+    return _kept(function, forceinline=True, error_model="numpy")
+
+
+def unchecked(function: Function) -> Function:
+    """A kernel in which x / 0 is infinite, or not a number, instead of an error."""
+    return _kept(function, error_model="numpy")
+
+
+def _kept(function: Function, **options: object) -> Function:
+    compiled = njit(nogil=True, **options)(function)
     compiled.nutmeg_digest = _digest(function)
     cache = _Cache(function)
     cache.digest = compiled.nutmeg_digest

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.learning.walks import Walk
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.trot_walker import Steered
 
 BATCH, TOGETHER = 64, 8
 TURNS, LEAST = 3, 5
@@ -144,7 +144,7 @@ class _WalkedAndBare:
     def __init__(self, walk: Walk, count: int) -> None:
         scene = scene_with(walk.robot)
         self.worlds, self._bare = Worlds(scene, count), Worlds(scene, count)
-        self.walker: Walker = walker_of(self.worlds, [walk] * count)
+        self.walker: Steered = walker_of(self.worlds, [walk] * count)
         self.steps = steps_in(CYCLE, scene.timestep)
         self._ahead = 0.8 * self.walker.walk.top_speed()[:, 0]
         self._control, self._bare_control = self.worlds.batch.bind("ctrl"), self._bare.batch.bind("ctrl")

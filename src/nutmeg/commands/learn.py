@@ -1,9 +1,9 @@
 """Learn a walk: CMA-ES on a task, from a walk that exists, on all processors or a cluster.
 
 Tasks: go-to-target, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards, dynamic-avg-rewards,
-face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html and best.mp4, a
-video of the learned walk. Ctrl-C saves; the same command with the same --output goes on and ends with the same
-numbers, and more --generations go further.
+face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html
+and best.mp4, a video of the learned walk. Ctrl-C saves; the same command with the same --output goes on and ends with
+the same numbers, and more --generations go further.
 
 example: nutmeg learn --task go-to-target --robot nao-spark
          nutmeg learn --task dynamic-rewards --parameters extended --population 40 --generations 100 --threads 2
@@ -74,7 +74,7 @@ class Arguments:
     course: str | None = None
     """Another course than the task's own: go-to-target, holonomic, sprint, or a file."""
     parameters: Literal["searched", "extended"] | None = None
-    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve of walking ahead, or all."""
+    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve for going ahead, or all."""
     starts: int | None = None
     """From how many noisy starts each candidate is tried."""
     caution: float | None = None

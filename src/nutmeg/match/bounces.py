@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.world_kernels import BALL_OWNER
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def prepare_ball(model: mujoco.MjModel, ball: BallSettings, rate: int) -> None:
     model.dof_damping[rate : rate + 3], model.dof_damping[rate + 3 : rate + 6] = linear, angular
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def bounce(
     geoms: NDArray[np.int32],
     places: Floats,
@@ -109,7 +109,7 @@ def bounce(
             touches[slot_of[seat]] = True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _velocity(body: int, root_of: NDArray[np.int32], velocities: Floats, centres: Floats, place: Floats) -> Floats:
     """Of a body's point, (3,) m/s."""
     lever = place - centres[root_of[body]]

@@ -17,7 +17,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def pairs_of_boxes() -> NDArray[np.int64]:
     return np.array(found, np.int64)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def find_own_collisions(
     boxes: Ints,
     limbs: Ints,
@@ -79,7 +80,7 @@ def find_own_collisions(
                     collides[slots[k], limbs[column]] = True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, tolerance: float) -> bool:
     """Whether two boxes overlap by more than a tolerance along all directions that may separate them."""
     dx, dy, dz = places[two, 0] - places[one, 0], places[two, 1] - places[one, 1], places[two, 2] - places[one, 2]
@@ -108,13 +109,13 @@ def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, t
     return not _edges_part(sizes[one], sizes[two], turn, away, tolerance)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _radius(sizes: Floats, box: int) -> float:
     """Of the sphere about a box, m."""
     return math.sqrt(sizes[box, 0] ** 2 + sizes[box, 1] ** 2 + sizes[box, 2] ** 2)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats, tolerance: float) -> bool:
     """Whether a direction across an edge of each of two boxes separates them; `turn` and `away` as seen by the first.
 

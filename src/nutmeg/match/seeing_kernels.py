@@ -12,7 +12,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 DEGREES = 180.0 / math.pi
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see(
     eyes: Floats,
     turns: Floats,
@@ -90,7 +91,7 @@ def see(
     return used
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _into(point: Floats, eye: Floats, turn: Floats, offset: Floats, camera: Floats) -> None:
     """A point in a camera's frame, (3,)."""
     for j in range(3):
@@ -99,7 +100,7 @@ def _into(point: Floats, eye: Floats, turn: Floats, offset: Floats, camera: Floa
             camera[j] += turn[3 * i + j] * (point[i] - eye[i] + offset[i])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _in_view(camera: Floats, slope: float, nearest: float) -> bool:
     """Whether neither angle of a point is beyond that of a slope, and the point is not too near."""
     if camera[0] <= 0.0 or abs(camera[1]) > slope * camera[0]:
@@ -109,7 +110,7 @@ def _in_view(camera: Floats, slope: float, nearest: float) -> bool:
     return seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _polar(camera: Floats, noise: Floats, scales: Floats, out: Floats) -> None:
     """Writes distance and angles with noise."""
     flat = math.sqrt(camera[0] ** 2 + camera[1] ** 2)
@@ -119,7 +120,7 @@ def _polar(camera: Floats, noise: Floats, scales: Floats, out: Floats) -> None:
     out[2] = math.atan2(camera[2], flat) * DEGREES + scales[2] * noise[2]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cut(ends: Floats, slope: float) -> bool:
     """Cuts a segment (2, 3) to the pyramid |y|, |z| <= slope x, in place; False if nothing is left."""
     first, last = 0.0, 1.0

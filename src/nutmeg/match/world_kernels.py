@@ -15,7 +15,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,7 @@ BALL_OWNER = -2
 DEGREES = 180.0 / math.pi
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def read_contacts(
     geoms: NDArray[np.int32],
     places: Floats,
@@ -78,14 +79,14 @@ def read_contacts(
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _note_touch(seat: int, slot_of: Ints, touches: Bools) -> None:
     """Notes that a player touched the ball; below 0 it was the ground or a goal."""
     if seat >= 0 and slot_of[seat] >= 0:
         touches[slot_of[seat]] = True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _note_pair(one: int, two: int, place: Floats, count: int, pairs: Ints, pair_places: Floats) -> int:
     """Adds a pair of players unless it is there already or there is no room; returns how many there are."""
     low, high = min(one, two), max(one, two)
@@ -99,7 +100,7 @@ def _note_pair(one: int, two: int, place: Floats, count: int, pairs: Ints, pair_
     return count + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _add_force(
     sums: Floats,
     weights: Floats,
@@ -134,7 +135,7 @@ def _add_force(
         sums[3 + column] += turn * (xmat[i] * x + xmat[3 + i] * y + xmat[6 + i] * z)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def read_senses(
     qpos: Floats,
     qvel: Floats,

@@ -14,7 +14,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ ROOT = math.sqrt(0.5)
 TINY = 1e-12
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _turned(angle: float, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """A vector as the pelvis sees it, turned back by HipYawPitch (Rodrigues' formula)."""
     ay = ROOT
@@ -39,7 +40,7 @@ def _turned(angle: float, side: int, x: float, y: float, z: float) -> tuple[floa
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def soles_of(angles: Array, numbers: Array, hips: Array, out: Array) -> None:
     """Places of the soles, (N, 2, 3), of angles (N, 2, 6)."""
     thigh, tibia, bow, gap, sole = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
@@ -59,7 +60,7 @@ def soles_of(angles: Array, numbers: Array, hips: Array, out: Array) -> None:
             out[n, side, 2] = hips[side, 2] + z
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def angles_of(
     yaw_pitch: Array, soles: Array, up: Array, numbers: Array, hips: Array, limits: Array, out: Array
 ) -> None:
@@ -96,6 +97,6 @@ def angles_of(
                 out[n, side, joint] = min(max(found[joint], limits[side, joint, 0]), limits[side, joint, 1])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _wrapped(angle: float) -> float:
     return (angle + math.pi) % (2.0 * math.pi) - math.pi if abs(angle) > math.pi else angle

@@ -28,7 +28,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,25 +52,25 @@ TURN_OF_FEET = 0.71
 """How far a foot turns for each radian of its HipYawPitch."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def half_k(z_torso: Number) -> Number:
     """S4, halved: K = k / 2, k = sqrt(g / z_torso). The printed `k - 0.5 phi` means 0.5 k phi = K phi."""
     return np.sqrt(GRAVITY / z_torso) / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def filtered(step: Number, desired: Number, delta: Number, lowest: Number, highest: Number) -> Number:
     """S1: step + delta (desired - step); S2: cropped to the longest steps."""
     return np.minimum(np.maximum(step + delta * (desired - step), lowest), highest)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def fraction(phi: Number, phi_start: Number, phi_end: Number) -> Number:
     """S3: t, the share of the step that is over."""
     return (phi - phi_start) / (phi_end - phi_start)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def exchanged(half: Number, phi_end: Number) -> tuple[Number, Number]:
     """phi_start and phi_end of the pendulum that takes over, such that it matches the one that ends.
 
@@ -83,32 +84,32 @@ def exchanged(half: Number, phi_end: Number) -> tuple[Number, Number]:
     return start, (phi_end - start) / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def lifted_share(t: Number, f_g: Number) -> Number:
     """S8: z_frac = (1 - cos(2 pi (t - f_g) / f_a)) / 2 from t = f_g on, f_a = 1 - f_g, and 0 before."""
     aloft = np.maximum(t - f_g, 0.0) / np.maximum(1 - f_g, 1e-9)
     return (1 - np.cos(2 * np.pi * aloft)) / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def swayed(half: Number, phi: Number, y_sep: Number, y_shift: Number) -> Number:
     """S10: y_stance = y_sep / 2 + y_shift (-1.5 + 0.5 cosh(K phi)); y_swing = y_sep - y_stance."""
     return y_sep / 2 + y_shift * (0.5 * np.cosh(half * phi) - 1.5)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def moving_share(t: Number, f_s: Number) -> Number:
     """For S11 to S15: u = (t - f_s) / f_m within 0..1, f_m = 1 - f_s, the share of the swing foot's way in time."""
     return np.minimum(np.maximum((t - f_s) / (1 - f_s), 0.0), 1.0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def moved_share(u: Number) -> Number:
     """S11 and S15: (1 - cos(pi u)) / 2, from 0 to 1 (S11 is printed with a plus, which jumps)."""
     return (1 - np.cos(np.pi * u)) / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def swung_share(t: Number, f_s: Number) -> Number:
     """S12 and S13: where the swing foot is ahead, in step sizes.
 
@@ -121,7 +122,7 @@ def swung_share(t: Number, f_s: Number) -> Number:
     return waits * (-0.5 - (t - f_s)) + (1 - waits) * ((1 + f_s) * s - 0.5)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def placed(
     p: PendulumWalkSettings, half: float, t: float, phi: float, swing: int, step: Array, share: float, feet: Array
 ) -> float:
@@ -153,7 +154,7 @@ def placed(
     return groin
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def place(
     walks: Records, half: Array, phases: Array, swing: Integers, step: Array, stability: Array, feet: Array, more: Array
 ) -> None:
@@ -176,7 +177,7 @@ def place(
         more[n, 1 + swing[n]], more[n, 2 - swing[n]] = lifted_share(t, walks[n].f_g), 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def advance(
     walks: Records, half: Array, steps: Array, wanted: Array, period: float, phases: Array, swing: Integers, step: Array
 ) -> bool:

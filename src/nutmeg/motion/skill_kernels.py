@@ -13,7 +13,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,7 @@ STAND, WALK, STOP, FALL, GET_UP, STEADY, LENT = range(7)
 """Numbers of `skills.Skill`."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def follow_up(
     gyro: Array, felt: Array, period: float, gravity: float, plausible: float, drawn: float, up: Array
 ) -> None:
@@ -58,7 +59,7 @@ def follow_up(
         up[n, 0], up[n, 1], up[n, 2] = x / length, y / length, z / length
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def notice(
     up: Array, gyro: Array, period: float, limits: Array, fallen: Bools, lying: Integers, still: Bools, quiet: Array
 ) -> None:
@@ -82,7 +83,7 @@ def notice(
         still[n] = quiet[n] >= limits[3] - 1e-9
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def leave(
     state: Integers,
     since: Array,

@@ -16,7 +16,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _read(value: float, noise: float, step: float) -> float:
     """What a sensor says: with noise, in steps (0 for none)."""
     value += noise
     return np.rint(value / step) * step if step > 0.0 else value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def measure(
     motion: Array,
     pose: Array,
@@ -76,7 +77,7 @@ def measure(
             felt[n, i] = _read(felt[n, i], scales[1, 0] * shaken, scales[1, 1])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def lean(gyro: Array, felt: Array, trust: Array, tilt: Array) -> None:
     """The tilt that gyro and accelerometer tell: a complementary filter.
 
@@ -100,7 +101,7 @@ def lean(gyro: Array, felt: Array, trust: Array, tilt: Array) -> None:
         tilt[n, 0], tilt[n, 1] = roll, pitch
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def judge(
     walks: Records, feet: Array, soles: Array, tilt: Array, meant: Array, cycle: int, late: Integers, stability: Array
 ) -> None:
@@ -136,7 +137,7 @@ def judge(
         stability[n] = min(max(share, 0.0), 1.0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def tilt_feet(walks: Records, step: Array, feet: Array, soles: Array, up: Array) -> None:
     """Feet (N, 2, 3) as a torso sees them that leans by `tilt`, `tilt_x` and `lean_y`: places and upward directions."""
     for n in range(len(walks)):
@@ -155,7 +156,7 @@ def tilt_feet(walks: Records, step: Array, feet: Array, soles: Array, up: Array)
             up[n, side, 0], up[n, side, 1], up[n, side, 2] = -sp, sr * cp, cr * cp
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def balance(walks: Records, gyro: Array, more: Array, limits: Array, legs: Array) -> None:
     """Adds what the gyro says to ankles and hips, and tilts the lifted foot; within the joints' limits.
 
@@ -179,7 +180,7 @@ def balance(walks: Records, gyro: Array, more: Array, limits: Array, legs: Array
                 leg[joint] = min(max(leg[joint], limits[side, joint, 0]), limits[side, joint, 1])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def command(
     walks: Records,
     legs: Array,

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.random_kernels import FALL, MOTION, key, normal, normal_of, normal_pair, uniform, uniform_of
 
 SEED = np.uint64(2026)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@kernel
 def _many(seed: np.uint64, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     uniforms, normals = np.empty(count), np.empty((count, 2))
     for i in range(count):

@@ -16,9 +16,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.collision_kernels import FEET, bounds
 from nutmeg.match.behaviour.kick_kernels import rolled
 from nutmeg.match.behaviour.state import Posture
@@ -49,7 +49,7 @@ class Goals(NamedTuple):
     """No post or net is nearer to the halfway line, m."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:  # noqa: ANN401
     """Turns the ball's speed at a surface that moves with (vx, vy); False if it is leaving it already."""
     towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
@@ -60,7 +60,7 @@ def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: flo
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa: ANN401
     """Leaves a share of the ball's speed along a surface."""
     along = ball.vy * nx - ball.vx * ny
@@ -68,7 +68,7 @@ def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa:
     ball.vy -= (1.0 - share) * along * nx
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _surface_speed(player: Any, ball: Any) -> tuple[float, float]:  # noqa: ANN401
     """How a player's surface moves where the ball is [m/s]."""
     if player.posture != _STANDS[0]:
@@ -76,7 +76,7 @@ def _surface_speed(player: Any, ball: Any) -> tuple[float, float]:  # noqa: ANN4
     return player.vx - player.turn * (ball.y - player.y), player.vy + player.turn * (ball.x - player.x)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
     """Moves the ball out of who has stepped into it, and lets it roll as fast as it was met.
 
@@ -96,7 +96,7 @@ def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
         ball.y += slip * player.cos
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _push_out(player: Any, ball: Any, numbers: Any) -> bool:  # noqa: ANN401
     """Moves the ball out of a player's rectangle on the nearest way, if it is in it."""
     a, radius = bounds(player, numbers, FEET), ball.radius
@@ -119,7 +119,7 @@ def _push_out(player: Any, ball: Any, numbers: Any) -> bool:  # noqa: ANN401
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) -> None:  # noqa: ANN401
     """Rolls the ball for a step."""
     speed = math.hypot(ball.vx, ball.vy)
@@ -155,7 +155,7 @@ def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) 
         way *= (1.0 - share) * after / before
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _first_hit(
     players: Any,  # noqa: ANN401
     ball: Any,  # noqa: ANN401
@@ -193,7 +193,7 @@ def _first_hit(
     return best, best_x, best_y, what
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _into_rectangle(
     a: tuple[float, float, float, float, float, float], x: float, y: float, dx: float, dy: float, radius: float
 ) -> tuple[float, float, float]:
@@ -218,7 +218,7 @@ def _into_rectangle(
     return enter, side_x * a[2] - side_y * a[3], side_x * a[3] + side_y * a[2]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _into_post(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[float, float, float]:
     """The share of a way after which a point enters a circle around the origin, 1 if it does not, and the normal."""
     length, towards = dx * dx + dy * dy, x * dx + y * dy
@@ -238,7 +238,7 @@ def _into_post(x: float, y: float, dx: float, dy: float, radius: float) -> tuple
     return share, (x + share * dx) / radius, (y + share * dy) / radius
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _into_net(
     nets: Floats, w: int, x: float, y: float, dx: float, dy: float, radius: float
 ) -> tuple[float, float, float]:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.estimates import Estimate, several, statistic_estimate, unknown
 from nutmeg.match.behaviour.robust_fit import robust_fit
 from nutmeg.match.behaviour.state import Legs
@@ -61,7 +61,7 @@ STRAYS = 5.0
 """Windows that stray by so many robust standard deviations are not noise: somebody was in the way."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
     """Fills the paces (n, 3) that wishes (n, 3) lead to, and what each cycle says about which limit, (n, 6) of 0 or 1.
 

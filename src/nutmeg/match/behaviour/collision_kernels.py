@@ -19,8 +19,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from numba import njit
-
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.state import Posture
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ TORSO, FEET = 0, 1
 """Which rectangle of a robot."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def find_reaches(players: Any, numbers: Any) -> None:  # noqa: ANN401 (numpy records)
     """Tells of everybody a distance from its place beyond which none of its rectangles is [m]."""
     ahead = max(numbers.body_torso_ahead, numbers.body_base_front, numbers.body_base_back)
@@ -53,7 +52,7 @@ def find_reaches(players: Any, numbers: Any) -> None:  # noqa: ANN401 (numpy rec
             players[k].reach = numbers.body_lying_length + numbers.body_lying_width
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def bounds(player: Any, numbers: Any, feet: int) -> Rectangle:  # noqa: ANN401
     """The rectangle of a player: centre x, y [m], cosine and sine of its long axis, half its length and width [m].
 
@@ -77,7 +76,7 @@ def bounds(player: Any, numbers: Any, feet: int) -> Rectangle:  # noqa: ANN401
     return player.x + middle * cos, player.y + middle * sin, cos, sin, 0.5 * (far - near), 0.5 * width
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def overlap(a: Rectangle, b: Rectangle) -> tuple[float, float, float]:
     """How deep two rectangles (see `bounds`) are in each other [m], 0 if they are not, and the axis from a to b."""
     x, y = b[0] - a[0], b[1] - a[1]
@@ -100,7 +99,7 @@ def overlap(a: Rectangle, b: Rectangle) -> tuple[float, float, float]:
     return depth, axis_x, axis_y
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def part_robots(players: Any, ball: Any, numbers: Any, contact: Bools, pushed: Bytes, step: float) -> None:  # noqa: ANN401
     """Parts robots that overlap; notes contacts and pushes, (22, 22) over slots, and how that makes them fall."""
     for a in range(len(players)):
@@ -125,14 +124,14 @@ def part_robots(players: Any, ball: Any, numbers: Any, contact: Bools, pushed: B
                 _part(second, rest * depth, nx, ny, way * _hazard(first.posture, numbers))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _hazard(other: int, numbers: Any) -> float:  # noqa: ANN401
     """Of falling over somebody in a posture, 1/m."""
     hazard: float = numbers.fall_collision if other in (_UPRIGHT, _KICKING) else numbers.fall_lying
     return hazard
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _part(player: Any, way: float, nx: float, ny: float, hazard: float) -> None:  # noqa: ANN401
     """Moves a player who has met something along a direction [m], and notes how that may make it fall."""
     player.x += way * nx
@@ -142,7 +141,7 @@ def _part(player: Any, way: float, nx: float, ny: float, hazard: float) -> None:
     player.shove_y += hazard * ny
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def share_of(posture: int, other: int, speed: float, others_speed: float, shoved: float) -> float:
     """Of what parts two robots, the share of one, by their speeds towards each other."""
     if posture not in (_UPRIGHT, _KICKING):
@@ -155,7 +154,7 @@ def share_of(posture: int, other: int, speed: float, others_speed: float, shoved
     return ((1.0 - shoved) * speed + shoved * others_speed) / both
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def is_responsible(player: Any, other: Any, ball: Any, numbers: Any, speed: float, others_speed: float) -> bool:  # noqa: ANN401
     """Whether a player is to blame for running into another, by their speeds towards each other [m/s]."""
     if player.posture != _UPRIGHT or speed < numbers.push_least_speed or speed == 0.0:
@@ -171,7 +170,7 @@ def is_responsible(player: Any, other: Any, ball: Any, numbers: Any, speed: floa
     return own > others
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def part_from_posts(players: Any, numbers: Any, posts: Floats, radius: float, step: float) -> None:  # noqa: ANN401
     """Parts robots from goal posts (P, 2), and notes how that makes them fall."""
     if len(posts) == 0:
@@ -191,7 +190,7 @@ def part_from_posts(players: Any, numbers: Any, posts: Floats, radius: float, st
                 _part(player, depth if player.posture in (_UPRIGHT, _KICKING) else 0.0, -nx, -ny, hazard)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def into_circle(a: Rectangle, x: float, y: float, radius: float) -> tuple[float, float, float]:
     """How deep a rectangle and a circle are in each other [m], 0 if they are not, and the axis between."""
     along, across = (x - a[0]) * a[2] + (y - a[1]) * a[3], (y - a[1]) * a[2] - (x - a[0]) * a[3]

@@ -13,9 +13,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import inlined, kernel, unchecked
 from nutmeg.match.behaviour.motion_kernels import wrapped
 from nutmeg.match.behaviour.state import Legs, Posture
 from nutmeg.match.behaviour.strategy_kernels import decide_row
@@ -74,7 +74,7 @@ class Looks(NamedTuple):
     """Who has moved by less stands still, m."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@unchecked
 def decide_matches(
     chosen: Ints,
     rows: Rows,
@@ -119,7 +119,7 @@ def decide_matches(
             _give(rows, m, i, order, held[m, i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _give(rows: Rows, m: int, i: int, order: Floats, held: bool) -> None:
     """Passes a player's order on to the world, as `requests.order_from` does."""
     legs = int(order[LEGS])
@@ -136,7 +136,7 @@ def _give(rows: Rows, m: int, i: int, order: Floats, held: bool) -> None:
         rows.order_kick[m, i], rows.order_strength[m, i] = int(order[KICK]), order[STRENGTH]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None:
     """Puts a player upright into its own half, at a place as its team sees it [m, m, degrees]."""
     sign = 1.0 if i < MOST_PLAYERS else -1.0
@@ -148,7 +148,7 @@ def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None
     rows.posture[m, i], rows.busy[m, i] = _UPRIGHT, 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@unchecked
 def find_matters(
     chosen: Ints,
     rows: Rows,
@@ -199,7 +199,7 @@ def find_matters(
         flags[m] = matters
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _look(rows: Rows, m: int, looks: Looks, now: float) -> bool:
     """Whether somebody near the ball seems to stand still; if nobody does, this look is noted and done with."""
     for i in range(SLOTS):

@@ -18,8 +18,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import njit
-
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.random_kernels import KICK, key, normal_pair
 from nutmeg.match.behaviour.state import KickKind, Posture
 
@@ -33,7 +32,7 @@ _KICKING = int(Posture.KICKING)
 _LEFT_STRAIGHT, _LEFT_SIDE, _RIGHT_SIDE = int(KickKind.LEFT_STRAIGHT), int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def kicked_ball(kick: int, strength: float, x: float, y: float, numbers: Any) -> tuple[bool, float, float, int]:  # noqa: ANN401
     """What a kick does to a ball at a place of the robot's frame [m].
 
@@ -55,7 +54,7 @@ def kicked_ball(kick: int, strength: float, x: float, y: float, numbers: Any) ->
     return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick_straight_distance, STRAIGHT
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def strike(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa: ANN401 (numpy records)
     """Kicks the ball of a match for who comes to that moment of its kick within this step."""
     moment = numbers.kick_follow_through + 1e-9
@@ -79,7 +78,7 @@ def strike(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa:
         player.touched, player.kicked = 1, 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def rolled(speed: float, time: float, deceleration: float, damping: float) -> tuple[float, float]:
     """How far a ball rolls in a time [m], and how fast it then is [m/s]."""
     a, b = deceleration, damping
@@ -98,7 +97,7 @@ def rolled(speed: float, time: float, deceleration: float, damping: float) -> tu
     return way, max(left_over, 0.0) if until == time else 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def rolling_distance(speed: float, deceleration: float, damping: float) -> float:
     """How far a ball rolls until it stops [m]."""
     a, b = deceleration, damping
@@ -110,7 +109,7 @@ def rolling_distance(speed: float, deceleration: float, damping: float) -> float
     return speed / b - a / b**2 * math.log1p(z)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def launch_speed(distance: float, deceleration: float, damping: float) -> float:
     """How fast a ball must start to roll a distance [m/s]; with both kinds of friction by Newton's method."""
     a, b = deceleration, damping

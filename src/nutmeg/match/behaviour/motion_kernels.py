@@ -16,8 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import njit
-
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.random_kernels import (
     FALL,
     GETTING_UP,
@@ -47,7 +46,7 @@ _FIRST, _SECOND, _THIRD = 0, 1, 2
 _QUARTER = math.pi / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def begin_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401 (numpy records)
     """Turns orders into postures, paces, speeds and looks."""
     for k in range(len(players)):
@@ -58,7 +57,7 @@ def begin_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401 
         _look(player, numbers)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _take_order(player: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
     """Begins a kick or a dive of who stands, and the getting up of who lies."""
     legs = player.legs
@@ -83,7 +82,7 @@ def _take_order(player: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
         player.posture, player.busy = _RISING, time * max(0.5, 1.0 + numbers.get_up_spread * chance)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def within_limits(ahead: float, left: float, turn: float, numbers: Any) -> tuple[float, float, float]:  # noqa: ANN401
     """A wish [m/s, m/s, rad/s] scaled down to the ellipsoid of what the robot can walk; nonsense is no wish."""
     if not (math.isfinite(ahead) and math.isfinite(left) and math.isfinite(turn)):
@@ -94,7 +93,7 @@ def within_limits(ahead: float, left: float, turn: float, numbers: Any) -> tuple
     return ahead * share, left * share, turn * share
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _set_pace(player: Any, numbers: Any) -> None:  # noqa: ANN401
     """Brings the pace towards the wish, as fast as the robot can; who does something else has none."""
     if player.posture != _UPRIGHT:
@@ -112,7 +111,7 @@ def _set_pace(player: Any, numbers: Any) -> None:  # noqa: ANN401
     player.pace_turn += min(max(turn - player.pace_turn, -most), most)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _disturb(player: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
     """Draws the real speeds of this cycle, and what the robot believes to walk."""
     ahead, left, turn = player.pace_ahead, player.pace_left, player.pace_turn
@@ -135,7 +134,7 @@ def _disturb(player: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
         player.believed_turn *= 1.0 + spread * normal_of(draws, _SECOND)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _look(player: Any, numbers: Any) -> None:  # noqa: ANN401
     """Turns the head towards where it is to look."""
     most = numbers.head_speed * CYCLE
@@ -147,7 +146,7 @@ def _look(player: Any, numbers: Any) -> None:  # noqa: ANN401
         player.pitch += min(max(pitch - player.pitch, -most), most)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def wrapped(angle: float) -> float:
     """An angle within half a turn to either side [rad]."""
     if -math.pi <= angle <= math.pi:
@@ -155,7 +154,7 @@ def wrapped(angle: float) -> float:
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def move(players: Any, step: float) -> None:  # noqa: ANN401
     """Walks for a step, along the chord of the arc, and says how that is over the pitch."""
     for k in range(len(players)):
@@ -174,7 +173,7 @@ def move(players: Any, step: float) -> None:  # noqa: ANN401
         player.y += step * player.vy
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def end_postures(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa: ANN401
     """Counts down what postures still last, and ends them: a kick, a dive, a try to get up."""
     for k in range(len(players)):
@@ -200,14 +199,14 @@ def end_postures(players: Any, ball: Any, numbers: Any, step: float) -> None:  #
             player.posture = _LYING
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def lie_down(player: Any, to: float) -> None:  # noqa: ANN401
     """Lets a player fall to a side of its own frame [rad]."""
     player.posture, player.busy, player.fallen_to, player.fell = _LYING, 0.0, to, 1
     player.pace_ahead, player.pace_left, player.pace_turn = 0.0, 0.0, 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def end_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
     """Tells how everybody really went in this cycle, and who falls."""
     for k in range(len(players)):
@@ -232,7 +231,7 @@ def end_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
             lie_down(player, to)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _walking_hazard(player: Any, numbers: Any) -> float:  # noqa: ANN401
     """The hazard of falling without being touched [1/s]."""
     ahead, left, turn = player.pace_ahead, player.pace_left, player.pace_turn

@@ -12,8 +12,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.strategy_rows import HEADING, MATES, X, Y
 from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD
@@ -36,7 +36,7 @@ FRESH = 1e-9
 """Who was seen in this very cycle, s."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_robots(
     w: Floats,
     own: int,
@@ -65,7 +65,7 @@ def see_robots(
         w[MATES + 4 * track + 3] = 1.0 if lying[i] else 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _nearest(w: Floats, own: int, kind: int, x: float, y: float, n: TrackerNumbers) -> int:
     """The track that a robot at a place is: the nearest, or a free one; -1 if there is none."""
     first = MOST_PLAYERS if kind == OPPONENT else 0
@@ -86,7 +86,7 @@ def _nearest(w: Floats, own: int, kind: int, x: float, y: float, n: TrackerNumbe
     return best if best >= 0 else free
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _move(w: Floats, at: int, x: float, y: float, spread: float, drift: float) -> None:
     """Moves a track towards where it is seen."""
     age = w[at + 2]

@@ -16,8 +16,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ BALL = np.dtype(
 """The ball, and of which match and cycle it is, for what is drawn by lot."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def load(rows: Rows, m: int, players: Any, ball: Any) -> int:  # noqa: ANN401 (numpy records)
     """Copies a match from the arrays of all; how many players it has. Nothing has happened to them yet."""
     ball.seed, ball.cycle = rows.seed[m], rows.cycle[m]
@@ -71,7 +71,7 @@ def load(rows: Rows, m: int, players: Any, ball: Any) -> int:  # noqa: ANN401 (n
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def store(rows: Rows, m: int, players: Any, ball: Any) -> None:  # noqa: ANN401
     """Copies a match back, and counts the cycle."""
     rows.cycle[m] += 1

@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 NOBODY = 22
 """The slot of draws that belong to no player, such as the ball's."""
@@ -38,7 +39,7 @@ _PURPOSES = np.uint64(256)
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@kernel
 def mix(word: np.uint64) -> np.uint64:
     """A word of 64 bits, of which each depends on all bits of the given one."""
     word = (word ^ (word >> _30)) * _FIRST
@@ -46,7 +47,7 @@ def mix(word: np.uint64) -> np.uint64:
     return word ^ (word >> _31)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def key(seed: np.uint64, cycle: int, slot: int, purpose: int) -> np.uint64:
     """The key of all draws for a purpose (below 256) of a player in a cycle of a match."""
     place = np.uint64(slot) * _PURPOSES + np.uint64(purpose)
@@ -54,20 +55,20 @@ def key(seed: np.uint64, cycle: int, slot: int, purpose: int) -> np.uint64:
     return word
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def bits(key: np.uint64, draw: int) -> np.uint64:
     """The 64 random bits of a draw."""
     word: np.uint64 = mix(key + _STEP * (np.uint64(draw) + _ONE))
     return word
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def uniform_of(key: np.uint64, draw: int) -> float:
     """A number in [0, 1), from a key; in steps of 2^-53."""
     return float(bits(key, draw) >> _11) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def normal_pair(key: np.uint64, draw: int) -> tuple[float, float]:
     """Two independent standard normals from one draw of a key (Box and Muller, 1958); none is beyond 6.8."""
     word = bits(key, draw)
@@ -76,21 +77,21 @@ def normal_pair(key: np.uint64, draw: int) -> tuple[float, float]:
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def normal_of(key: np.uint64, draw: int) -> float:
     """A standard normal, from a key: the first of `normal_pair`."""
     first: float = normal_pair(key, draw)[0]
     return first
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def uniform(seed: np.uint64, cycle: int, slot: int, purpose: int, draw: int) -> float:
     """A number in [0, 1)."""
     number: float = uniform_of(key(seed, cycle, slot, purpose), draw)
     return number
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def normal(seed: np.uint64, cycle: int, slot: int, purpose: int, draw: int) -> float:
     """A standard normal."""
     number: float = normal_of(key(seed, cycle, slot, purpose), draw)

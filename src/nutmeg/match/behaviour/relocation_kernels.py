@@ -12,8 +12,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.mind_rows import MISFIT, TT, XT, XX, XY, YT, YY
 from nutmeg.match.behaviour.strategy_rows import HEADING, X, Y
@@ -43,7 +43,7 @@ HABIT = 0.05
 """What a pose gets for each metre that it is nearer to where the player believed to be, in landmarks."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def begin_anew(
     w: Floats,
     things: int,
@@ -72,7 +72,7 @@ def begin_anew(
         w[XX], w[XY], w[YY], w[XT], w[YT], w[TT] = 0.04, 0.0, 0.04, 0.0, 0.0, 0.04
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _try_pairs(
     best: Best,
     i: int,
@@ -101,7 +101,7 @@ def _try_pairs(
     return best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _try(
     best: Best,
     heading: float,
@@ -133,7 +133,7 @@ def _try(
     return best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fits(
     x: float,
     y: float,

@@ -14,8 +14,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.marks import posts_of
 from nutmeg.match.behaviour.random_kernels import SONAR, normal
 from nutmeg.match.behaviour.state import Posture
@@ -67,7 +67,7 @@ class Sonar:
         return self.answers
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def listen_all(
     rows: NDArray[np.int64],
     seed: NDArray[np.uint64],
@@ -98,7 +98,7 @@ def listen_all(
                     answers[m, s, side] = min(max(best, nearest), farthest)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _nearest(
     m: int,
     s: int,
@@ -126,7 +126,7 @@ def _nearest(
     return best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def echo(ahead: float, left: float, radius: float, half: float) -> float:
     """Distance to the nearest point of a disc that is within `half` of straight ahead; inf if there is none."""
     far = math.sqrt(ahead * ahead + left * left)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.ball_kernels import push_ball, roll_ball
 from nutmeg.match.behaviour.collision_kernels import find_reaches, part_from_posts, part_robots
 from nutmeg.match.behaviour.kick_kernels import strike
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def step_matches(chosen: Ints, rows: Rows, numbers: Any, goals: Goals, players: Any, balls: Any) -> None:  # noqa: ANN401
     """One cycle of the matches `chosen` (K,).
 

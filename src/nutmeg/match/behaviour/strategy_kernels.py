@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.random_kernels import STRATEGY, uniform
 from nutmeg.match.behaviour.state import Legs
 from nutmeg.match.behaviour.strategy_legs import length, look, play_ball, stand, walk_to
@@ -115,7 +115,7 @@ DIVE_SOON, DIVE_PAUSE, DIVE_LEAST = 1.2, 6.0, 0.12
 """A dive is begun for a ball that passes so soon, so long after the last one [s], and so far aside at least [m]."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def decide_row(belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: Floats, order: Floats) -> None:
     """What a player wants."""
     order[:] = 0.0
@@ -153,7 +153,7 @@ def decide_row(belief: Floats, game: Floats, ground: Floats, traits: Floats, min
     hold_post(belief, game, ground, traits, mind, order, phase, theirs)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def note_mode(game: Floats, mind: Floats) -> int:
     """Keeps the mode in mind; returns the kind of play."""
     mode, side = int(game[MODE]), int(game[SIDE])
@@ -173,7 +173,7 @@ def note_mode(game: Floats, mind: Floats) -> int:
     return int(_PHASES[mode])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def barred(belief: Floats, game: Floats, ground: Floats, mind: Floats) -> bool:
     """Whether the player has just put the ball into play and must leave it to somebody else."""
     since = game[TIME] - mind[BARRED]
@@ -191,7 +191,7 @@ def barred(belief: Floats, game: Floats, ground: Floats, mind: Floats) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def goes(belief: Floats, game: Floats, traits: Floats, mind: Floats) -> bool:
     """Whether the player is one of those who go for the ball: as many as the strategy wants, the nearest first."""
     bx, by, own = belief[BALL_X], belief[BALL_Y], int(game[NUMBER]) - 1
@@ -213,7 +213,7 @@ def goes(belief: Floats, game: Floats, traits: Floats, mind: Floats) -> bool:
     return bool(nearer < traits[CHASERS])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def kicks_off(game: Floats, mind: Floats) -> bool:
     """Whether the own team has the next kick-off: after goals who conceded, else who began on the left, first."""
     mode, side = int(game[MODE]), int(game[SIDE])
@@ -222,7 +222,7 @@ def kicks_off(game: Floats, mind: Floats) -> bool:
     return bool((mind[FIRST_SIDE] == 1.0) == (mind[STARTED] == 0.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def line_up(belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: Floats, order: Floats) -> None:
     """Takes the place for the next kick-off."""
     stand(order, 1)
@@ -248,7 +248,7 @@ def line_up(belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: 
         order[BEAM], order[BEAM + 1], order[BEAM + 2] = x, y, heading
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def wander(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
     """Goes to one place after the other, whatever the ball does."""
     leg = int(game[TIME] / 5.0)
@@ -260,7 +260,7 @@ def wander(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
     order[INTENT] = 13
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def hold_post(
     belief: Floats,
     game: Floats,
@@ -292,7 +292,7 @@ def hold_post(
     order[INTENT] = 9 if theirs and mind[GOES] > 0.5 else 8
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def post_of(belief: Floats, game: Floats, traits: Floats, mind: Floats) -> int:
     """Which post is the own one: in the order of numbers, without the keeper and who is nearest to the ball."""
     own, best, goer = int(game[NUMBER]) - 1, math.inf, -1
@@ -312,7 +312,7 @@ def post_of(belief: Floats, game: Floats, traits: Floats, mind: Floats) -> int:
     return min(rank, len(POST_X) - 1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def allowed(
     ground: Floats, x: float, y: float, bx: float, by: float, kick_off: bool, theirs: bool
 ) -> tuple[float, float]:
@@ -336,7 +336,7 @@ def allowed(
     return x, y
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def keep_goal(
     belief: Floats,
     game: Floats,
@@ -373,7 +373,7 @@ def keep_goal(
     order[INTENT] = 7
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def dives(belief: Floats, game: Floats, ground: Floats, mind: Floats, order: Floats) -> bool:
     """Whether a ball is about to pass that only a dive can reach; orders it then."""
     line, vx, speed = -ground[LENGTH] / 2, belief[BALL_VX], length(belief[BALL_VX], belief[BALL_VY])
@@ -396,7 +396,7 @@ def dives(belief: Floats, game: Floats, ground: Floats, mind: Floats, order: Flo
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def wrapped(angle: float) -> float:
     """An angle between -pi and pi."""
     return (angle + math.pi) % (2.0 * math.pi) - math.pi

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.state import KickKind, Legs
 from nutmeg.match.behaviour.strategy_rows import (
     AHEAD,
@@ -100,19 +100,19 @@ LOW = -0.2
 """Pitch of a head that searches [rad]."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def length(x: float, y: float) -> float:
     """Of a vector; `math.hypot` takes several times as long."""
     return math.sqrt(x * x + y * y)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def stand(order: Floats, intent: int) -> None:
     """Stays where it is."""
     order[LEGS], order[INTENT] = _STAND, intent
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def look(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
     """Looks at the ball, now and then at a goal, and around if the ball is lost."""
     time, age = game[TIME], min(belief[SEEN], belief[TOLD])
@@ -133,7 +133,7 @@ def look(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
     order[PITCH] = -(below - ground[TILT]) if below > 0.55 * ground[TILT] else -below
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def nearest_goal(belief: Floats, ground: Floats) -> float:
     """Yaw of the goal that the head has to turn least for."""
     best = math.inf
@@ -144,7 +144,7 @@ def nearest_goal(belief: Floats, ground: Floats) -> float:
     return min(max(best, -YAW_LIMIT), YAW_LIMIT)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def walk_to(
     belief: Floats,
     game: Floats,
@@ -176,7 +176,7 @@ def walk_to(
     _wish(belief, game, ground, order, speed * c, speed * s, TURN_GAIN * turn, avoids)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _wish(
     belief: Floats,
     game: Floats,
@@ -212,7 +212,7 @@ def _wish(
     order[WISH + 2] = min(max(turn, -ground[TURN]), ground[TURN])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def around(belief: Floats, game: Floats, direction: float, way: float) -> float:
     """The direction to walk in: that of the target, or past whoever is in the way first."""
     nearest, bent = math.inf, direction
@@ -235,7 +235,7 @@ def around(belief: Floats, game: Floats, direction: float, way: float) -> float:
     return bent
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def blocked(belief: Floats, angle: float, within: float) -> float:
     """What opponents in the way of a ball cost."""
     cost, c, s = 0.0, math.cos(angle), math.sin(angle)
@@ -250,7 +250,7 @@ def blocked(belief: Floats, angle: float, within: float) -> float:
     return cost
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def goal_direction(belief: Floats, ground: Floats) -> float:
     """From the ball to the opponents' goal, or to the place before it if the ball lies beside it."""
     end, post = ground[LENGTH] / 2, ground[GOAL] / 2
@@ -260,7 +260,7 @@ def goal_direction(belief: Floats, ground: Floats) -> float:
     return math.atan2(min(max(y, -0.4 * post), 0.4 * post) - y, end + 0.15 - x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def choose_aim(belief: Floats, game: Floats, ground: Floats, traits: Floats) -> tuple[float, float]:
     """Direction in which to play the ball, and how strongly."""
     x, y = belief[BALL_X], belief[BALL_Y]
@@ -295,7 +295,7 @@ def choose_aim(belief: Floats, game: Floats, ground: Floats, traits: Floats) -> 
     return _wrapped(best), strength
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def play_ball(
     belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: Floats, order: Floats, restart: bool
 ) -> None:
@@ -329,7 +329,7 @@ def play_ball(
         mind[FOOT] = 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def dribble(
     belief: Floats, game: Floats, ground: Floats, traits: Floats, order: Floats, aim: float, dx: float, dy: float
 ) -> None:
@@ -346,7 +346,7 @@ def dribble(
     order[INTENT] = 6
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def strike(
     belief: Floats,
     game: Floats,
@@ -383,7 +383,7 @@ def strike(
     order[INTENT] = 4
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _wrapped(angle: float) -> float:
     """An angle between -pi and pi."""
     return (angle + math.pi) % (2.0 * math.pi) - math.pi

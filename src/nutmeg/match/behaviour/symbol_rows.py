@@ -17,8 +17,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.learning.environments.layout import Layout, Part
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.state import Posture
@@ -177,7 +177,7 @@ def believed(beliefs: Floats, players: int) -> dict[str, Floats]:
     return parts
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_rows(slots: Ints, count: Ints, kind: NDArray[np.int8], polar: Floats, players: int, out: Floats) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])

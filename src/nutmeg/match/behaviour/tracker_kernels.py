@@ -19,8 +19,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import inlined, unchecked
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.mind_rows import (
     BU,
@@ -98,7 +98,7 @@ WANDERS = 0.1
 """How far such a ball may get in a cycle, m."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@unchecked
 def track_all(
     rows: Ints,
     present: Bools,
@@ -135,7 +135,7 @@ def track_all(
             tell(w, s % PLAYERS)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _walk(w: Floats, ahead: float, left: float, turn: float, n: TrackerNumbers) -> None:
     """Moves pose and odometer by a cycle's odometry, which is told as seen half way through the turn."""
     half = w[HEADING] + 0.5 * turn
@@ -162,7 +162,7 @@ def _walk(w: Floats, ahead: float, left: float, turn: float, n: TrackerNumbers) 
     w[TT] += around * around
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _roll(w: Floats, ahead: float, left: float, kicking: bool, n: TrackerNumbers) -> None:
     """Lets the ball roll for a cycle, and time pass for it."""
     dt, u, v = n.step, w[BU], w[BV]
@@ -192,7 +192,7 @@ def _roll(w: Floats, ahead: float, left: float, kicking: bool, n: TrackerNumbers
     w[PVV] += push
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_landmarks(
     w: Floats,
     things: int,
@@ -240,7 +240,7 @@ def _see_landmarks(
     w[MISFIT] = misfit
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _seen_information(
     w: Floats, zx: float, zy: float, r11: float, r12: float, r22: float
 ) -> tuple[float, float, float]:
@@ -253,7 +253,7 @@ def _seen_information(
     return s22 * scale, -s12 * scale, s11 * scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _correct(w: Floats, zx: float, zy: float, ex: float, ey: float, i11: float, i12: float, i22: float) -> None:
     """Takes a landmark at z that is off by e into pose and covariance."""
     xx, xy, yy, xt, yt, tt = w[XX], w[XY], w[YY], w[XT], w[YT], w[TT]
@@ -273,13 +273,13 @@ def _correct(w: Floats, zx: float, zy: float, ex: float, ey: float, i11: float, 
     w[TT] = tt - _form(tx, ty, tx, ty, i11, i12, i22)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _form(ax: float, ay: float, bx: float, by: float, i11: float, i12: float, i22: float) -> float:
     """The product a' I b of two vectors with a symmetric matrix between them."""
     return ax * (i11 * bx + i12 * by) + ay * (i12 * bx + i22 * by)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _turn(w: Floats, off: float, variance: float) -> None:
     """Corrects the pose by a measured heading that is off by so much."""
     xt, yt, tt = w[XT], w[YT], w[TT]
@@ -295,7 +295,7 @@ def _turn(w: Floats, off: float, variance: float) -> None:
     w[TT] -= tt * tt * share
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_ball(w: Floats, distance: float, bearing: float, far: float, bearing_noise: float, gate: float) -> None:
     """Takes a sight of the ball."""
     way = w[ODO_T] + bearing
@@ -335,7 +335,7 @@ def _see_ball(w: Floats, distance: float, bearing: float, far: float, bearing_no
     w[PVV] -= _form(xv, yv, xv, yv, i11, i12, i22)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def find_ball(w: Floats, x: float, y: float, xx: float, xy: float, yy: float, speed: float) -> None:
     """Puts the ball at a place in the odometer's frame, with an unknown velocity of that size."""
     w[BX], w[BY], w[BU], w[BV] = x, y, 0.0, 0.0
@@ -345,7 +345,7 @@ def find_ball(w: Floats, x: float, y: float, xx: float, xy: float, yy: float, sp
     w[ODD] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def tell(w: Floats, own: int) -> None:
     """Writes what follows from pose and ball to the belief: spreads, the ball on the pitch, the player among mates."""
     w[SPREAD] = math.sqrt(0.5 * (w[XX] + w[YY]))

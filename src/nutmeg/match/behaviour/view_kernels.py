@@ -15,8 +15,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.random_kernels import normal_pair
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ class VisionNumbers(NamedTuple):
     post_height: float
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def aim(pose: Floats, head: Floats, m: int, s: int) -> Frame:
     """The frame of the head of player s in match m."""
     way = pose[m, s, 2] + head[m, s, 0]
     return pose[m, s, 0], pose[m, s, 1], math.cos(way), math.sin(way), head[m, s, 0], pose[m, s, 2]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Camera]:
     """The upper and the lower camera in the frame of the head."""
     x, y, z = n.neck
@@ -120,14 +120,14 @@ def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Came
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def into_head(x: float, y: float, frame: Frame) -> tuple[float, float]:
     """A place on the pitch in the frame of the head."""
     dx, dy = x - frame[0], y - frame[1]
     return frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, camera: Camera) -> bool:
     """Whether something that is nearer than a point covers it; `own` is the row that is the thing itself, or -1."""
     tx, ty = x - camera[X], y - camera[Y]
@@ -143,7 +143,7 @@ def hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, c
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def surely_out(x: float, y: float, farthest: float, across: float, height: float) -> bool:
     """Whether a thing is in no picture, told quickly: too far, behind, or far to a side for cameras at that height.
 
@@ -153,7 +153,7 @@ def surely_out(x: float, y: float, farthest: float, across: float, height: float
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def aside(x: float, y: float, half: float, across: float, height: float) -> bool:
     """Whether a thing of some half width neither is in a picture nor can hide what is; of the rest, not all do.
 
@@ -164,7 +164,7 @@ def aside(x: float, y: float, half: float, across: float, height: float) -> bool
     return off
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
     a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
@@ -173,7 +173,7 @@ def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float
     return seen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def cut(x: float, y: float, top: float, camera: Camera, across: float, up: float) -> tuple[float, float]:
     """The part of an upright line from the ground to `top` that is in a picture: its heights; none if low > high."""
     a, left = x - camera[X], abs(y - camera[Y])
@@ -195,7 +195,7 @@ def cut(x: float, y: float, top: float, camera: Camera, across: float, up: float
     return low, high
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def measure(
     x: float,
     y: float,
@@ -226,7 +226,7 @@ def measure(
     return math.sqrt(hx * hx + hy * hy), wrapped(math.atan2(hy, hx) + yaw), spread
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int, yaw: float, noise: float) -> Polar:
     """Where a thing of known width is found to be without its foot."""
     e, f = normal_pair(draw, count)
@@ -237,7 +237,7 @@ def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int,
     return distance / (1.0 + slope * e), wrapped(math.atan2(y, x) + noise * f + yaw), slope * distance
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def wrapped(angle: float) -> float:
     """An angle within half a turn."""
     if -math.pi <= angle <= math.pi:

@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import inlined, unchecked
 from nutmeg.match.behaviour.marks import POSTS, Kind
 from nutmeg.match.behaviour.random_kernels import VISION, key, normal_of, normal_pair, uniform_of
 from nutmeg.match.behaviour.state import Posture
@@ -73,7 +73,7 @@ OWN_POST, THEIR_POST, POST = Kind.OWN_POST.value, Kind.THEIR_POST.value, Kind.PO
 L_CROSSING, X_CROSSING = Kind.L_CROSSING.value, Kind.X_CROSSING.value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@unchecked
 def see_all(
     rows: Ints,
     seed: NDArray[np.uint64],
@@ -125,7 +125,7 @@ def see_all(
             count[m, s] = seen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _sway(speed: Floats, m: int, s: int, draw: np.uint64, spread: float, share: float) -> Sway:
     """The unknown tilt of a trunk; none of who stands."""
     if spread > 0.0 and (abs(speed[m, s, 0]) + abs(speed[m, s, 1]) > 0.005 or abs(speed[m, s, 2]) > 0.01):
@@ -134,7 +134,7 @@ def _sway(speed: Floats, m: int, s: int, draw: np.uint64, spread: float, share: 
     return 0.0, 0.0, 0.0, share
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _find_upright(
     m: int,
     own: int,
@@ -175,7 +175,7 @@ def _find_upright(
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_ball(
     ball_x: float, ball_y: float, gaze: Gaze, hiding: Floats, hiders: int, n: VisionNumbers, out: Floats
 ) -> int:
@@ -195,7 +195,7 @@ def _see_ball(
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _add(out: Floats, seen: int, kind: int, number: int, turn: float, polar: Polar) -> int:
     """Lists a thing after `seen` others, if it was found anywhere; returns how many there are now."""
     if polar[0] < 0.0:
@@ -205,7 +205,7 @@ def _add(out: Floats, seen: int, kind: int, number: int, turn: float, polar: Pol
     return seen + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_upright(
     row: int, count: int, gaze: Gaze, hiding: Floats, hiders: int, across: float, up: float, noise: float
 ) -> tuple[float, float, Polar]:
@@ -228,7 +228,7 @@ def _see_upright(
     return lowest, highest, polar
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_things(
     m: int,
     own: int,
@@ -276,7 +276,7 @@ def _see_things(
     return seen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_marks(
     own: int,
     mark_kind: Bytes,
@@ -312,7 +312,7 @@ def _see_marks(
     return seen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _team_number(i: int, own: int, half: int) -> int:
     """Which landmark it is, from 1, in the frame of the player's team: for the right one the pitch is turned round."""
     if own < SLOTS // 2 or i >= 2 * half:
@@ -320,7 +320,7 @@ def _team_number(i: int, own: int, half: int) -> int:
     return (i + half) % (2 * half) + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _see_ghost(gaze: Gaze, n: VisionNumbers, out: Floats, seen: int) -> int:
     """Lists perhaps a thing that is not there, at a place in a picture that is on the ground and not too far."""
     draw = gaze[3]
@@ -349,7 +349,7 @@ def _see_ghost(gaze: Gaze, n: VisionNumbers, out: Floats, seen: int) -> int:
     return listed
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[untyped-decorator]
+@inlined
 def _list(
     m: int,
     s: int,

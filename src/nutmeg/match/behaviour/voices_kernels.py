@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.mind_rows import BU, BV, ODO_T, ODO_X, ODO_Y
 from nutmeg.match.behaviour.random_kernels import VOICES, uniform
 from nutmeg.match.behaviour.strategy_rows import (
@@ -49,14 +49,14 @@ ROLLS = 0.5
 """Deviation of the velocity of a ball that is told of, m/s."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def arrives(seed: np.uint64, cycle: int, speaker: int, listener: int, loss: float) -> bool:
     """Whether a message of a cycle arrives, by slots."""
     luck: bool = uniform(seed, cycle, listener, VOICES, speaker) >= loss
     return luck
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def share_beliefs(
     rows: Ints,
     seed: NDArray[np.uint64],
@@ -93,7 +93,7 @@ def share_beliefs(
                     tell(minds[m, s], s - first)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _ball_spread(minds: Floats, m: int, k: int) -> float:
     """Variance of the place of the ball that a player tells, on the pitch; inf if it does not see it."""
     if minds[m, k, SEEN] > LATELY:
@@ -103,7 +103,7 @@ def _ball_spread(minds: Floats, m: int, k: int) -> float:
     return spread
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _believe(w: Floats, told: Floats, variance: float) -> None:
     """Puts the ball into a mind where another one has it on the pitch."""
     turn = w[ODO_T] - w[HEADING]

@@ -17,8 +17,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.team.camera import HALF_VIEW, onto_pitch
 from nutmeg.match.team.estimate import BALL, ROLL, SIZE, forget, inject, take
 from nutmeg.match.team.localisation_kernels import FAR, FLOOR, LEFT, point_rows
@@ -131,7 +131,7 @@ SEEABLE = 0.3
 """Nearer balls may be hidden by the limit of the camera [m]."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_ball(
     place: Floats,
     turn: Floats,
@@ -164,7 +164,7 @@ def see_ball(
     return kicked
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _update(
     place: Floats,
     turn: Floats,
@@ -186,7 +186,7 @@ def _update(
     return sum_
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _find(place: Floats, cov: Floats, ball: Floats, seen: Floats, far: float) -> None:
     """Puts the ball where it is seen, at rest, with the errors that it shares with the pose."""
     forget(cov, BALL, SIZE - BALL)

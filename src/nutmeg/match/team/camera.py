@@ -14,7 +14,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ YAW_LIMIT, PITCH_LIMIT = math.radians(120.0), math.radians(45.0)
 RADIANS = math.pi / 180.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def head_frame(yaw: float, pitch: float) -> tuple[Floats, Floats]:
     """The matrix that turns the camera's frame into the torso's, (3, 3), and where the camera is, (3,) m."""
     cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
@@ -46,7 +47,7 @@ def head_frame(yaw: float, pitch: float) -> tuple[Floats, Floats]:
     return turn, centre
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def spot(polar: Floats, turn: Floats, centre: Floats) -> Floats:
     """Where something is, seen from the torso (3,), that the camera sees at a distance [m] and two angles [degrees]."""
     left, up = polar[1] * RADIANS, polar[2] * RADIANS
@@ -58,7 +59,7 @@ def spot(polar: Floats, turn: Floats, centre: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def onto_pitch(polar: Floats, turn: Floats, centre: Floats, place: Floats, attitude: Floats) -> Floats:
     """The same on the pitch, (3,), for a torso at a place (3,) with an attitude (3, 3)."""
     seen, out = spot(polar, turn, centre), np.empty(3)

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def new_estimate() -> Estimate:
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def take(cov: Floats, delta: Floats, row: Floats, residual: float, variance: float, width: int) -> float:
     """Takes one measured number into covariance and errors (13,); returns its squared normalised innovation.
 
@@ -81,7 +82,7 @@ def take(cov: Floats, delta: Floats, row: Floats, residual: float, variance: flo
     return surprise * surprise / spread
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def turn_by(turn: Floats, x: float, y: float, z: float) -> None:
     """Turns an attitude (3, 3) by a small vector in the torso's frame, in place (Rodrigues' formula)."""
     angle = math.sqrt(x * x + y * y + z * z)
@@ -96,7 +97,7 @@ def turn_by(turn: Floats, x: float, y: float, z: float) -> None:
         turn[i, 2] = c + first * r + second * (p * y - q * x)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def inject(place: Floats, turn: Floats, slip: Floats, ball: Floats, delta: Floats) -> None:
     """Corrects the means by errors (13,)."""
     for i in range(3):
@@ -115,7 +116,7 @@ def inject(place: Floats, turn: Floats, slip: Floats, ball: Floats, delta: Float
     straighten(turn)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def straighten(turn: Floats) -> None:
     """Makes an attitude (3, 3) a rotation again that rounding has bent: rows of length 1 at right angles."""
     size = math.sqrt(turn[0, 0] ** 2 + turn[0, 1] ** 2 + turn[0, 2] ** 2)
@@ -133,7 +134,7 @@ def straighten(turn: Floats) -> None:
     turn[2, 2] = turn[0, 0] * turn[1, 1] - turn[0, 1] * turn[1, 0]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def carry(cov: Floats, to: int, by: int, share: float) -> None:
     """What errors do when number `to` grows by a share of number `by`: rows and columns of the covariance follow."""
     for j in range(len(cov)):
@@ -142,7 +143,7 @@ def carry(cov: Floats, to: int, by: int, share: float) -> None:
         cov[i, to] += share * cov[i, by]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def scale(cov: Floats, number: int, factor: float) -> None:
     """What errors do when a number is multiplied by a factor."""
     for j in range(len(cov)):
@@ -151,7 +152,7 @@ def scale(cov: Floats, number: int, factor: float) -> None:
         cov[i, number] *= factor
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def forget(cov: Floats, first: int, count: int) -> None:
     """Takes numbers out of the covariance: zeros in their rows and columns."""
     for i in range(first, first + count):
@@ -160,7 +161,7 @@ def forget(cov: Floats, first: int, count: int) -> None:
             cov[j, i] = 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def predict(
     place: Floats,
     turn: Floats,

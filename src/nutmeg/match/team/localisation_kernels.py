@@ -14,8 +14,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.team.camera import onto_pitch
 from nutmeg.match.team.estimate import SIZE, inject, take
 
@@ -39,7 +39,7 @@ SKEW = 0.26
 """Lines are not the same whose directions differ by more [rad]."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def point_rows(
     polar: Floats,
     point: Floats,
@@ -89,7 +89,7 @@ def point_rows(
         rows[k, 5] = camera[0] * way[1] - camera[1] * way[0]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_marks(
     place: Floats,
     turn: Floats,
@@ -133,13 +133,13 @@ def see_marks(
     return sum_, numbers
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def plausible(numbers: int) -> float:
     """What a sum of so many squared normal numbers stays below, nearly always."""
     return numbers + 15.0 + 6.0 * math.sqrt(2.0 * numbers)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_lines(
     place: Floats,
     turn: Floats,
@@ -182,7 +182,7 @@ def see_lines(
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _line_rows(
     known: Floats,
     one: Floats,

@@ -17,9 +17,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numba import njit
 
 from nutmeg.body.field import load_field
+from nutmeg.compiled import kernel
 from nutmeg.match.team.camera import HALF_VIEW, NECK, NOD, YAW_LIMIT
 from nutmeg.match.team.request import Look
 
@@ -87,7 +87,7 @@ def _pitch(far: float, height: float) -> float:
     return min(DOWN, HALF_VIEW * 0.7 - below)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def best_yaw(x: float, y: float, heading: float, bearing: float, aside: float, marks: Floats) -> float:
     """The yaw that has the ball, and most of the landmarks (M, 2), in view; near ones count more."""
     best, best_worth = bearing, -1.0

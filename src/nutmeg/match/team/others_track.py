@@ -15,8 +15,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.team.camera import onto_pitch
 
@@ -71,7 +71,7 @@ class OthersTrack:
             self.places[row], self.ages[row] = (x, y), age
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def see_players(
     rows: NDArray[np.int64],
     parts: Floats,

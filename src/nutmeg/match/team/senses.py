@@ -17,9 +17,9 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from nutmeg.body.ball import load_ball
+from nutmeg.compiled import kernel
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.team.ball_track import BallTrack
 from nutmeg.match.team.belief import BallBelief, Belief, Others, Pose
@@ -171,7 +171,7 @@ class Senses:
         self._ends.beamed(x, y, now=self._time)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def summary(place: Floats, turn: Floats, ball: Floats, cov: Floats) -> tuple[float, float, float, float, float, float]:
     """Place, heading, deviations of both, and the deviation of the ball as the player sees it."""
     spread = math.sqrt((cov[PLACE, PLACE] + cov[PLACE + 1, PLACE + 1]) / 2.0 + MISPLACED**2)

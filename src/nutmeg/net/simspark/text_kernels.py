@@ -14,8 +14,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from nutmeg.compiled import kernel
 from nutmeg.match.percept import EFFECTORS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def motors(message: bytes, joints: int) -> Floats | None:
     return speeds if _motors(np.frombuffer(message, np.uint8), _KEYS[:joints], speeds) else None
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fill(template: Text, values: Floats, out: Text) -> int:
     """Writes the text into `out`, and returns its length; -1 if a number is too large, or not one."""
     place, used = 0, 0
@@ -71,7 +71,7 @@ def _fill(template: Text, values: Floats, out: Text) -> int:
     return place
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _hundredths(value: float) -> int:
     """A number times a hundred, rounded to the nearest, and halves to even, as its exact value says."""
     product = value * 100.0
@@ -85,7 +85,7 @@ def _hundredths(value: float) -> int:
     return int(whole)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _write(hundredths: int, out: Text, place: int) -> int:
     """Writes hundredths as a number with two decimals; returns where the text goes on."""
     whole = hundredths // 100
@@ -103,7 +103,7 @@ def _write(hundredths: int, out: Text, place: int) -> int:
     return place + 3
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> bool:
     """Reads `(name number)` one after the other; whether that was all there is, and all names are known."""
     place, size, column = 0, len(text), -1
@@ -129,7 +129,7 @@ def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _column(key: int, keys: NDArray[np.int64], before: int) -> int:
     """Where a motor has its column, beginning with the one after the last; -1 of none."""
     for step in range(1, len(keys) + 1):
@@ -139,7 +139,7 @@ def _column(key: int, keys: NDArray[np.int64], before: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _number(text: Text, place: int) -> tuple[int, float]:
     """Reads a plain decimal; where the text goes on, and its value, or NaN if it is no such number."""
     sign = 1.0
