@@ -74,7 +74,7 @@ class Arguments:
     course: str | None = None
     """Another course than the task's own: go-to-target, holonomic, sprint, or a file."""
     parameters: Literal["searched", "extended"] | None = None
-    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve for going ahead, or all."""
+    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all."""
     starts: int | None = None
     """From how many noisy starts each candidate is tried."""
     caution: float | None = None
