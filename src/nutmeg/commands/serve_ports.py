@@ -78,7 +78,7 @@ def _lola(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, C
     )
     names = [placement.name for placement in robots]
     lola = LolaPort(dict(zip(names, paths, strict=True)), pictures=pictures, report=journal.report)
-    return settings, lola, _cameras(drawn=pictures is not None)
+    return settings, lola, _cameras(drawn=pictures is not None, in_step=arguments.lock_step)
 
 
 def _naos(arguments: Arguments) -> tuple[Placement, ...]:
@@ -140,7 +140,11 @@ def _openr(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, 
         record=_recording(arguments),
         patience=arguments.patience,
     )
-    return hosted, OpenrPort(settings, report=journal.write), _cameras(drawn=settings.pictures)
+    return (
+        hosted,
+        OpenrPort(settings, report=journal.write),
+        _cameras(drawn=settings.pictures, in_step=arguments.lock_step),
+    )
 
 
 def _needed(arguments: Arguments, robots: int) -> int:
@@ -157,9 +161,14 @@ def _recording(arguments: Arguments) -> Path | None:
     return arguments.record or new_folder(Path("runs"), "serve") / "robots.nutmeg"
 
 
-def _cameras(*, drawn: bool) -> Cameras:
+def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
+    """What makes pictures: a process of its own, or in lock-step the simulation itself, the same every time."""
     if not drawn:
         return None
+    if in_step:
+        from nutmeg.net.host_cameras_in_step import cameras_in_step
+
+        return cameras_in_step
     from nutmeg.net.host_camera_process import camera_feed
 
     return camera_feed
