@@ -91,11 +91,15 @@ def agreement(
     *,
     goal: float,
 ) -> dict[str, Any]:
-    """Rank correlations between two series, their intervals, and whether the goal is met."""
+    """Rank correlations between two series, their intervals, and whether the goal is met.
+
+    `error` is by how much strengths differ (root mean square, goals a game). Games drawn anew have their luck twice, in
+    both series, so that intervals lie lower than the correlation of what was played.
+    """
     designs = [design(names, results) for results in (first, second)]
     a, b = (_fit(*one) for one in designs)
     drawn_a, drawn_b = (_drawn(*one, rng, RESAMPLES) for one in designs)
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"error": float(np.sqrt(np.mean((a - b) ** 2)))}
     for word, of in (("spearman", spearman), ("kendall", kendall)):
         drawn = [of(x, y) for x, y in zip(drawn_a.T, drawn_b.T, strict=True)]
         answer[word] = of(a, b)

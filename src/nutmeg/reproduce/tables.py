@@ -302,7 +302,8 @@ def behaviour_predicts(answer: Mapping[str, Any]) -> Shown:
         f"rank correlation {word} calibration: Spearman {number(one['spearman'], 2)} "
         f"({number(one['spearman_interval'][0], 2)} to {number(one['spearman_interval'][1], 2)}), "
         f"Kendall {number(one['kendall'], 2)} ({number(one['kendall_interval'][0], 2)} to "
-        f"{number(one['kendall_interval'][1], 2)}); goal {answer['goal']}, met: {met(one['met'])}."
+        f"{number(one['kendall_interval'][1], 2)}); goal {answer['goal']}, met: {met(one['met'])}. "
+        f"Strengths differ by {number(one['error'], 2)} goals a game."
         for word, one in (("before", answer["before"]), ("after", answer["after"]))
     ]
     size = answer["settings"]
