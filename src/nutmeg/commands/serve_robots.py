@@ -134,7 +134,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         try:
             host.run(arguments.seconds or float("inf"))
         except KeyboardInterrupt:
-            pass
+            pass  # Ctrl-C before or after the host listens to it: it ends as asked
         except SimulationError as error:
             kept = f" Everything up to then is in {settings.record}." if settings.record else ""
             raise SimulationError(f"{error}{kept}") from None

@@ -163,7 +163,7 @@ class PicturePort:
         try:
             viewer.unsent = viewer.unsent[viewer.socket.send(viewer.unsent) :]
         except BlockingIOError:
-            pass
+            pass  # no room yet: it is watched, and tried again
         except OSError:
             self._drop(viewer)
             return
