@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -210,6 +211,7 @@ def test_an_interrupted_thread_pool_begins_nothing_more() -> None:
 
     def function(candidate: np.ndarray, rng: np.random.Generator) -> float:
         begun.append(candidate[0])
+        time.sleep(0.002)  # all of them would take ten seconds: longer than the main thread may be kept from its turn
         return 0.0
 
     def interrupt(done: int, total: int) -> None:
