@@ -37,6 +37,40 @@ MOST_RETRIES = 10
 REPEATED = re.compile(r"^(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+): error: redefinition of .\w+[\w\s*&]*.$", re.M)
 
 
+MISSING_HEADERS = frozenset(
+    {
+        *("AnalyzerAPI", "DataManager", "FastAllocator", "HWAddress", "ICMPProtocol", "IPEndpointMsg", "IPProtocol"),
+        *("IPv4Types", "Internet", "MemoryMapAgent", "MetaSpaceConf", "ODeque", "OPair", "OQueue", "OVRData"),
+        *("SharedMemoryAllocator", "SharedMemoryHeader", "StackAllocator", "SystemResource", "TID", "ThreadInfo"),
+        *("Util", "WellknownOID", "antIOStream", "escseqs", "stub_macro"),
+    }
+)
+"""Headers of the robot's SDK that this runtime does not have."""
+HINTS = (
+    (
+        re.compile(r"fatal error: (?:OPENR/|MCOOP/)?(?P<name>\w+)\.h: No such file"),
+        lambda match: match["name"] in MISSING_HEADERS,
+        "{name}.h belongs to the robot's SDK, but not to this runtime: README.md says what is there.",
+    ),
+    (
+        re.compile(r"fatal error: (?P<name>\w+)\.h: No such file"),
+        lambda match: match["name"] not in MISSING_HEADERS,
+        "{name}.h is no header of OPEN-R: name the folder or the program that it is in, too (-I FOLDER).",
+    ),
+    (
+        re.compile(r"error: .(?P<name>\w+). is not a member of .OPENR."),
+        lambda _match: True,
+        "OPENR::{name} is not in this runtime: all calls of the maker's Level 2 Reference Guide are, and no others.",
+    ),
+    (
+        re.compile(r"Error: (?:no such instruction|unknown mnemonic)"),
+        lambda _match: True,
+        "The source has instructions of the robot's MIPS processor in it, which no other can execute.",
+    ),
+)
+"""What a compiler's error means here: its text, whether this is it, what to say."""
+
+
 class BuildError(Exception):
     """Something that cannot be built; the text says what, and what the compiler said."""
 
@@ -123,8 +157,18 @@ def run_tool(command: list[str], what: str) -> None:
     """Runs a compiler; what it says becomes the error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
-        raise BuildError(f"{what} failed:\n{shlex.join(command)}\n{done.stdout}{done.stderr}")
+        said = f"{done.stdout}{done.stderr}"
+        raise BuildError(f"{what} failed:\n{shlex.join(command)}\n{said}{explained(said)}")
     sys.stderr.write(done.stderr)
+
+
+def explained(said: str) -> str:
+    """What a compiler's words mean for somebody who knows the robot; empty if nothing is known."""
+    for pattern, meant, text in HINTS:
+        for match in pattern.finditer(said):
+            if meant(match):
+                return text.format(**match.groupdict())
+    return ""
 
 
 def compile_sources(sources: list[Path], into: Path, includes: list[Path], settings: Settings) -> list[Path]:
@@ -291,7 +335,7 @@ def build(programs: list[Path], settings: Settings) -> Path:
             )
     if shutil.which(settings.compiler) is None:
         raise BuildError(f"there is no compiler '{settings.compiler}'; on Debian: apt-get install g++ make")
-    run_tool(["make", "-C", str(HERE), "--silent", "all", f"CXX={settings.compiler}"], "building the runner")
+    run_tool(["make", "-j2", "-C", str(HERE), "--silent", "all", f"CXX={settings.compiler}"], "building the runner")
     shutil.rmtree(settings.out / "objects", ignore_errors=True)
     libraries = [build_object(item, settings) for item in found]
     put_on_stick(list(roots), settings.out)

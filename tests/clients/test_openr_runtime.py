@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
+import wave
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -179,9 +181,9 @@ def test_structures_have_the_robots_layout_to_the_byte(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module", name="programs")
 def _programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both programs, built with warnings of old code left alone."""
+    """All programs, built with warnings of old code left alone."""
     out = tmp_path_factory.mktemp("openr")
-    for name in ("talk", "probe"):
+    for name in ("talk", "probe", "voice"):
         command = [sys.executable, str(CLIENT / "openr_build.py"), str(PROGRAMS / name), "-o", str(out / name)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -189,7 +191,7 @@ def _programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(script), *options], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([str(script), *options], capture_output=True, text=True, timeout=240, check=False)
 
 
 @needs_compiler
@@ -206,6 +208,55 @@ def test_objects_talk_when_they_are_ready_and_regions_come_back(programs: Path) 
     assert lines[-1] == "deasserted"
     assert "is skipped: no object here offers Nobody.Words.int.O" in done.stderr
     assert (programs / "talk/MS/OPEN-R/MW/DATA/P/HEARD.TXT").read_text() == "heard\n"
+
+
+def _write_ramp(path: Path) -> None:
+    """Two seconds of 16 kHz; every sample is its own number."""
+    with wave.open(str(path), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(16_000)
+        sound.writeframes(np.arange(32_000, dtype="<i2").tobytes())
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_a_program_is_heard_and_hears_and_is_told_the_system_s_facts(programs: Path, tmp_path: Path) -> None:
+    _write_ramp(tmp_path / "ramp.wav")
+    sound = ("--microphone", str(tmp_path / "ramp.wav"), "--speaker", str(tmp_path / "said.wav"))
+    years = [datetime.now(UTC).year]
+    done = _run(programs / "voice" / "run", "--no-robot", *sound)
+    years.append(datetime.now(UTC).year)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "power 95 3031"  # tenths of a kelvin
+    assert lines[1] in [f"year {year}" for year in years]
+    assert lines[2:6] == ["processor 0 256", "wireless 0 AIBONET 3", "unknown parameter 1", "unknown request 4096"]
+    assert lines[6] == "pointers 1 2 2"  # a copy was made before writing
+    assert lines[-1] == "said 2, heard something 1"
+    heard = [[int(word) for word in line.split()[1:]] for line in lines if line.startswith("vector")]
+    assert all(first % 512 == 0 and last == first + 511 for first, last in heard)
+    with wave.open(str(tmp_path / "said.wav")) as said:
+        assert (said.getframerate(), said.getnchannels()) == (16_000, 1)
+        samples = np.frombuffer(said.readframes(said.getnframes()), dtype="<i2")
+    assert np.count_nonzero(samples) == 2 * 1600  # two tenths of a second
+    assert set(np.unique(samples)) == {-16384, 0, 16384}
+
+
+@pytest.mark.parametrize(
+    ("problem", "meaning"),
+    [
+        ("X.h:1:10: fatal error: OPENR/OQueue.h: No such file or directory", "OQueue.h belongs to the robot's SDK"),
+        ("X.h:1:10: fatal error: Mine.h: No such file or directory", "Mine.h is no header of OPEN-R"),
+        ("X.cc:9: Error: no such instruction: `mfc0 $2,$12'", "the robot's MIPS processor"),
+        ("X.cc:9: error: 'RequireMWInfo' is not a member of 'OPENR'", "OPENR::RequireMWInfo is not in this runtime"),
+        ("X.cc:9: error: expected ';'", ""),
+    ],
+)
+def test_what_cannot_be_built_is_explained(builder: ModuleType, problem: str, meaning: str) -> None:
+    explained = builder.explained(problem)
+    assert meaning in explained
+    assert bool(explained) == bool(meaning)
 
 
 @needs_compiler
@@ -233,7 +284,7 @@ def _robot() -> Iterator[tuple[int, int]]:
     """An ERS-7 in lock-step on free ports."""
     chosen = settings_for(["ers7"], first_port=0, pictures=False)
     port = OpenrPort(chosen, report=lambda _line: None)
-    with RobotHost(host_settings(chosen, lock_step=True, noise=False), [port]) as host:
+    with RobotHost(host_settings(chosen, lock_step=True, noise=False, patience=600.0), [port]) as host:
         thread = threading.Thread(target=host.run)
         thread.start()
         try:
@@ -241,7 +292,7 @@ def _robot() -> Iterator[tuple[int, int]]:
             yield sensors, commands
         finally:
             host.stop()
-            thread.join(20)
+            thread.join(120)
 
 
 def _probe(programs: Path, sensors: int, commands: int) -> list[str]:
@@ -299,7 +350,7 @@ def test_a_picture_becomes_layers_with_colours_and_a_tag(programs: Path) -> None
         thread = threading.Thread(target=_serve_a_picture, args=(sensors, commands))
         thread.start()
         lines = _probe(programs, sensors.getsockname()[1], commands.getsockname()[1])
-        thread.join(20)
+        thread.join(120)
     seen = [line for line in lines if "inside" in line]
     count = 16 * 24 // 16  # pixels of the square, in units of 16
     assert seen == [

@@ -13,7 +13,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from nutmeg.cli import main
+from nutmeg.commands.journal import Journal
+from nutmeg.commands.serve_ports import planned
+from nutmeg.commands.serve_robots import Arguments
+from nutmeg.errors import UsageError
 from nutmeg.net.lola.client import LolaClient
+from nutmeg.net.openr.port import OpenrPort
 from nutmeg.recording import Recording
 
 
@@ -36,14 +41,16 @@ def started(folder: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def test_two_robots_are_served_until_ctrl_c_and_recorded(folder: Path) -> None:
-    process = started(folder, "--robots", "2", "--no-view", "--lock-step", "--clients", "2", "--show-schedule")
+    process = started(
+        folder, "--robots", "2", "--no-view", "--lock-step", "--clients", "2", "--patience", "600", "--show-schedule"
+    )
     with LolaClient.connect(folder / "robocup") as one, LolaClient.connect(folder / "robocup-2") as two:
         for _ in range(30):
             for client in (one, two):
                 client.sense()
                 client.send()
     process.send_signal(signal.SIGINT)
-    out, problems = process.communicate(timeout=60)
+    out, problems = process.communicate(timeout=240)
     assert process.returncode == 0, problems
     result = json.loads(out.splitlines()[-1])
     assert result["robots"] == ["nao-v6-1", "nao-v6-2"]
@@ -56,7 +63,7 @@ def test_two_robots_are_served_until_ctrl_c_and_recorded(folder: Path) -> None:
 
 def test_a_run_ends_by_itself_after_its_time(folder: Path) -> None:
     process = started(folder, "--no-record", "--seconds", "0.6", "--actuation", "ideal", "--no-noise")
-    out, problems = process.communicate(timeout=60)
+    out, problems = process.communicate(timeout=240)
     assert process.returncode == 0, problems
     result = json.loads(out.splitlines()[-1])
     assert result["simulated_s"] == pytest.approx(0.6)
@@ -73,6 +80,7 @@ def test_a_run_ends_by_itself_after_its_time(folder: Path) -> None:
         (["--socket", "a", "a"], "the same socket twice"),
         (["--clients", "2"], "--clients is 2"),
         (["--config", "x.toml"], "for OPEN-R"),
+        (["--awake"], "--awake is for OPEN-R"),
         (["--socket", "no/such/folder/robocup", "--no-record"], "cannot listen on the socket"),
         (["--port", "99999"], "ports are 0 to"),
         (["--record", "x.nutmeg", "--no-record"], "do not go together"),
@@ -84,6 +92,19 @@ def test_options_that_make_no_sense_are_told(
     monkeypatch.chdir(folder)
     assert main(["serve", "--protocol", "lola", "--no-view", *options]) in (2, 3)
     assert reason in " ".join(capsys.readouterr().err.split())
+
+
+def test_pose_and_awake_are_the_same_on_the_command_line_as_in_a_file(tmp_path: Path) -> None:
+    chosen = Arguments(protocol="openr", robot="ers210", robots=2, pose="stand", awake=True, no_record=True)
+    with Journal(lambda _line: None) as journal:
+        settings, port, _ = planned(chosen, journal)
+        assert [placed.pose for placed in settings.robots] == ["stand", "stand"]
+        assert isinstance(port, OpenrPort)
+        assert [robot.awake for robot in port.settings.robot] == [True, True]
+        plain = planned(Arguments(protocol="openr", no_record=True), journal)
+        assert plain[0].robots[0].pose == "ready"
+        with pytest.raises(UsageError, match=r"write `pose` and `awake` under \[\[robot\]\]"):
+            planned(Arguments(protocol="openr", config=tmp_path / "aibos.toml", awake=True), journal)
 
 
 def test_every_protocol_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:

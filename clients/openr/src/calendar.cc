@@ -5,7 +5,7 @@
 #include <cstring>
 
 OStatus OCalendarTime::SetTime(const OTime& time) {
-    const time_t local = time.GetLocalTime();
+    const time_t local = time.GetLocalTime() + otimeSTART;
     tm parts;
     gmtime_r(&local, &parts);
     year_ = parts.tm_year + 1900 - otimeSTART_YEAR;
@@ -29,7 +29,7 @@ OStatus OCalendarTime::GetTime(OTime* time) const {
     parts.tm_min = min_;
     parts.tm_sec = sec_;
     time->SetTimeDif(timeDif_);
-    return time->SetLocalTime(timegm(&parts));
+    return time->SetLocalTime(timegm(&parts) - otimeSTART);
 }
 
 OStatus OCalendarTime::GetTime(time_t* clock, sbyte* timeDif) const {

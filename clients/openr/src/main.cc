@@ -42,12 +42,25 @@ void wait_for_the_end(double seconds) {
     }
 }
 
+// Everything goes by the robot's time: 32 ms of sound for each sensor vector.
+void connect(RobotLink& link, VirtualRobot& robot, VirtualAudio& audio) {
+    robot.connect_link(link);
+    const auto forward = link.on_sensors;
+    link.on_sensors = [forward, &audio](Bytes vector) {
+        const auto& head = *reinterpret_cast<const OSensorFrameVectorData*>(vector.data());
+        const longword frame = head.vectorInfo.numData > 0 ? head.info[0].frameNumber : 0;
+        forward(std::move(vector));
+        audio.advance(frame);
+    };
+}
+
 // The order of the robot: first the system's objects, then all INIT, all connections, all START.
 void run(const Options& options) {
     RobotLink& link = robot_link();
     if (options.robot) link.open(options.address);
     VirtualRobot robot;
     VirtualAudio audio;
+    audio.use_files(options.microphone, options.speaker);
     Program program(options.verbose);
     robot.start();
     audio.start();
@@ -55,9 +68,9 @@ void run(const Options& options) {
     if (options.motors_on) link.send_power(true);
     program.send_all(oentryINIT, oreasonBOOT);
     if (!options.connections.empty()) program.connect(options.connections);
-    if (options.robot) robot.connect_link(link);
+    if (options.robot) connect(link, robot, audio);
     robot.be_ready();
-    audio.be_ready();
+    audio.be_ready(options.robot);
     activity().wait_until_idle(std::chrono::seconds(1));
     program.send_all(oentrySTART, oreasonBOOT);
     // What DoStart sent is under way to the robot before its time goes on.

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "wireless.h"
 
 namespace {
 
@@ -263,6 +264,18 @@ DNSEndpointError tell_address(const Endpoint& endpoint, DNSEndpointGetAddressMsg
     return DNS_SUCCESS;
 }
 
+// Those of WLANCONF.TXT, which are told and not asked: names are looked up by the host.
+DNSEndpointError tell_servers(DNSEndpointGetServerAddressesMsg& message) {
+    message.nscount = 0;
+    while (message.nscount < MAXNS) {
+        const std::string server =
+            nutmeg::openr::network_setting("DNS_SERVER_" + std::to_string(message.nscount + 1));
+        if (server.empty()) break;
+        message.addrList[message.nscount++] = IPAddress(server.c_str());
+    }
+    return DNS_SUCCESS;
+}
+
 void perform_dns(Endpoint& endpoint, antEnvMsg& message) {
     auto& answered = static_cast<DNSEndpointBaseMsg&>(message);
     switch (message.dstOperation) {
@@ -282,8 +295,17 @@ void perform_dns(Endpoint& endpoint, antEnvMsg& message) {
             close_endpoint(endpoint, message.dstModule);
             answered.error = DNS_SUCCESS;
             break;
+        case DNSEndpoint_Operation_GetServerAddresses:
+            answered.error = tell_servers(static_cast<DNSEndpointGetServerAddressesMsg&>(message));
+            break;
+        case DNSEndpoint_Operation_GetDefaultDomainName: {
+            auto& asked = static_cast<DNSEndpointNamedMsg&>(message);
+            std::strncpy(asked.name, nutmeg::openr::network_setting("DNS_DEFDNAME").c_str(), MAXDNAME - 1);
+            answered.error = DNS_SUCCESS;
+            break;
+        }
         default:
-            answered.error = DNS_SUCCESS;  // servers and domains are the host's affair
+            answered.error = DNS_SUCCESS;  // servers and domains are the host's affair: what is set changes nothing
     }
 }
 
@@ -299,6 +321,19 @@ void create_endpoint(antEnvCreateEndpointMsg& message) {
     endpoints[next_endpoint] = endpoint;
     message.moduleRef = antModuleRef(nullptr, next_endpoint++);
     message.error = ANT_SUCCESS;
+}
+
+// Parameters of the stack: the address that programs listen on, and what WLANCONF.TXT says; others are unknown.
+void tell_parameter(antEnvInitGetParamMsg& message) {
+    std::string value = nutmeg::openr::network_setting(message.key);
+    if (std::strcmp(message.key, "ETHER_IP") == 0) {
+        char text[16];
+        value = IPAddress(own_address()).GetAsString(text);
+    }
+    message.error = value.empty() ? ANT_FAIL : ANT_SUCCESS;
+    message.paramType = antEnv_InitParam_String;
+    std::strncpy(message.value.str, value.c_str(), sizeof(message.value.str) - 1);
+    message.value.str[sizeof(message.value.str) - 1] = 0;
 }
 
 // What every program may ask, endpoint or not; false if it is for an endpoint.
@@ -320,7 +355,7 @@ bool perform_general(antEnvMsg& message) {
             return true;
         }
         case antEnv_Operation_InitGetParam:
-            static_cast<antEnvInitGetParamMsg&>(message).error = ANT_FAIL;
+            tell_parameter(static_cast<antEnvInitGetParamMsg&>(message));
             return true;
         default:
             return false;

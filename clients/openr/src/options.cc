@@ -14,6 +14,8 @@ const char* const USAGE =
     "  --motors-on            switch the motors on first, for programs that leave that to others\n"
     "  --connections FILE     CONNECT.CFG: which subject serves which observer\n"
     "  --memory-stick FOLDER  what programs see as /MS\n"
+    "  --microphone FILE      what the microphones hear: WAV, 16 kHz, 16 bits (silence)\n"
+    "  --speaker FILE         where to keep what the speaker plays, as WAV\n"
     "  --seconds S            end after this time\n"
     "  --verbose              say what is loaded and connected\n"
     "SIGINT ends the program (DoStop, DoDestroy); SIGUSR1 presses the robot's pause button.\n";
@@ -66,6 +68,10 @@ Options read_options(int count, char** words) {
             options.connections = value();
         } else if (word == "--memory-stick") {
             options.memory_stick = value();
+        } else if (word == "--microphone") {
+            options.microphone = value();
+        } else if (word == "--speaker") {
+            options.speaker = value();
         } else if (word == "--seconds") {
             options.seconds = seconds_from(value());
         } else if (word == "--no-robot") {

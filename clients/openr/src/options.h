@@ -17,6 +17,8 @@ struct Options {
     double seconds = 0;  // 0: until it ends by itself or is interrupted
     std::string connections;
     std::string memory_stick;
+    std::string microphone;  // a sound file that the microphones hear
+    std::string speaker;     // a file for what the speaker plays
     std::vector<std::string> objects;
 };
 

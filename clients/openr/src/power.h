@@ -6,7 +6,6 @@
 #include <OPENR/OPower.h>
 
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace nutmeg::openr {
@@ -17,13 +16,22 @@ public:
     OPowerStatus status() const;
     // Sets or clears bits of the robot's status, and tells those who watch them.
     void set_bits(longword bits, bool on);
+    void set_volume(byte level);
+    void set_time_difference(sbyte hours);
     void observe(const OPowerStatus& when, const OServiceEntry& entry);
     bool unobserve(const OServiceEntry& entry);
 
 private:
+    struct Watcher {
+        OPowerStatus when;
+        OServiceEntry entry;
+    };
+    // Takes over a new status and tells those whom the difference concerns.
+    void change(const OPowerStatus& now);
+
     mutable std::mutex mutex_;
     OPowerStatus status_;
-    std::vector<std::pair<longword, OServiceEntry>> watchers_;
+    std::vector<Watcher> watchers_;
 };
 PowerState& power_state();
 

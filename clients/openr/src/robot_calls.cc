@@ -17,6 +17,7 @@
 #include "kernel.h"
 #include "power.h"
 #include "robot_link.h"
+#include "virtual_audio.h"
 
 using nutmeg::openr::Primitive;
 using nutmeg::openr::robot_link;
@@ -33,9 +34,12 @@ std::mutex state_mutex;
 std::map<OPrimitiveID, Gains> joints;
 std::map<ODesignDataID, std::vector<char>> design_data;
 ODesignDataID next_design_data = 1;
-std::atomic<int> time_difference{0};
 std::atomic<long> clock_offset{0};
-std::atomic<int> volume{ovolumeSW2};
+
+const word NO_GAINS[6] = {};
+// Of the robots' processors [Hz], as published; that of the bus was not.
+const longword PROCESSOR_7 = 576000000;
+const longword PROCESSOR_210 = 192000000;
 
 const char* const DESIGN_FILE = "/MS/OPEN-R/MW/CONF/DESIGNDB.CFG";
 
@@ -103,6 +107,57 @@ OStatus delete_vector(MemoryRegionID region) {
 
 }  // namespace
 
+namespace {
+
+// Keeps data for a program until it deletes them.
+OStatus hand_out(std::vector<char> bytes, ODesignDataID* id, byte** data, size_t* size) {
+    std::lock_guard<std::mutex> lock(state_mutex);
+    *id = next_design_data++;
+    std::vector<char>& kept = design_data[*id];
+    kept = std::move(bytes);
+    *size = kept.size();
+    *data = reinterpret_cast<byte*>(kept.data());
+    return kept.empty() ? oDESIGNDATA_SIZE_ZERO : oSUCCESS;
+}
+
+OStatus control_speaker(OPrimitiveRequest request, void* param, size_t paramSize, void* result,
+                        size_t resultSize) {
+    nutmeg::openr::SpeakerState& speaker = nutmeg::openr::speaker_state();
+    switch (request) {
+        case oprmreqSPEAKER_MUTE_ON:
+        case oprmreqSPEAKER_MUTE_OFF:
+            speaker.mute = request == oprmreqSPEAKER_MUTE_ON;
+            return oSUCCESS;
+        case oprmreqSPEAKER_SET_SOUND_TYPE: {
+            if (param == nullptr || paramSize < sizeof(OSpeakerSoundType)) return oINVALID_ARG;
+            const auto type = *static_cast<const OSpeakerSoundType*>(param);
+            if (type != ospksndMONO8K8B && type != ospksndMONO16K16B) return oINVALID_ARG;  // all that robots play
+            speaker.type = type;
+            return oSUCCESS;
+        }
+        case oprmreqSPEAKER_GET_SOUND_TYPE: {
+            void* const answer = result == nullptr ? param : result;  // the maker's guide has it in `param`
+            const size_t size = result == nullptr ? paramSize : resultSize;
+            if (answer == nullptr || size < sizeof(OSpeakerSoundType)) return oINVALID_ARG;
+            *static_cast<OSpeakerSoundType*>(answer) = speaker.type;
+            return oSUCCESS;
+        }
+        case oprmreqSPEAKER_SET_VOLUME:
+            return param == nullptr || paramSize < sizeof(longword) ? oINVALID_ARG : oSUCCESS;
+        default:
+            return oINVALID_ARG;  // there is no MIDI
+    }
+}
+
+OStatus find_processor(ODesignDataID* id, byte** data, size_t* size) {
+    OCPUInfo info = OCPUInfo();
+    info.pclk = robot_link().design().name == "ERS-7" ? PROCESSOR_7 : PROCESSOR_210;
+    const char* first = reinterpret_cast<const char*>(&info);
+    return hand_out(std::vector<char>(first, first + sizeof(info)), id, data, size);
+}
+
+}  // namespace
+
 namespace OPENR {
 
 OStatus OpenPrimitive(const char* locator, OPrimitiveID* id) {
@@ -121,12 +176,17 @@ OStatus ControlPrimitive(OPrimitiveID id, OPrimitiveRequest request, void* param
         robot_link().send_camera(request, *static_cast<const longword*>(param));
         return oSUCCESS;
     }
+    if (request >= oprmreqSPEAKER_MUTE_ON && request <= oprmreqSPEAKER_MASTER_TUNING_MIDI) {
+        return control_speaker(request, param, paramSize, result, resultSize);
+    }
     if (request == oprmreqJOINT2_GET_VALUE) {
         if (result == nullptr || resultSize < sizeof(OJointValue)) return oINVALID_ARG;
         return GetJointValue(id, static_cast<OJointValue*>(result));
     }
-    // Sound, lights and automatic exposure: the simulated robot has nothing to set there.
-    return request < 1280 ? oSUCCESS : oINVALID_REQUEST;
+    // Microphones and automatic exposure can be set on the robot, and make no difference here.
+    const bool known = (request >= oprmreqMIC_UNI && request <= oprmreqMIC_ALC_OFF) ||
+                       (request >= oprmreqCAM_AE_ON && request <= oprmreqCAM_AWB_OFF);
+    return known ? oSUCCESS : oINVALID_ARG;
 }
 
 OStatus NewCommandVectorData(size_t commands, MemoryRegionID* region, OCommandVectorData** vector) {
@@ -206,8 +266,7 @@ OStatus DisableJointGain(OPrimitiveID id) {
     Gains* gains = gains_of(id);
     if (gains == nullptr) return oINVALID_PRIMITIVE_ID;
     gains->enabled = false;
-    const word none[6] = {};
-    robot_link().send_gains(id, none);
+    robot_link().send_gains(id, NO_GAINS);
     return oSUCCESS;
 }
 
@@ -225,9 +284,9 @@ OStatus SetJointGain(OPrimitiveID id, word pg, word ig, word dg, word ps, word i
 OStatus GetJointGain(OPrimitiveID id, word* pg, word* ig, word* dg, word* ps, word* is, word* ds) {
     std::lock_guard<std::mutex> lock(state_mutex);
     const Gains* gains = gains_of(id);
-    if (gains == nullptr) return oINVALID_PRIMITIVE_ID;
-    tell(gains->now, pg, ig, dg, ps, is, ds);
-    return oSUCCESS;
+    const bool works = gains != nullptr && gains->enabled;
+    tell(works ? gains->now : NO_GAINS, pg, ig, dg, ps, is, ds);
+    return works ? oSUCCESS : gains == nullptr ? oINVALID_PRIMITIVE_ID : oGAIN_DISABLED;
 }
 
 OStatus RegisterDefaultJointGain(OPrimitiveID id, word pg, word ig, word dg, word ps, word is, word ds) {
@@ -242,9 +301,8 @@ OStatus RegisterDefaultJointGain(OPrimitiveID id, word pg, word ig, word dg, wor
 OStatus GetDefaultJointGain(OPrimitiveID id, word* pg, word* ig, word* dg, word* ps, word* is, word* ds) {
     std::lock_guard<std::mutex> lock(state_mutex);
     const Gains* gains = gains_of(id);
-    if (gains == nullptr) return oINVALID_PRIMITIVE_ID;
-    tell(gains->standard, pg, ig, dg, ps, is, ds);
-    return oSUCCESS;
+    tell(gains == nullptr ? NO_GAINS : gains->standard, pg, ig, dg, ps, is, ds);
+    return gains == nullptr ? oINVALID_PRIMITIVE_ID : oSUCCESS;
 }
 
 OStatus SetDefaultJointGain(OPrimitiveID id) {
@@ -271,7 +329,7 @@ OStatus NewSyncKey(OVRSyncKey* key) {
     return oSUCCESS;
 }
 
-OStatus CancelSyncKey(OVRSyncKey) { return oSUCCESS; }
+OStatus CancelSyncKey(OVRSyncKey key) { return key == ovrsynckeyUNDEF ? oINVALID_SYNC_KEY : oSUCCESS; }
 
 // Both parts carry the same number: the server copies it back with the sensors.
 OStatus DivideSyncKey(OVRSyncKey key, OVRSyncKey* first, OVRSyncKey* second) {
@@ -312,10 +370,11 @@ OStatus ObservePowerStatus(const OPowerStatus& when, const OServiceEntry& entry)
 }
 
 OStatus UnobservePowerStatus(const OServiceEntry& entry) {
-    return nutmeg::openr::power_state().unobserve(entry) ? oSUCCESS : oNOT_REGISTERED;
+    return nutmeg::openr::power_state().unobserve(entry) ? oSUCCESS : oINVALID_ARG;
 }
 
 OStatus FindDesignData(const char* keyword, ODesignDataID* id, byte** data, size_t* size) {
+    if (std::strcmp(keyword, odesignkeywordCPUINFO) == 0) return find_processor(id, data, size);
     const std::string path = design_path(keyword);
     if (path.empty()) return oNOT_FOUND;
     std::ifstream file(path, std::ios::binary);
@@ -323,13 +382,8 @@ OStatus FindDesignData(const char* keyword, ODesignDataID* id, byte** data, size
         osyslog(osyslogERROR, "%s names %s for %s, but there is no such file", DESIGN_FILE, path.c_str(), keyword);
         return oNOT_FOUND;
     }
-    std::lock_guard<std::mutex> lock(state_mutex);
-    *id = next_design_data++;
-    std::vector<char>& bytes = design_data[*id];
-    bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    *size = bytes.size();
-    *data = reinterpret_cast<byte*>(bytes.data());
-    return bytes.empty() ? oDESIGNDATA_SIZE_ZERO : oSUCCESS;
+    return hand_out(std::vector<char>(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()), id, data,
+                    size);
 }
 
 OStatus DeleteDesignData(ODesignDataID id) {
@@ -351,31 +405,32 @@ OStatus GetMemoryStickStatus(OMemoryStickStatus* status) {
 
 // A program cannot set the host's clock: it gets a clock of its own.
 OStatus SetTime(const OTime& time) {
-    clock_offset = time.GetClock() - std::time(nullptr);
+    clock_offset = time.GetClock() - (std::time(nullptr) - otimeSTART);
     return oSUCCESS;
 }
 
 OStatus GetTime(OTime* time) {
-    return time->Set(std::time(nullptr) + clock_offset, static_cast<sbyte>(time_difference.load()));
+    return time->Set(std::time(nullptr) - otimeSTART + clock_offset, nutmeg::openr::power_state().status().timeDif);
 }
 
 OStatus SetTimeDifference(sbyte hours) {
-    time_difference = hours;
+    nutmeg::openr::power_state().set_time_difference(hours);
     return oSUCCESS;
 }
 
 OStatus GetTimeDifference(sbyte* hours) {
-    *hours = static_cast<sbyte>(time_difference.load());
+    *hours = nutmeg::openr::power_state().status().timeDif;
     return oSUCCESS;
 }
 
 OStatus SetVolumeSwitch(OVolumeSwitch level) {
-    volume = level;
+    if (level > ovolumeSW3) return oFAIL;
+    nutmeg::openr::power_state().set_volume(level);
     return oSUCCESS;
 }
 
 OStatus GetVolumeSwitch(OVolumeSwitch* level) {
-    *level = static_cast<OVolumeSwitch>(volume.load());
+    *level = nutmeg::openr::power_state().status().volume;
     return oSUCCESS;
 }
 

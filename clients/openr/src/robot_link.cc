@@ -92,6 +92,7 @@ int connect_to(const std::string& host, int port) {
 }  // namespace
 
 void RobotLink::open(const Address& address) {
+    address_ = address;
     sensors_ = connect_to(address.host, address.sensor_port);
     commands_ = connect_to(address.host, address.command_port);
     read_design(sensors_);

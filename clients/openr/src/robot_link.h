@@ -52,6 +52,7 @@ struct CommandStatus {
 };
 const std::uint32_t STATUS_BEGUN = 1;
 const std::uint32_t STATUS_FINISHED = 2;
+const std::uint32_t STATUS_REFUSED = 4;
 
 struct Address {
     std::string host = "127.0.0.1";
@@ -68,6 +69,7 @@ public:
     void close();
     bool is_open() const { return sensors_ >= 0; }
     const Design& design() const { return design_; }
+    const Address& address() const { return address_; }
     const Primitive* find(const std::string& locator) const;
     const Primitive* find(OPrimitiveID id) const;
 
@@ -111,6 +113,7 @@ private:
     void send_packet(std::uint32_t type, std::uint32_t sequence, const Bytes& body);
 
     Design design_;
+    Address address_;
     int sensors_ = -1;
     int commands_ = -1;
     Stream sensor_stream_;

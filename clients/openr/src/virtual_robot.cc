@@ -3,6 +3,7 @@
 #include <OPENR/OPENRServices.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "image_layers.h"
@@ -42,6 +43,12 @@ std::uint32_t length_of(OCommandVectorData& vector) {
 }
 
 }  // namespace
+
+// Once: a program that sends one such vector sends many.
+void VirtualRobot::tell_refused() {
+    if (refused_++ > 0) return;
+    std::fprintf(stderr, "runtime: the robot refused a command vector; its server says why\n");
+}
 
 VirtualRobot::VirtualRobot() : task_("OVirtualRobotComm") {
     sensors_.SetReadyEntry(OServiceEntry(task_.oid(), SENSOR_READY));
@@ -147,6 +154,7 @@ void VirtualRobot::handle_status(const CommandStatus& status) {
         const auto flight = std::find_if(flights.begin(), flights.end(),
                                          [&](const Flight& f) { return f.sequence == status.sequence; });
         if (flight == flights.end()) continue;
+        if (status.event == STATUS_REFUSED) tell_refused();
         if (status.event == STATUS_BEGUN) {
             flight->begun = true;
             flight->begun_frame = status.frame;

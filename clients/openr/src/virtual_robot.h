@@ -45,6 +45,7 @@ private:
     void handle_sensors(Bytes vector);
     void handle_picture(const Picture& picture);
     void handle_status(const CommandStatus& status);
+    void tell_refused();
     void finish_what_is_nearly_done();
     void finish_first(Channel& channel);
     Channel& channel_of(const SubjectID& subject);
@@ -56,6 +57,7 @@ private:
     OObserver effector_;
     std::deque<Channel> channels_;
     std::uint32_t next_frame_ = 0;
+    long refused_ = 0;
     RobotLink* link_ = nullptr;
     std::mutex inbox_mutex_;
     std::deque<Bytes> arrived_sensors_;

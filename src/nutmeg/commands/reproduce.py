@@ -6,6 +6,7 @@ example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
          nutmeg reproduce openr-ball
+         nutmeg reproduce openr-ball --client cpp
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
          nutmeg reproduce camera-localisation --quick
@@ -78,6 +79,8 @@ class Arguments:
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg."""
+    client: Literal["python", "cpp"] | None = None
+    """openr-ball: the program that moves the robot; python, or the example in clients/openr, which is compiled."""
     threads: int = 1
     """How many threads or processes simulate; the result is the same."""
     json: bool = False
@@ -111,7 +114,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _options(arguments: Arguments, function: Any) -> dict[str, Any]:  # noqa: ANN401
     """Those of the options that the experiment has; others that were given are an error."""
     known = inspect.signature(function).parameters
-    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks")}
+    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "client")}
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:
         given.setdefault("seeds", 1)

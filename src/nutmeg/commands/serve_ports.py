@@ -26,6 +26,7 @@ Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
 NAO = "nao-v6"
 """The robot whose interface is LoLA."""
 FIELD = "spl2025"
+POSE = "ready"
 SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
 ROW = 4
 """Robots side by side."""
@@ -60,6 +61,8 @@ def _lola(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, C
 
     if arguments.config is not None or arguments.first_port is not None:
         raise UsageError("--config and --first-port are for OPEN-R; LoLA has sockets: --socket PATH.")
+    if arguments.awake:
+        raise UsageError("--awake is for OPEN-R; a Nao's client sets the stiffness of each joint itself.")
     if arguments.robot not in ("", NAO):
         raise UsageError(f"--robot is {arguments.robot!r}; LoLA is the interface of {NAO}.")
     robots = _naos(arguments)
@@ -92,7 +95,7 @@ def _naos(arguments: Arguments) -> tuple[Placement, ...]:
             robot=NAO,
             name=f"{NAO}-{number + 1}",
             pos=(-1.0 - number // ROW, number % ROW - middle),
-            pose=arguments.pose,
+            pose=arguments.pose or POSE,
             actuation=arguments.actuation or "servo",
             team="blue",
         )
@@ -121,11 +124,17 @@ def _openr(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, 
         raise UsageError(
             "--socket and --camera-port are for LoLA; OPEN-R has TCP ports: --first-port or --config FILE."
         )
+    if arguments.config is not None and (arguments.pose or arguments.awake):
+        raise UsageError(
+            "--pose and --awake are for robots without a file; with --config write `pose` and `awake` under [[robot]]."
+        )
     settings = settings_for(
         [arguments.robot or "ers7"] * (arguments.robots or 1),
         config=arguments.config,
         host=arguments.host,
         first_port=FIRST_PORT if arguments.first_port is None else arguments.first_port,
+        pose=arguments.pose or POSE,
+        awake=arguments.awake,
         actuation=arguments.actuation or "ideal",
         pictures=arguments.graphics,
     )

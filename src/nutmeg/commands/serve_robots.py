@@ -70,8 +70,10 @@ class Arguments:
     """The field, with its ball: a name, or a TOML file of your own; floor for a plain floor."""
     actuation: str = ""
     """What drives the joints: ideal, servo, motoflex, or a TOML file; servo where the robot has it if left out."""
-    pose: str = "ready"
-    """The pose in which robots start."""
+    pose: str = ""
+    """The pose in which robots start, by its name in the robot's file; ready if left out."""
+    awake: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """OPEN-R: motors are on, with standard gains, before any client says so."""
     real_time: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """A cycle begins by the wall clock; so it is anyway."""
     lock_step: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False

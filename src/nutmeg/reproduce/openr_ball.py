@@ -5,10 +5,11 @@
     answer["trials"][0]                             # where it began, whether and when it reached the ball
 
 The robot stands anywhere on the field of the Standard Platform League of 2011, looking anywhere, with the orange ball
-1 to 3 m away. The program is `net.openr.ball_follower`, connected over TCP to the same server as `nutmeg serve
---protocol openr` runs; it gets sensor vectors and pictures and nothing else. Server and program are in lock-step and
-pictures are drawn in step, so that numbers do not depend on how busy the computer is. The ball is reached when it is
-within `REACHED` of the middle of the trunk, where the robot's paws are about to touch it, within `SECONDS`.
+1 to 3 m away. The program is `net.openr.ball_follower` or, with `client="cpp"`, the example in C++ (`openr_example`).
+Either is connected over TCP to the same server as `nutmeg serve --protocol openr` runs; it gets sensor vectors and
+pictures and nothing else. Server and program are in lock-step and pictures are drawn in step, so that numbers do not
+depend on how busy the computer is. The ball is reached when it is within `REACHED` of the middle of the trunk, where
+the robot's paws are about to touch it, within `SECONDS`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from nutmeg.net.openr.configuration import OpenrRobotSettings, OpenrSettings
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.net.openr.service import host_settings
 from nutmeg.net.robot_host import RobotHost
+from nutmeg.reproduce.openr_example import ExampleProgram, build_example
 from nutmeg.reproduce.seeds import each_seed, write_results
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 Aibo = Literal["ers7", "ers210"]
 AIBOS: tuple[Aibo, ...] = ("ers7", "ers210")
+Client = Literal["python", "cpp"]
 STARTS, QUICK_STARTS = 10, 1
 NEAREST, FARTHEST = 1.0, 3.0
 """Between which the ball is away at the start [m]."""
@@ -53,6 +56,8 @@ PICTURES = 10.0
 """Pictures a second that are drawn: a third of what the robot's camera makes, which takes a third of the time."""
 LOOK = 0.04
 """How often the truth is looked at [s]."""
+SETTLED = 2.0
+"""How long after the C++ program says that it has arrived the trial ends; it stands by then [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +116,18 @@ def ball_trial(
     walk: str = "trot",
     seconds: float = SECONDS,
     record: Path | None = None,
+    example: Path | None = None,
 ) -> BallTrial:
-    """One start: a server and a program, in lock-step, in two threads."""
+    """One start: a server and a program, in lock-step, in two threads.
+
+    Args:
+        start: where it begins.
+        model: which robot.
+        walk: of the program in Python.
+        seconds: how long the robot may take [s].
+        record: where the recording goes.
+        example: script of the program in C++ (`build_example`); the program in Python if None.
+    """
     here = "127.0.0.1:0"
     robot = OpenrRobotSettings(model=model, pos=start.robot, heading=start.heading, sensors=here, commands=here)
     settings = OpenrSettings(robot=(robot,), ball_pos=start.ball)
@@ -121,10 +136,14 @@ def ball_trial(
     with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, most=PICTURES)) as host:
         watch = _Watch(host)
         host.every(LOOK, "watch", watch.look)
-        program = _Program(next(iter(port.seats.values())), walk, seconds, host.stop)
-        program.start()
-        host.run(seconds + 5.0)
-        host.stop()
+        seat = next(iter(port.seats.values()))
+        if example is None:
+            program: _Program | ExampleProgram = _Program(seat, walk, seconds, host.stop)
+            program.start()
+            host.run(seconds + 5.0)
+            host.stop()
+        else:
+            program = _run_example(example, seat, host, seconds)
     program.join()
     reached = watch.reached_at is not None
     return BallTrial(
@@ -136,6 +155,28 @@ def ball_trial(
         path=watch.came,
         problem=program.problem,
     )
+
+
+def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> ExampleProgram:
+    """Runs the program in C++ until it has arrived and stands, or the time is over."""
+    program = ExampleProgram(script, seat.addresses)
+    arrived: list[float] = []
+
+    def end(now: float) -> None:
+        if program.problem:
+            host.stop()
+        elif program.arrived:
+            arrived.append(now)
+            if now - arrived[0] > SETTLED:
+                host.stop()
+
+    host.every(LOOK, "end", end)
+    program.start()
+    host.run(seconds)
+    program.robot_goes()
+    host.close()
+    program.finish()
+    return program
 
 
 class _Watch:
@@ -170,6 +211,7 @@ class _Program(threading.Thread):
         try:
             with OpenrClient(*self._addresses, timeout=120.0) as robot:
                 self.arrived = follow_ball(robot, BallFollower(robot.model, self._walk), seconds=self._seconds)
+                self._done()  # while the server still waits for an answer: it ends in the same cycle every time
         except NutmegError as error:
             self.problem = str(error)
         finally:
@@ -182,6 +224,7 @@ def openr_ball(
     quick: bool = False,
     seed: int = 0,
     seeds: int | None = None,
+    client: Client = "python",
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Tries random starts and writes results.json.
@@ -191,19 +234,28 @@ def openr_ball(
         quick: one start of each robot instead of ten.
         seed: of the first start.
         seeds: how many starts.
+        client: which program moves the robot: `python` or the example in C++, `cpp`, which is compiled first.
         on_progress: called with what is being done.
     """
     numbers = range(seed, seed + (seeds or (QUICK_STARTS if quick else STARTS)))
-    settings = {"seconds": SECONDS, "reached": REACHED, "walk": "trot", "pictures": PICTURES}
+    settings = {"seconds": SECONDS, "reached": REACHED, "walk": "trot", "pictures": PICTURES, "client": client}
     trials: list[dict[str, Any]] = []
+    example: Path | None = None
+    if client == "cpp":
+        on_progress("compiling the program in C++")
+        example = build_example(out / "cpp")
     for model in AIBOS:
 
         def one(number: int, model: Aibo = model) -> dict[str, Any]:
             on_progress(f"{model}, start {number - seed + 1} of {len(numbers)}")
             start = ball_start(np.random.default_rng(SeedSequence(number, spawn_key=(8,))))
-            return {"robot": model, "seed": number, **dataclasses.asdict(ball_trial(start, model=model))}
+            return {
+                "robot": model,
+                "seed": number,
+                **dataclasses.asdict(ball_trial(start, model=model, example=example)),
+            }
 
-        trials += each_seed(out / model, list(numbers), settings, one)
+        trials += each_seed(out / f"{model}-{client}", list(numbers), settings, one)
     counts = {
         model: {
             "reached": sum(bool(trial["reached"]) for trial in trials if trial["robot"] == model),

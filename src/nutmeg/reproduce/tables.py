@@ -334,7 +334,7 @@ def openr_ball(answer: Mapping[str, Any]) -> Shown:
     each = ", ".join(f"{robot} {one['reached']} of {one['starts']}" for robot, one in answer["robots"].items())
     note = (
         f"reached the ball (within {settings['reached']:g} m of the middle of the trunk) in {settings['seconds']:g} s: "
-        f"{each}; goal: 9 of 10."
+        f"{each}; goal: 9 of 10. Program: {settings.get('client', 'python')}."
     )
     return Shown(columns, rows, (note,))
 

@@ -51,14 +51,16 @@ def serving(
     chosen = settings or settings_for(first_port=0, pictures=False)
     said: list[str] = []
     port = OpenrPort(chosen, report=said.append)
-    with RobotHost(host or host_settings(chosen, lock_step=lock_step, noise=False), [port], cameras=cameras) as running:
+    with RobotHost(
+        host or host_settings(chosen, lock_step=lock_step, noise=False, patience=600.0), [port], cameras=cameras
+    ) as running:
         thread = threading.Thread(target=running.run, name="openr server")
         thread.start()
         try:
             yield Served(running, port, said)
         finally:
             running.stop()
-            thread.join(20)
+            thread.join(120)
     assert not thread.is_alive()
 
 
@@ -69,7 +71,7 @@ def _serve() -> Serve:
 
 def wait_until(done: Callable[[], bool]) -> None:
     """Waits for something that happens in the server's thread."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not done():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.005)

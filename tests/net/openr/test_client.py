@@ -105,7 +105,7 @@ def test_a_robot_that_is_not_there_says_how_to_start_one() -> None:
 
 def test_something_else_that_listens_is_told_apart() -> None:
     with socket.create_server(("127.0.0.1", 0)) as sensors, socket.create_server(("127.0.0.1", 0)) as commands:
-        sensors.settimeout(5)
+        sensors.settimeout(120)
 
         def answer() -> None:
             sock, _ = sensors.accept()
@@ -115,8 +115,8 @@ def test_something_else_that_listens_is_told_apart() -> None:
         thread = threading.Thread(target=answer)
         thread.start()
         with pytest.raises(EnvironmentProblem, match="no OPEN-R server"):
-            OpenrClient(sensors.getsockname(), commands.getsockname(), timeout=5.0)
-        thread.join(5)
+            OpenrClient(sensors.getsockname(), commands.getsockname(), timeout=120.0)
+        thread.join(120)
 
 
 def test_a_server_that_ends_is_noticed(serve: Serve) -> None:

@@ -30,7 +30,7 @@ class Pair:
     def read(self, packets: int) -> list[Packet]:
         """Reads at the far end while the near one is served."""
         reader, found = PacketReader(), list[Packet]()
-        self.far.settimeout(5.0)
+        self.far.settimeout(120.0)
         while len(found) < packets:
             self.sockets.serve(0.0)
             found += reader.feed(self.far.recv(1 << 16))
@@ -81,17 +81,18 @@ def test_a_client_that_sends_too_much_waits_for_the_next_turn(pair: Pair) -> Non
         pair.sockets.serve(0.01)
     first = len(pair.heard)
     assert 0 < first * len(message) <= SHARE
-    for _ in range(20):
+    for _ in range(5000):  # however the system hands it over
         pair.near.new_turn()
-        for _ in range(50):
-            pair.sockets.serve(0.0)
+        pair.sockets.serve(0.01)
+        if len(pair.heard) == 200:
+            break
     assert len(pair.heard) == 200
     assert pair.near.lost is None
 
 
 def test_a_client_that_has_gone_is_noted(pair: Pair) -> None:
     pair.far.close()
-    pair.sockets.serve(1.0)
+    pair.sockets.serve(60.0)
     assert pair.near.lost == "it disconnected"
     pair.near.send("sensors", block(0))
     assert pair.near.waiting == 0
@@ -99,7 +100,7 @@ def test_a_client_that_has_gone_is_noted(pair: Pair) -> None:
 
 def test_a_stream_without_sense_is_lost(pair: Pair) -> None:
     pair.far.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    pair.sockets.serve(1.0)
+    pair.sockets.serve(60.0)
     assert pair.near.lost is not None
     assert "begins with" in pair.near.lost
 
@@ -107,6 +108,6 @@ def test_a_stream_without_sense_is_lost(pair: Pair) -> None:
 def test_a_connection_that_breaks_is_noted(pair: Pair) -> None:
     pair.far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     pair.far.close()
-    pair.sockets.serve(1.0)
+    pair.sockets.serve(60.0)
     assert pair.near.lost is not None
     assert "broke" in pair.near.lost

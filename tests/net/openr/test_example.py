@@ -21,7 +21,7 @@ def test_the_example_marks_time(serve: Serve) -> None:
     with serve(settings_for(["ers210"], first_port=0, pictures=False), lock_step=True) as served:
         (_, sensors), (_, commands) = served.address()
         command = [sys.executable, str(EXAMPLE), "--port", str(sensors), "--commands", str(commands), "--steps", "4"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     lines = done.stdout.splitlines()
     assert lines[0] == "ERS-210 with 43 primitives"
     assert lines[1] == "8 of 8 paws left the ground"
@@ -34,7 +34,7 @@ def test_the_command_line_serves_what_a_file_names(tmp_path: Path) -> None:
     robot = '[[robot]]\nmodel = "ers7"\nsensors = "127.0.0.1:0"\ncommands = "127.0.0.1:0"\nawake = true\n'
     config.write_text(f'field = "floor"\nball = "none"\n{robot}')
     command = [sys.executable, "-m", "nutmeg", "serve", "--protocol", "openr", "--config", str(config)]
-    options = ["--no-view", "--no-graphics", "--no-record", "--seconds", "60"]
+    options = ["--no-view", "--no-graphics", "--no-record", "--seconds", "600"]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as server:
         try:
             assert server.stdout is not None
@@ -50,5 +50,5 @@ def test_the_command_line_serves_what_a_file_names(tmp_path: Path) -> None:
                 assert sensors["NECK:pan"] == pytest.approx(0.4, abs=0.02)
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(180)
     assert server.returncode == 0

@@ -14,6 +14,7 @@ import pytest
 from nutmeg.net.openr.commands import (
     EVERY,
     JOINT_COMMAND,
+    JOINT_COMMAND2,
     Command,
     CommandVector,
     commands_packet,
@@ -257,6 +258,19 @@ def test_the_optional_area_of_a_command_comes_back_with_the_sensors(ers7: Bench)
     frames = read_sensors(packet.body, len(ers7.model.sensors))
     assert packet.sequence == 1
     assert (frames.optional, frames.sync_key) == (b"mark", 3)
+
+
+def test_ears_that_are_commanded_like_other_joints_do_not_hold_up_the_legs(ers7: Bench) -> None:
+    ear = next(k for k, p in enumerate(ers7.model.primitives, 1) if p.about == "Left ear")
+    knee = ers7.model.id_of("PRM:/r2/c1/c2/c3-Joint2:23")
+    up, nothing = (Command(type=JOINT_COMMAND2, primitive=ear, values=(struct.pack("<2i", n, 0),)) for n in (1, 350000))
+    ear_place, knee_place = ers7.robot.robot.motor_index(["EAR:left", "LFr:knee"])
+    limits = ers7.robot.robot.table.limits[ers7.robot.robot.table.joints.index("EAR:left")]
+    for command, angle in ((up, 1.5), (nothing, 1.6)):
+        ers7.hear(commands_packet(CommandVector(commands=(command, joint_command(knee, [angle])))))
+        ers7.run(0.02)
+        assert ers7.robot.motors.references[knee_place] == pytest.approx(angle)
+        assert ers7.robot.motors.references[ear_place] == pytest.approx(limits[1])
 
 
 @pytest.mark.parametrize(

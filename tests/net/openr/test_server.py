@@ -27,7 +27,7 @@ LEGS = [f"{leg}:{joint}" for leg in ("LFr", "RFr", "LBk", "RBk") for joint in ("
 def read_packets(sock: socket.socket, count: int) -> list[Packet]:
     """So many packets from a socket."""
     reader, packets = PacketReader(), list[Packet]()
-    sock.settimeout(10.0)
+    sock.settimeout(120.0)
     while len(packets) < count:
         data = sock.recv(1 << 16)
         assert data, f"closed after {len(packets)} packets"
@@ -139,9 +139,7 @@ def test_a_client_that_vanishes_leaves_the_robot_where_it_was_told(serve: Serve)
             wait_until(lambda: len(served.seat.commanders) == 2)
         wait_until(lambda: len(served.seat.commanders) == 1)
         assert served.seat.robot.queues.waiting == 0
-        for _ in range(12):
-            sensors = next(watcher.sensors())
-        assert sensors["NECK:pan"] == pytest.approx(0.5, abs=0.02)
+        wait_until(lambda: next(watcher.sensors())["NECK:pan"] == pytest.approx(0.5, abs=0.02))
         assert any("left: it disconnected" in text for text in served.said)
 
 
@@ -170,7 +168,7 @@ def test_a_fifth_client_is_turned_away(serve: Serve) -> None:
         clients = [stack.enter_context(socket.create_connection(served.address()[0])) for _ in range(5)]
         for sock in clients[:4]:
             assert read_packets(sock, 1)[0].type == PacketType.DESIGN
-        clients[4].settimeout(10)
+        clients[4].settimeout(120)
         assert clients[4].recv(100) == b""
         wait_until(lambda: any("turned away" in text for text in served.said))
 
@@ -197,14 +195,12 @@ def test_a_listener_that_speaks_is_disconnected(serve: Serve) -> None:
 def test_a_silent_client_holds_up_lock_step_only_for_a_while(serve: Serve) -> None:
     settings = settings_for(first_port=0, pictures=False)
     host = host_settings(settings, lock_step=True, noise=False, patience=0.3)
-    with (
-        serve(settings, host=host) as served,
-        OpenrClient(*served.address()) as robot,
-        socket.create_connection(served.address()[1]),
-    ):
-        vectors = robot.sensors()
-        assert [next(vectors).sequence for _ in range(5)] == [0, 1, 2, 3, 4]
-        assert any("did not answer" in text for text in served.said)
+    with serve(settings, host=host) as served, socket.create_connection(served.address()[1]):
+        wait_until(lambda: any("did not answer" in text for text in served.said))
+        served.host.clock.patience = 600.0  # the next one may be kept from its turn
+        with OpenrClient(*served.address()) as robot:
+            vectors = robot.sensors()
+            assert np.diff([next(vectors).sequence for _ in range(5)]).tolist() == [1, 1, 1, 1]
 
 
 def test_a_run_is_recorded_with_its_clients(tmp_path: Path) -> None:

@@ -10,6 +10,13 @@
 #include <string>
 #include <vector>
 
+// Whether the robot is an ERS-7; otherwise it is an ERS-210.
+inline bool is_ers7() {
+    char design[orobotdesignNAME_MAX + 1] = "";
+    OPENR::GetRobotDesign(design);
+    return std::string(design) == "ERS-7";
+}
+
 // Legs in the order left front, left rear, right front, right rear, each J1 (swing, positive away from the middle of
 // the body), J2 (out to the side) and J3 (knee); then the neck: tilt, pan, nod (ERS-210: roll).
 inline const std::vector<std::string>& aibo_locators() {
@@ -25,15 +32,25 @@ inline const std::vector<std::string>& aibo_locators() {
         "PRM:/r4/c1-Joint2:j1", "PRM:/r4/c1/c2-Joint2:j2", "PRM:/r4/c1/c2/c3-Joint2:j3",
         "PRM:/r5/c1-Joint2:j1", "PRM:/r5/c1/c2-Joint2:j2", "PRM:/r5/c1/c2/c3-Joint2:j3",
         "PRM:/r1/c1-Joint2:j1", "PRM:/r1/c1/c2-Joint2:j2", "PRM:/r1/c1/c2/c3-Joint2:j3"};
-    char design[orobotdesignNAME_MAX + 1] = "";
-    OPENR::GetRobotDesign(design);
-    return std::string(design) == "ERS-7" ? ers7 : ers210;
+    return is_ers7() ? ers7 : ers210;
 }
 
 const int LEG_JOINTS = 12;
 const int NECK_TILT = 12;
 const int NECK_PAN = 13;
 const int NECK_NOD = 14;
+
+// The first `frames` frames of the straight way from one pose to another that takes `all` frames.
+inline std::vector<std::vector<double>> even_way(const std::vector<double>& from, const std::vector<double>& to,
+                                                 int frames, int all) {
+    std::vector<std::vector<double>> poses;
+    for (int frame = 1; frame <= frames; ++frame) {
+        std::vector<double> pose;
+        for (size_t j = 0; j < from.size(); ++j) pose.push_back(from[j] + (to[j] - from[j]) * frame / all);
+        poses.push_back(pose);
+    }
+    return poses;
+}
 
 class Joints {
 public:
@@ -77,17 +94,19 @@ public:
 
     // A vector that leads from one pose to another [rad] in `frames` frames; null while all vectors are under way.
     RCRegion* move(const std::vector<double>& from, const std::vector<double>& to, int frames = 16) {
+        return follow(even_way(from, to, frames, frames));
+    }
+
+    // A vector with a pose for each frame [rad]; null while all vectors are under way.
+    RCRegion* follow(const std::vector<std::vector<double>>& poses) {
         for (RCRegion* region : regions_) {
             if (region->NumberOfReference() != 1) continue;
             auto* vector = reinterpret_cast<OCommandVectorData*>(region->Base());
             for (int joint = 0; joint < size(); ++joint) {
                 const size_t j = static_cast<size_t>(joint);
-                vector->GetInfo(joint)->Set(odataJOINT_COMMAND2, ids_[j], static_cast<size_t>(frames));
+                vector->GetInfo(joint)->Set(odataJOINT_COMMAND2, ids_[j], poses.size());
                 auto* values = reinterpret_cast<OJointCommandValue2*>(vector->GetData(joint)->value);
-                for (int frame = 0; frame < frames; ++frame) {
-                    const double share = static_cast<double>(frame + 1) / frames;
-                    values[frame].value = micro(from[j] + share * (to[j] - from[j]));
-                }
+                for (size_t frame = 0; frame < poses.size(); ++frame) values[frame].value = micro(poses[frame][j]);
             }
             return region;
         }

@@ -50,7 +50,7 @@ struct OPrimitiveControl_SpeakerVolume {
 
 struct OPrimitiveControl_SpeakerSoundType {
     OSpeakerSoundType type;
-    OPrimitiveControl_SpeakerSoundType(OSpeakerSoundType kind) : type(kind) {}
+    OPrimitiveControl_SpeakerSoundType(OSpeakerSoundType kind = ospksndMONO8K8B) : type(kind) {}
 };
 
 struct OPrimitiveControl_MasterTuningMIDI {

@@ -5,6 +5,7 @@
 
 #include <OPENR/OObserverInfo.h>
 #include <OPENR/OPENR.h>
+#include <OPENR/OShmPtr.h>
 #include <OPENR/ObjcommMessages.h>
 #include <OPENR/ObjcommTypes.h>
 
@@ -32,6 +33,11 @@ public:
     OStatus SetData(const ObserverID& id, const void* data, size_t size);
     OStatus SetData(const OObserverInfo& info, const void* data, size_t size) {
         return SetData(info.GetObserverID(), data, size);
+    }
+    OStatus SetData(const OShmPtrBase& pointer) { return SetData(pointer.RCRPtr()); }
+    OStatus SetData(const ObserverID& id, const OShmPtrBase& pointer) { return SetData(id, pointer.RCRPtr()); }
+    OStatus SetData(const OObserverInfo& info, const OShmPtrBase& pointer) {
+        return SetData(info.GetObserverID(), pointer.RCRPtr());
     }
 
     OStatus NotifyObservers();

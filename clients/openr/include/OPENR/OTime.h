@@ -1,4 +1,4 @@
-// Clock time with a time difference in hours.
+// Clock time, in seconds since the beginning of the year 2000, with a time difference in hours.
 #ifndef NUTMEG_OPENR_OTIME_H
 #define NUTMEG_OPENR_OTIME_H
 
@@ -8,6 +8,7 @@
 
 const sbyte otimeTIME_DIF_UNDEF = 0x7F;
 const int otimeSTART_YEAR = 2000;
+const time_t otimeSTART = 946684800;  // that moment in the host's time
 
 class OTime {
 public:

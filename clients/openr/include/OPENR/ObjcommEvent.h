@@ -59,6 +59,10 @@ public:
     int NumOfData() const { return count_; }
     int NumOfNotify() const { return notifies_; }
     const void* Data(int i) const { return i >= 0 && i < count_ ? regions_[i]->Base() : 0; }
+    const void** Data() const {
+        for (int i = 0; i < count_; ++i) bases_[i] = regions_[i]->Base();
+        return bases_;
+    }
     RCRegion* RCData(int i) const { return i >= 0 && i < count_ ? regions_[i] : 0; }
 
     void SetIndex(int index) { index_ = index; }
@@ -73,6 +77,7 @@ private:
     int count_;
     int notifies_;
     RCRegion* regions_[MAX_NUM_DATA];
+    mutable const void* bases_[MAX_NUM_DATA];
 };
 
 #endif

@@ -3,6 +3,7 @@
 #define NUTMEG_OPENR_RCREGION_H
 
 #include <MCOOP.h>
+#include <OPENR/OStatus.h>
 #include <Types.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@ public:
     RCRegion();
     explicit RCRegion(size_t size);
     RCRegion(MemoryRegionID region, offset_t offset, void* base = 0, size_t size = 0);
+
+    // The host has memory enough: there is nothing to reserve.
+    static OStatus ReserveSharedMemory(size_t) { return oSUCCESS; }
 
     void AddReference();
     void RemoveReference();

@@ -46,12 +46,13 @@ if TYPE_CHECKING:
 
 _TAKEN = {
     Kind.JOINT2: (JOINT_COMMAND, JOINT_COMMAND2),
-    Kind.JOINT3: (JOINT_COMMAND3, JOINT_COMMAND4),
-    Kind.JOINT4: (JOINT_COMMAND3, JOINT_COMMAND4),
+    Kind.JOINT3: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
+    Kind.JOINT4: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
     Kind.LED2: (LED_COMMAND, LED_COMMAND2, LED_COMMAND3),
     Kind.LED3: (LED_COMMAND, LED_COMMAND2, LED_COMMAND3),
 }
-"""Types of commands that each kind of primitive takes."""
+"""Types of commands that each kind of primitive takes. The maker's own programs (MoNet) command ears like other joints,
+in one vector with the legs: there the value is taken as the ear's state."""
 _MOTION = (JOINT_COMMAND, JOINT_COMMAND2)
 
 
@@ -156,7 +157,10 @@ class OpenrRobot(Generic[Owner]):
 
     def _obey(self, command: Command, value: bytes) -> None:
         """Executes the value of a command for this frame."""
-        if command.type in _MOTION:
+        ear = self.model.primitive(command.primitive).kind in (Kind.JOINT3, Kind.JOINT4)
+        if ear:
+            self.motors.refer_ear(command.primitive, struct.unpack_from("<I", value)[0])
+        elif command.type in _MOTION:
             (reference,) = struct.unpack_from("<i", value)
             self.motors.refer(command.primitive, reference * 1e-6)
             if command.type == JOINT_COMMAND and any(value[4:7]):
@@ -164,5 +168,3 @@ class OpenrRobot(Generic[Owner]):
                 p, i, d = value[4:7]
                 gains = Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)
                 self.motors.set_gains(command.primitive, gains)
-        elif command.type in (JOINT_COMMAND3, JOINT_COMMAND4):
-            self.motors.refer_ear(command.primitive, struct.unpack_from("<I", value)[0])

@@ -42,6 +42,7 @@ def settings_for(
     config: Path | None = None,
     host: str = HERE,
     first_port: int = FIRST_PORT,
+    pose: str = "ready",
     awake: bool = False,
     actuation: str = "ideal",
     pictures: bool = True,
@@ -53,7 +54,8 @@ def settings_for(
         config: the file.
         host: address to listen on.
         first_port: of the first robot's sensors; 0 takes free ports.
-        awake: whether motors are on from the start.
+        pose: in which they start, by its name in the robot's file.
+        awake: whether motors are on from the start, with standard gains.
         actuation: what drives the joints.
         pictures: False switches cameras off, whatever the file says.
     """
@@ -72,6 +74,7 @@ def settings_for(
             OpenrRobotSettings(
                 model="ers7" if name == "ers7" else "ers210",
                 pos=(-BALL_AHEAD, APART * (number - (len(robots) - 1) / 2)),
+                pose=pose,
                 awake=awake,
                 actuation=actuation,
                 sensors=f"{host}:{ports[0]}",

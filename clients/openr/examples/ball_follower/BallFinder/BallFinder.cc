@@ -5,23 +5,35 @@
 #include <OPENR/core_macro.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
 
 namespace {
 
-// Field of view of the ERS-7 (56.9 by 45.2 degrees); that of the ERS-210 is two degrees wider.
-const double VIEW_WIDTH = 0.993;
-const double VIEW_HEIGHT = 0.789;
-const int FEWEST = 6;  // pixels that are a ball
+const char* const CAMERA = "PRM:/r1/c1/c2/c3/i1-FbkImageSensor:F1";
+const double VIEW_WIDTH_7 = 0.993;    // of the ERS-7's camera [rad]
+const double VIEW_WIDTH_210 = 1.005;  // of the ERS-210's
+const double RADIUS = 0.0325;         // of the ball [m]
+const size_t FEWEST = 4;              // pixels that are a ball
+const int NEIGHBOURS = 2;             // of the same colour that a pixel of the ball has at least
 
-// Orange is rich in Cr and poor in Cb. Its Cr grows with its brightness: by half of Y, that of a yellow goal by a
-// sixth.
-const double CR_OF_Y = 0.32;
+// Orange is rich in Cr and poor in Cb. Its Cr grows with its brightness: by more than half of Y, that of a yellow goal
+// by a fifth.
+const double CR_OF_Y = 0.25;
+const double LEAST_CR = 30;
+const double GREY = 128;
 const byte CR_MAX = 255;
 const byte CB_MIN = 0;
-const byte CB_MAX = 110;
-const int FIRST_BAND = 3;
+const byte CB_MAX = 121;
 
-const char* camera_locator() { return "PRM:/r1/c1/c2/c3/i1-FbkImageSensor:F1"; }
+bool is_orange(const OFbkImage& detected, int x, int y) { return (detected.Pixel(x, y) & ocdtCHANNEL0) != 0; }
+
+double middle_of(std::vector<int>& places) {
+    const auto middle = places.begin() + static_cast<std::ptrdiff_t>(places.size() / 2);
+    std::nth_element(places.begin(), middle, places.end());
+    return *middle;
+}
 
 }  // namespace
 
@@ -29,6 +41,9 @@ OStatus BallFinder::DoInit(const OSystemEvent&) {
     NEW_ALL_SUBJECT_AND_OBSERVER;
     REGISTER_ALL_ENTRY;
     SET_ALL_READY_AND_NOTIFY_ENTRY;
+    char design[orobotdesignNAME_MAX + 1] = "";
+    OPENR::GetRobotDesign(design);
+    view_width_ = std::string(design) == "ERS-7" ? VIEW_WIDTH_7 : VIEW_WIDTH_210;
     look_for_orange();
     return oSUCCESS;
 }
@@ -50,11 +65,12 @@ OStatus BallFinder::DoDestroy(const OSystemEvent&) {
     return oSUCCESS;
 }
 
+// Tells the robot which colours are the ball's: for each of 32 bands of brightness a box in Cr and Cb.
 void BallFinder::look_for_orange() {
     OPrimitiveID camera;
     MemoryRegionID memory;
     OCdtVectorData* tables;
-    if (OPENR::OpenPrimitive(camera_locator(), &camera) != oSUCCESS) {
+    if (OPENR::OpenPrimitive(CAMERA, &camera) != oSUCCESS) {
         OSYSLOG1((osyslogERROR, "this robot has no camera"));
         return;
     }
@@ -62,36 +78,43 @@ void BallFinder::look_for_orange() {
     tables->SetNumData(1);
     OCdtInfo* orange = tables->GetInfo(0);
     orange->Init(camera, ocdtCHANNEL0);
-    for (int band = FIRST_BAND; band < ocdtMAX_Y_SEGMENT; ++band) {
-        const double least = std::min(128 + CR_OF_Y * 8 * (band + 1), 254.0);
+    for (int band = 0; band < ocdtMAX_Y_SEGMENT; ++band) {
+        const double brightness = 256.0 * (band + 0.5) / ocdtMAX_Y_SEGMENT;
+        const double least = GREY + std::max(CR_OF_Y * brightness, LEAST_CR);
         orange->Set(band, CR_MAX, static_cast<byte>(least), CB_MAX, CB_MIN);
     }
     OPENR::SetCdtVectorData(memory);
     OPENR::DeleteCdtVectorData(memory);
 }
 
-BallSighting BallFinder::find(const OFbkImage& detected) {
-    long count = 0;
-    long across = 0;
-    long down = 0;
-    for (int y = 0; y < detected.Height() - 1; ++y) {  // the last row holds the tag
-        for (int x = 0; x < detected.Width(); ++x) {
-            if ((detected.Pixel(x, y) & ocdtCHANNEL0) == 0) continue;
-            ++count;
-            across += x;
-            down += y;
+// Lone pixels are noise: only those count that have neighbours of the same colour.
+BallSighting BallFinder::find(const OFbkImage& detected) const {
+    std::vector<int> columns;
+    std::vector<int> rows;
+    for (int y = 1; y < detected.Height() - 2; ++y) {  // the last row holds the tag
+        for (int x = 1; x < detected.Width() - 1; ++x) {
+            if (!is_orange(detected, x, y)) continue;
+            const int beside = is_orange(detected, x - 1, y) + is_orange(detected, x + 1, y) +
+                               is_orange(detected, x, y - 1) + is_orange(detected, x, y + 1);
+            if (beside < NEIGHBOURS) continue;
+            columns.push_back(x);
+            rows.push_back(y);
         }
     }
-    if (count < FEWEST) return {0, 0.0, 0.0};
-    const double x = static_cast<double>(across) / static_cast<double>(count) / detected.Width();
-    const double y = static_cast<double>(down) / static_cast<double>(count) / detected.Height();
-    return {static_cast<int>(count), (0.5 - x) * VIEW_WIDTH, (0.5 - y) * VIEW_HEIGHT};
+    if (columns.size() < FEWEST) return {0, 0, 0.0, 0.0, 0.0};
+    const double focal = detected.Width() / 2.0 / std::tan(view_width_ / 2);  // of a pinhole camera [pixels]
+    const double right = middle_of(columns) - (detected.Width() - 1) / 2.0;
+    const double down = middle_of(rows) - (detected.Height() - 1) / 2.0;
+    const double seen_radius = std::sqrt(static_cast<double>(columns.size()) / M_PI);
+    return {0, static_cast<int>(columns.size()), -std::atan(right / focal), -std::atan(down / focal),
+            focal * RADIUS / seen_radius};
 }
 
 void BallFinder::NotifyImage(const ONotifyEvent& event) {
     auto* images = reinterpret_cast<OFbkImageVectorData*>(event.RCData(0)->Base());
     const OFbkImage detected(images->GetInfo(ofbkimageLAYER_C), images->GetData(ofbkimageLAYER_C), ofbkimageBAND_CDT);
-    const BallSighting sighting = find(detected);
+    BallSighting sighting = find(detected);
+    sighting.frame = images->GetInfo(ofbkimageLAYER_C)->frameNumber;
     subject[sbjBall]->ClearBuffer();
     subject[sbjBall]->SetData(&sighting, sizeof(sighting));
     subject[sbjBall]->NotifyObservers();

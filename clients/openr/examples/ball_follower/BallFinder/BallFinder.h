@@ -23,7 +23,9 @@ public:
 
 private:
     void look_for_orange();
-    static BallSighting find(const OFbkImage& detected);
+    BallSighting find(const OFbkImage& detected) const;
+
+    double view_width_ = 0;  // how wide the camera sees [rad]
 };
 
 #endif

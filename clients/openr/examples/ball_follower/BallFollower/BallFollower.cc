@@ -7,17 +7,19 @@
 
 namespace {
 
-const int FRAMES = 8;         // of 8 ms in a vector
-const int RISING = 24;        // vectors to get into the crouch
-const double CYCLE = 0.1;     // share of a step cycle in a vector: 0.64 s a cycle
-const double STRIDE = 0.024;  // half a step [m]
-const double TURN = 0.018;    // difference of the sides, halved [m]
-const double FOLLOW = 0.35;   // how much of the error the head corrects with each picture
-const double MOST_PAN = 1.4;  // [rad]
-const double LEAST_NOD = -0.25;
-const double MOST_NOD = 0.75;
-const int LOST = 30;           // pictures without the ball until the search begins
-const int NEAR_PIXELS = 2200;  // the ball fills that much of the picture when it is at the paws
+const int FRAMES = 8;           // of 8 ms in a vector
+const int RISING = 13;          // vectors to get up
+const double SEARCH = 0.8;      // how fast it turns while it searches [rad/s]
+const double ASIDE = 0.7;       // how far it looks ahead of that turn [rad]
+const double LOOK = -0.25;      // and how far down [rad]
+const double TURN_GAIN = 2.0;   // turn rate for each radian of bearing [1/s]
+const double STRAIGHT = 0.6;    // bearing up to which it walks ahead while it turns [rad]
+const double NEAR = 0.10;       // from the camera to the ball along the ground: there [m]
+const double MOST_PAN = 1.5;    // limits of the neck [rad]
+const double NOD_LOW = -0.26;   // ERS-7, the upper joint
+const double NOD_HIGH = 0.78;
+const double TILT_LOW = -1.3;   // the lower one
+const double TILT_HIGH[2] = {0.75, 0.0};  // of the ERS-210 and of the ERS-7
 
 }  // namespace
 
@@ -25,6 +27,8 @@ OStatus BallFollower::DoInit(const OSystemEvent&) {
     NEW_ALL_SUBJECT_AND_OBSERVER;
     REGISTER_ALL_ENTRY;
     SET_ALL_READY_AND_NOTIFY_ENTRY;
+    ers7_ = is_ers7();
+    trot_ = std::make_unique<Trot>(leg_shape(ers7_));
     joints_.open(aibo_locators(), 3);
     OPENR::SetMotorPower(opowerON);
     return oSUCCESS;
@@ -35,7 +39,6 @@ OStatus BallFollower::DoStart(const OSystemEvent&) {
     last_ = joints_.angles();
     ENABLE_ALL_SUBJECT;
     ASSERT_READY_TO_ALL_OBSERVER;
-    if (subject[sbjMove]->IsReady()) send_next();
     return oSUCCESS;
 }
 
@@ -50,53 +53,81 @@ OStatus BallFollower::DoDestroy(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-void BallFollower::Ready(const OReadyEvent& event) {
-    if (event.IsAssert() && !last_.empty()) send_next();
-}
-
 void BallFollower::NotifyBall(const ONotifyEvent& event) {
-    const auto* sighting = static_cast<const BallSighting*>(event.Data(0));
-    ++unseen_;
-    if (sighting->pixels > 0) {
-        if (unseen_ > LOST) OSYSPRINT(("BallFollower: I see the ball\n"));
-        unseen_ = 0;
-        seen_pixels_ = sighting->pixels;
-        pan_ = std::clamp(pan_ + FOLLOW * sighting->left, -MOST_PAN, MOST_PAN);
-        nod_ = std::clamp(nod_ + FOLLOW * sighting->above, LEAST_NOD, MOST_NOD);
-    }
-    const bool near = unseen_ == 0 && seen_pixels_ > NEAR_PIXELS;
-    if (near && !near_) OSYSPRINT(("BallFollower: at the ball\n"));
-    near_ = near;
+    ball_.note_picture(*static_cast<const BallSighting*>(event.Data(0)));
     observer[event.ObsIndex()]->AssertReady();
 }
 
-// Looks from side to side, first near and then far, while the body turns.
-void BallFollower::search() {
-    const double t = vectors_ * FRAMES * 0.008;
-    pan_ = 1.0 * std::sin(2 * M_PI * t / 2.5);
-    nod_ = 0.15 + 0.25 * std::sin(2 * M_PI * t / 10);
+// Sensors come every 32 ms; whenever the robot is ready for more commands, they decide what those are.
+void BallFollower::NotifySensors(const ONotifyEvent& event) {
+    note_heads(*reinterpret_cast<OSensorFrameVectorData*>(event.RCData(0)->Base()));
+    ball_.consider(frame_);
+    tell_what_changed();
+    if (subject[sbjMove]->IsReady()) send_next();
+    observer[event.ObsIndex()]->AssertReady();
 }
 
-Stride BallFollower::stride() const {
+void BallFollower::note_heads(OSensorFrameVectorData& sensors) {
+    const OSensorFrameData* found[3] = {nullptr, nullptr, nullptr};
+    for (int i = 0; i < static_cast<int>(sensors.vectorInfo.numData); ++i) {
+        for (int joint = NECK_TILT; joint <= NECK_NOD; ++joint) {
+            if (sensors.GetInfo(i)->primitiveID == joints_.id(joint)) found[joint - NECK_TILT] = sensors.GetData(i);
+        }
+    }
+    if (found[0] == nullptr || found[1] == nullptr || found[2] == nullptr) return;
+    const OSensorFrameInfo& info = *sensors.GetInfo(0);
+    for (longword frame = 0; frame < info.numFrames; ++frame) {
+        const auto angle = [&](int joint) { return found[joint - NECK_TILT]->frame[frame].value / 1e6; };
+        // The third joint of an ERS-210's neck rolls the head, which makes no difference to where it looks.
+        ball_.note_head(info.frameNumber + frame, angle(NECK_PAN), angle(NECK_TILT) + (ers7_ ? angle(NECK_NOD) : 0));
+    }
+    frame_ = info.frameNumber + info.numFrames - 1;
+}
+
+void BallFollower::tell_what_changed() {
+    const bool searching = ball_.is_lost(frame_);
+    if (!searching && searching_) OSYSPRINT(("BallFollower: I see the ball\n"));
+    searching_ = searching;
+    if (searching_) ball_.forget();
+    const bool near = ball_.distance < NEAR;
+    if (near && !near_) OSYSPRINT(("BallFollower: at the ball\n"));
+    near_ = near;
+}
+
+Pace BallFollower::wanted() const {
     if (vectors_ < RISING || near_) return {0, 0};
-    if (unseen_ > LOST) return {0, TURN};
-    const double turn = std::clamp(pan_ * 0.04, -TURN, TURN);
-    return {std::fabs(pan_) > 0.7 ? 0 : STRIDE, turn};
+    if (searching_) return {0, std::copysign(SEARCH, ball_.bearing)};
+    const Pace fastest = Trot::fastest();
+    const double turn = std::clamp(TURN_GAIN * ball_.bearing, -fastest.turn, fastest.turn);
+    return {fastest.ahead * std::max(0.0, 1 - std::fabs(ball_.bearing) / STRAIGHT), turn};
+}
+
+// The head looks at the ball, or ahead of the turn while it searches. Of two joints that nod, the lower one only moves
+// when the upper one cannot look there.
+void BallFollower::put_neck(std::vector<double>& pose) const {
+    const double pan = searching_ ? std::copysign(ASIDE, ball_.bearing) : ball_.bearing;
+    const double pitch = searching_ ? LOOK : ball_.pitch;
+    const double nod = ers7_ ? std::clamp(pitch, NOD_LOW, NOD_HIGH) : 0;
+    pose[NECK_PAN] = std::clamp(pan, -MOST_PAN, MOST_PAN);
+    pose[NECK_NOD] = nod;
+    pose[NECK_TILT] = std::clamp(pitch - nod, TILT_LOW, TILT_HIGH[ers7_]);
 }
 
 void BallFollower::send_next() {
-    if (unseen_ > LOST) search();
-    const Stride now = stride();
-    const bool stands = now.forward == 0 && now.left == 0;
-    std::vector<double> next = stands ? crouch() : trot_.advance(CYCLE, now);
-    next[NECK_PAN] = pan_;
-    next[NECK_NOD] = nod_;
-    if (vectors_ < RISING) {
-        for (size_t j = 0; j < next.size(); ++j) next[j] = last_[j] + (next[j] - last_[j]) / (RISING - vectors_);
+    std::vector<std::vector<double>> poses;
+    const Pace pace = wanted();
+    for (int frame = 0; frame < FRAMES; ++frame) {
+        trot_->advance(pace);
+        ball_.turn(trot_->pace().turn * Trot::FRAME);
+        std::vector<double> pose = last_;
+        trot_->put_legs(pose);
+        put_neck(pose);
+        poses.push_back(pose);
     }
-    RCRegion* region = joints_.move(last_, next, FRAMES);
+    if (vectors_ < RISING) poses = even_way(last_, poses.back(), FRAMES, (RISING - vectors_) * FRAMES);
+    RCRegion* region = joints_.follow(poses);
     if (region == nullptr) return;
-    last_ = next;
+    last_ = poses.back();
     ++vectors_;
     subject[sbjMove]->SetData(region);
     subject[sbjMove]->NotifyObservers();

@@ -8,8 +8,10 @@
 #include <OPENR/OObserver.h>
 #include <OPENR/OSubject.h>
 
+#include <memory>
 #include <vector>
 
+#include "BallMemory.h"
 #include "Trot.h"
 #include "def.h"
 
@@ -22,23 +24,25 @@ public:
     OStatus DoStart(const OSystemEvent& event) override;
     OStatus DoStop(const OSystemEvent& event) override;
     OStatus DoDestroy(const OSystemEvent& event) override;
-    void Ready(const OReadyEvent& event);
     void NotifyBall(const ONotifyEvent& event);
+    void NotifySensors(const ONotifyEvent& event);
 
 private:
+    void note_heads(OSensorFrameVectorData& sensors);
+    void tell_what_changed();
     void send_next();
-    void search();
-    Stride stride() const;
+    Pace wanted() const;
+    void put_neck(std::vector<double>& pose) const;
 
+    bool ers7_ = true;
     Joints joints_;
-    Trot trot_;
-    std::vector<double> last_;
-    int vectors_ = 0;
-    int unseen_ = 1000;  // pictures since the ball was seen
-    int seen_pixels_ = 0;
+    std::unique_ptr<Trot> trot_;
+    BallMemory ball_;
+    std::vector<double> last_;  // the pose that was sent last [rad]
+    longword frame_ = 0;        // the newest of the sensors
+    int vectors_ = 0;           // sent so far
+    bool searching_ = true;
     bool near_ = false;
-    double pan_ = 0;
-    double nod_ = 0.3;
 };
 
 #endif

@@ -1,65 +1,76 @@
-// A trot: two diagonal paws swing while the other two push the body on. Angles of all twelve leg joints [rad].
+// A trot: two diagonal paws swing while the other two push the body on, ahead and round.
 #ifndef TROT_H
 #define TROT_H
 
-#include <Joints.h>
-
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
-struct Stride {
-    double forward;  // half the length of a step [m]
-    double left;     // more of it on the right side and less on the left: turns to the left [m]
+#include "Legs.h"
+
+struct Pace {
+    double ahead;  // [m/s]
+    double turn;   // to the left [rad/s]
 };
 
 class Trot {
 public:
-    // Goes on by this share of a step cycle and answers the pose.
-    std::vector<double> advance(double share, const Stride& stride) {
-        phase_ = std::fmod(phase_ + share, 1.0);
-        std::vector<double> pose = crouch();
-        for (int leg = 0; leg < 4; ++leg) {
-            const bool right = leg >= 2;
-            const bool first_pair = leg == 0 || leg == 3;  // left front with right rear
-            const double reach = stride.forward + (right ? stride.left : -stride.left);
-            move_leg(&pose[3 * static_cast<size_t>(leg)], leg % 2 == 1,
-                     std::fmod(phase_ + (first_pair ? 0.0 : 0.5), 1.0), reach);
-        }
-        return pose;
+    static constexpr double FRAME = 0.008; // [s]
+
+    explicit Trot(const LegShape& shape) : shape_(shape) {}
+
+    static Pace fastest() { return {STEP_AHEAD * FREQUENCY / DUTY, STEP_TURN * FREQUENCY / DUTY}; }
+    // Of the steps that it makes now, if no paw slips.
+    Pace pace() const { return {ahead_ * FREQUENCY / DUTY, turn_ * FREQUENCY / DUTY}; }
+
+    // One frame towards a wanted velocity; told to stand, it puts its paws down and stands.
+    void advance(const Pace& wanted) {
+        const bool moves = wanted.ahead != 0 || wanted.turn != 0;
+        const double share = 1 - std::exp(-FRAME / RESPONSE);
+        ahead_ += share * (std::clamp(wanted.ahead * DUTY / FREQUENCY, 0.0, STEP_AHEAD) - ahead_);
+        turn_ += share * (std::clamp(wanted.turn * DUTY / FREQUENCY, -STEP_TURN, STEP_TURN) - turn_);
+        activity_ += share * ((moves ? 1.0 : 0.0) - activity_);
+        phase_ = std::fmod(phase_ + FREQUENCY * FRAME, 1.0);
+        if (!moves && activity_ < STILL) ahead_ = turn_ = activity_ = phase_ = 0;
+    }
+
+    // Sets the angles of the twelve leg joints [rad].
+    void put_legs(std::vector<double>& pose) const {
+        for (int leg = 0; leg < LEGS; ++leg) place_paw(shape_, leg, paw(leg), &pose[3 * static_cast<size_t>(leg)]);
     }
 
 private:
-    // The ERS-7's legs: vectors from shoulder to knee and from knee to paw at angles of 0, as length [m] and angle
-    // from straight down [rad]. Rear legs are front legs seen in a mirror.
-    static constexpr double THIGH = 0.07008;
-    static constexpr double THIGH_ANGLE = 0.1288;
-    static constexpr double SHANK[2] = {0.0654, 0.0677};
-    static constexpr double SHANK_ANGLE[2] = {-0.0765, -0.2009};
-    static constexpr double HEIGHT = 0.093;            // of the shoulders over the paws [m]
-    static constexpr double AHEAD[2] = {0.03, 0.017};  // paws outside the shoulders [m]
-    static constexpr double LIFT = 0.022;              // [m]
+    static constexpr double FREQUENCY = 1.6;              // cycles a second
+    static constexpr double DUTY = 0.58;                  // share of a cycle in which a paw is on the ground
+    static constexpr double STEP_AHEAD = 0.06;            // longest way while a paw is on the ground [m]
+    static constexpr double STEP_TURN = 0.40;             // largest turn likewise [rad]
+    static constexpr double LIFT[2] = {0.016, 0.021};     // of fore and hind paws [m]
+    static constexpr double HEIGHT = 0.1;                 // of the shoulders above the ground [m]
+    static constexpr double AHEAD[2] = {0.045, -0.025};   // paws ahead of their shoulders [m]
+    static constexpr double OUTSIDE[2] = {0.030, 0.020};  // and outside [m]
+    static constexpr double RESPONSE = 0.15;              // time in which steps follow what is wanted [s]
+    static constexpr double STILL = 0.001;
 
-    static void move_leg(double* joints, bool rear, double phase, double reach) {
-        const bool pushes = phase < 0.5;
-        const double along = pushes ? 1 - 4 * phase : -std::cos(2 * M_PI * (phase - 0.5));
-        const double lift = pushes ? 0 : LIFT * std::sin(2 * M_PI * (phase - 0.5));
-        place_paw(joints, rear, AHEAD[rear] + (rear ? -reach : reach) * along, HEIGHT - lift);
+    Place paw(int leg) const {
+        const int hind = is_hind(leg);
+        Place home = shoulder(shape_, leg);
+        home.ahead += AHEAD[hind];
+        home.left += is_left(leg) ? OUTSIDE[hind] : -OUTSIDE[hind];
+        home.up += shape_.paw - HEIGHT;
+        const bool first_pair = leg == 0 || leg == 3;  // left fore with right hind
+        const double phase = std::fmod(phase_ + (first_pair ? 0.0 : 0.5), 1.0);
+        const double swung = (phase - DUTY) / (1 - DUTY);
+        // Along its way a paw is at 1 in front, at -1 behind: straight back on the ground, half an ellipse in the air.
+        const double along = phase < DUTY ? 1 - 2 * phase / DUTY : -std::cos(M_PI * swung);
+        const double lifted = phase < DUTY ? 0 : LIFT[hind] * std::sin(M_PI * swung) * activity_;
+        return {home.ahead + along / 2 * (ahead_ - turn_ * home.left), home.left + along / 2 * turn_ * home.ahead,
+                home.up + lifted};
     }
 
-    // Inverse kinematics of the two bones in the leg's plane.
-    static void place_paw(double* joints, bool rear, double outward, double down) {
-        const double shank = SHANK[rear];
-        const double distance = outward * outward + down * down;
-        const double fold =
-            std::acos(std::clamp((distance - THIGH * THIGH - shank * shank) / (2 * THIGH * shank), -1.0, 1.0));
-        const double thigh =
-            std::atan2(outward, down) - std::atan2(shank * std::sin(fold), THIGH + shank * std::cos(fold));
-        joints[0] = thigh - THIGH_ANGLE;
-        joints[2] = fold + THIGH_ANGLE - SHANK_ANGLE[rear];
-    }
-
+    const LegShape& shape_;
     double phase_ = 0;
+    double ahead_ = 0;     // way of the body while a paw is on the ground [m]
+    double turn_ = 0;      // [rad]
+    double activity_ = 0;  // 0 stands, 1 trots
 };
 
 #endif
