@@ -10,10 +10,11 @@
 | `battery.FIELD`, `servo.GROUP.FIELD`, `gear.GROUP.FIELD`, `flex.GROUP.FIELD` | numbers of the actuation |
 | `physics.timestep`, `physics.impratio` | the world |
 | `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
+| `camera.CAMERA.FIELD` | a number of a camera (`body.cameras`); who takes its pictures reads it |
 | `delay` | extra time from a command to the motor [s]; who gives the commands shifts them (`engine.rollout`) |
 
-BODY, JOINT and GROUP may be patterns (`*Tibia`). A relative adjustment multiplies what is there. Parameters of the
-robot come first, then the others in their order; a drive's or a servo's numbers are checked once all are set:
+BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies what is there. Parameters
+of the robot come first, then the others in their order; a drive's or a servo's numbers are checked once all are set:
 
     Placement(robot="ant", adjustments=(
         Adjustment(target="robot.L1_femur", value=0.9),
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 from nutmeg.body.actuation.groups import chosen
 from nutmeg.body.actuation.settings import Battery, Flex, Gear, Servo
 from nutmeg.body.build import of_type, parameter_values
+from nutmeg.body.cameras import CAMERA_NUMBERS, adjusted_cameras
 from nutmeg.body.expression import evaluate, evaluate_all
 from nutmeg.body.physics import Contact
 from nutmeg.body.robot import Drive, FootContact
@@ -70,9 +72,9 @@ class Target:
     """A target taken apart."""
 
     family: str
-    """`robot`, `mass`, `joint`, `drives`, `foot`, `battery`, `servo`, `gear`, `flex`, `physics` or `delay`."""
+    """One of `FAMILIES`: `robot`, `mass`, `joint` and so on."""
     name: str = ""
-    """Of the parameter, body, joint or group; may be a pattern."""
+    """Of the parameter, body, joint, group or camera; may be a pattern."""
     field: str = ""
     """Which of its numbers."""
 
@@ -97,9 +99,16 @@ _GROUPED = {
     "servo": numbers_of(Servo),
     "gear": numbers_of(Gear),
     "flex": numbers_of(Flex),
+    "camera": CAMERA_NUMBERS,
 }
 _ALONE = {"foot": numbers_of(FootContact), "battery": numbers_of(Battery), "physics": PHYSICS_NUMBERS}
-_FORMS = {"robot": "robot.NAME", "mass": "mass.BODY", "joint": "joint.JOINT.FIELD", "delay": "delay"}
+_FORMS = {
+    "robot": "robot.NAME",
+    "mass": "mass.BODY",
+    "joint": "joint.JOINT.FIELD",
+    "camera": "camera.CAMERA.FIELD",
+    "delay": "delay",
+}
 FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
 """What a target may begin with."""
 
@@ -260,6 +269,8 @@ class _Draft:
                 self.joints.append(adjustment)
             case "foot":
                 self._foot(adjustment)
+            case "camera":
+                adjusted_cameras(self.robot, [adjustment])  # says what is wrong with it; cameras are read with pictures
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")

@@ -10,27 +10,32 @@ cameras by its sensor's name. A number left out has no effect, and neither has a
 
     lens = load_cameras(load_robot("nao-v6"))["CameraTop"]
 
-Which equations the numbers go into: `engine.cameras.lens`, `.response`, `.colour_filter` and `.shutter`. All are plain
-numbers, named `camera.CAMERA.FIELD` where one is to be found from pictures (`with_number`, and `reality.camera_fit`).
+Which equations the numbers go into: `engine.cameras.lens`, `.response`, `.auto_exposure`, `.colour_filter` and
+`.shutter`. All are plain numbers, named `camera.CAMERA.FIELD` where one is set or to be found from pictures
+(`body.adjustment`, `reality.pictures`):
+
+    changed = adjusted_cameras(robot, [Adjustment(target="camera.CameraTop.k1", value=-0.2)])["CameraTop"]
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from nutmeg.body.actuation.groups import chosen
 from nutmeg.errors import ModelError, UnknownNameError
 from nutmeg.settings import read_cached
 
 if TYPE_CHECKING:
+    from nutmeg.body.adjustment import Adjustment
     from nutmeg.body.robot import RobotSettings
 
 FilterPattern = Literal["none", "rggb", "bggr", "grbg", "gbrg"]
 
-EFFECTS = ("lens", "fringe", "vignette", "shutter", "blur", "exposure", "noise", "filter", "balance", "gamma")
-"""What can be switched on, in the order in which light and signal go through a camera."""
+EFFECTS = ("lens", "fringe", "vignette", "shutter", "blur", "exposure", "auto", "noise", "filter", "balance", "gamma")
+"""What can be switched on, in the order in which light and signal go through a camera; `auto` needs `exposure`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +74,16 @@ class CameraSettings:
     """exposure: how long it takes until white fills the pixels of the sensor [s]."""
     gain: float = 1.0
     """exposure: amplification of the signal, noise included."""
+    auto_target: float = 0.0
+    """auto: the mean signal that the camera's own exposure aims at, 0 to 1; 0 leaves exposure and gain as they are."""
+    auto_rate: float = 0.3
+    """auto: which share of the error, in stops, it takes back from one picture to the next, above 0 and up to 1."""
+    auto_shortest: float = 0.0001
+    """auto: the shortest exposure [s]."""
+    auto_longest: float = 0.033
+    """auto: the longest exposure [s]; where it is too short, the gain rises."""
+    auto_gain: float = 8.0
+    """auto: the largest gain, 1 or above."""
     full_well: float = 10000.0
     """noise: electrons that a pixel can hold."""
     read_noise: float = 0.0
@@ -97,6 +112,16 @@ class CameraSettings:
         for name in ("readout", "exposure", "read_noise", "balance_red", "balance_blue"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 or above.")
+        if not (0 <= self.auto_target < 1 and 0 < self.auto_rate <= 1):
+            raise ValueError(
+                f"auto_target is {self.auto_target} and auto_rate {self.auto_rate}; allowed are 0 up to 1 (without 1), "
+                "and above 0 up to 1."
+            )
+        if not (0 < self.auto_shortest <= self.auto_longest and self.auto_gain >= 1):
+            raise ValueError(
+                f"auto_shortest is {self.auto_shortest}, auto_longest {self.auto_longest} and auto_gain "
+                f"{self.auto_gain}; times must be above 0 and in this order, the gain 1 or above."
+            )
         if not 0 <= self.cos4 <= 1:
             raise ValueError(f"cos4 is {self.cos4}; it is a share from 0 to 1.")
         if not 1 <= self.bits <= 16:
@@ -112,7 +137,9 @@ class CameraFile:
 
 
 CAMERA_NUMBERS = tuple(f.name for f in dataclasses.fields(CameraSettings) if f.type == "float")
-"""The fields that can be found from pictures."""
+"""The fields that can be set by name, and found from pictures."""
+FAMILY = "camera."
+"""What targets of cameras begin with."""
 
 
 def load_cameras(robot: RobotSettings) -> dict[str, CameraSettings]:
@@ -137,13 +164,17 @@ def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in EFFECTS if name in effects)
 
 
-def with_number(settings: CameraSettings, target: str, value: float) -> CameraSettings:
-    """Settings with another number; the target is the field, or ends in it (`camera.CameraTop.k1`)."""
-    name = target.rpartition(".")[2]
-    if name not in CAMERA_NUMBERS:
-        raise UnknownNameError("number of a camera", name, CAMERA_NUMBERS, where=f"target {target!r}")
-    changed: dict[str, Any] = {name: float(value)}
-    try:
-        return dataclasses.replace(settings, **changed)
-    except ValueError as error:
-        raise ModelError(f"{target}: {error}") from None
+def adjusted_cameras(robot: RobotSettings, adjustments: Iterable[Adjustment]) -> dict[str, CameraSettings]:
+    """The settings of all cameras of a robot with what adjustments of the family `camera` set; others are left out."""
+    found = load_cameras(robot)
+    for adjustment in adjustments:
+        if not adjustment.target.startswith(FAMILY):
+            continue
+        pattern, _, name = adjustment.target.removeprefix(FAMILY).rpartition(".")
+        for camera in chosen([pattern], found, f"camera of {robot.name}", f"target {adjustment.target!r}"):
+            changed: dict[str, Any] = {name: adjustment.of(getattr(found[camera], name))}
+            try:
+                found[camera] = dataclasses.replace(found[camera], **changed)
+            except ValueError as error:
+                raise ModelError(f"{adjustment.target}: {error}") from None
+    return found

@@ -4,15 +4,18 @@ The robot stands on a pitch with a ball and an opponent in sight, and turns whil
 rolling shutter and motion blur show. Each effect adds a panel, on top of the effects before it; what the camera does
 not have (see its cameras.toml) has none.
 
+With --fit-data it writes a folder of pictures from several views instead, as `nutmeg identify` takes them.
+
 example: nutmeg camera nao-v6 --out camera.png
          nutmeg camera ers7 --effects lens,noise --lights window
+         nutmeg camera ers7 --body params.toml --fit-data pictures/monday --views 4
          nutmeg camera my/robot --camera eye --only --out noise.png --effects noise
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,11 +32,15 @@ if TYPE_CHECKING:
 
     from nutmeg.body.cameras import CameraSettings
     from nutmeg.body.lights import Lighting
-    from nutmeg.body.scene import Scene
+    from nutmeg.body.scene import Placement, Scene
     from nutmeg.engine.cameras import RobotCamera, SceneRenderer
     from nutmeg.terminal import Terminal
 
 ROBOT, TURNS = "seer", 3
+PLACE, OTHER, OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
+"""Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
+SETTLING = 40
+"""Pictures that automatic exposure gets before the one that is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +54,12 @@ class Arguments:
     camera: str = ""
     """Which of its cameras; the one it looks through unless told otherwise."""
     effects: str = "all"
-    """Which effects: lens, fringe, vignette, shutter, blur, exposure, noise, filter, balance, gamma, all or none."""
+    """Which effects: lens, fringe, vignette, shutter, blur, exposure, auto, noise, filter, balance, gamma, all or
+    none."""
+    body: Path | None = None
+    """An identified body, params.toml of `nutmeg identify`, whose numbers of cameras and limbs count."""
+    brightness: float = 0.0
+    """The mean signal that automatic exposure aims at, 0 to 1; 0 for the camera's own number, which may be none."""
     only: bool = False
     """Write the camera's picture alone, with all these effects, instead of the panels."""
     lights: str = "hall"
@@ -62,14 +74,24 @@ class Arguments:
     """Width and height of the camera's picture, pixels; its own if 0."""
     moments: int = 1
     """Moments to draw for shutter and blur; 1 draws one and turns its rays."""
+    fit_data: Path | None = None
+    """A folder for pictures from several views, for `nutmeg identify`, instead of the PNG file."""
+    views: int = 4
+    """With --fit-data: from how many places pictures are taken."""
+    repeats: int = 4
+    """With --fit-data: how many pictures are taken of each view; several tell the noise."""
     seed: int = 0
-    """Of the noise."""
+    """Of the noise, and of the views."""
     json: bool = False
     """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Takes the pictures."""
+    if arguments.fit_data is not None:
+        from nutmeg.commands.camera_pictures import save_pictures
+
+        return save_pictures(arguments, arguments.fit_data, terminal)
     from PIL import Image
 
     from nutmeg.body.cameras import checked_effects
@@ -158,6 +180,8 @@ class _Sight:
         work = partial(camera.develop, drawn[size].picture, velocity)
         if self.arguments.moments > 1:
             work = partial(camera.look, self.qpos, self.qvel)
+        for _ in range(SETTLING if camera.exposure is not None else 0):
+            work()
         picture, took = _quickest(work)
         label = f"+ {effects[-1]}" if effects else "pinhole"
         return {
@@ -214,7 +238,19 @@ def _state(
 
 def _scene(arguments: Arguments) -> tuple[Scene, str]:
     """The pitch with the robot, an opponent and a ball, and the name of the camera in it."""
-    from nutmeg.body import Placement, SceneSettings, assemble, load_robot
+    from nutmeg.body import Placement, SceneSettings, assemble
+
+    camera = chosen_camera(arguments)
+    robots = (
+        placed_robot(arguments, camera),
+        Placement(robot="nao-v6", name="other", pos=OTHER, heading=OTHER_HEADING, team="red"),
+    )
+    return assemble(SceneSettings(field=arguments.field, robots=robots)), f"{ROBOT}/{camera}"
+
+
+def chosen_camera(arguments: Arguments) -> str:
+    """The camera that is meant, by its sensor's name."""
+    from nutmeg.body import load_robot
     from nutmeg.errors import UnknownNameError
 
     robot = load_robot(arguments.robot)
@@ -224,11 +260,18 @@ def _scene(arguments: Arguments) -> tuple[Scene, str]:
     camera = arguments.camera or robot.eyes or known[0]
     if camera not in known:
         raise UnknownNameError(f"camera of {arguments.robot}", camera, known)
-    robots = (
-        Placement(robot=arguments.robot, name=ROBOT, pos=(-2.0, 0.0)),
-        Placement(robot="nao-v6", name="other", pos=(-0.6, 0.42), heading=2.9, team="red"),
-    )
-    return assemble(SceneSettings(field=arguments.field, robots=robots)), f"{ROBOT}/{camera}"
+    return camera
+
+
+def placed_robot(arguments: Arguments, camera: str) -> Placement:
+    """The robot at its place, with its identified body if there is one, and with automatic exposure if asked for."""
+    from nutmeg.body import Placement
+    from nutmeg.body.adjustment import Adjustment
+    from nutmeg.body.identified import placed
+
+    wanted = Adjustment(target=f"camera.{camera}.auto_target", value=arguments.brightness)
+    robot = placed(Placement(robot=arguments.robot, name=ROBOT, pos=PLACE), arguments.body)
+    return replace(robot, adjustments=(*robot.adjustments, wanted)) if arguments.brightness else robot
 
 
 def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: NDArray[np.float64]) -> tuple[float, float]:
@@ -271,6 +314,7 @@ def _imperfect(settings: CameraSettings) -> set[str]:
         "shutter": s.readout > 0,
         "blur": s.exposure > 0,
         "exposure": s.exposure != s.white_exposure or s.gain != 1,
+        "auto": s.auto_target > 0,
         "noise": True,
         "filter": s.filter != "none",
         "balance": (s.light_red, s.light_blue, s.balance_red, s.balance_blue) != (1, 1, 1, 1),
@@ -290,6 +334,7 @@ def _note(settings: CameraSettings, effect: str, arguments: Arguments) -> str:
         "shutter": f"{1000 * s.readout:g} ms, {arguments.turn:g} rad/s",
         "blur": f"{1000 * s.exposure:g} ms",
         "exposure": f"{s.exposure / s.white_exposure:.3g} full, gain {s.gain:g}",
+        "auto": f"mean {s.auto_target:g}, to {1000 * s.auto_longest:g} ms, x{s.auto_gain:g}",
         "noise": f"{s.full_well:g} e-, read {s.read_noise:g}",
         "filter": s.filter,
         "balance": f"red {s.light_red * s.balance_red:.2f}, blue {s.light_blue * s.balance_blue:.2f}",

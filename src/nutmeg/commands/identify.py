@@ -1,9 +1,9 @@
-"""Find the numbers of a robot's body (masses, lengths, friction, servos, delays, contacts) from recordings of it.
+"""Find the numbers of a robot's body (masses, lengths, friction, servos, contacts, cameras) from recordings of it.
 
-The configuration says which recordings, what was commanded and measured in them, and which numbers are searched
-within which bounds. Recordings that are held out are never seen by the fit; they tell what it is worth. Writes a
-folder with params.toml (for --body of other commands), results.json and report.html. Ctrl-C saves; the same command
-with the same --output goes on and ends with the same numbers.
+The configuration says which recordings (logs of motion, folders of pictures), what was commanded and measured in
+them, and which numbers are searched within which bounds. Recordings that are held out are never seen by the fit; they
+tell what it is worth. Writes a folder with params.toml (for --body of other commands), results.json and report.html.
+Ctrl-C saves; the same command with the same --output goes on and ends with the same numbers.
 
 example: nutmeg identify examples/servo_xl330/identify.toml --seed 3
          nutmeg identify identify.toml --train 'logs/walk*.csv' --held-out 'logs/kick*.csv' --threads 2 --json
@@ -161,7 +161,7 @@ def _identify(
 ) -> dict[str, Any]:
     began = time.monotonic()
     evaluator, workers = chosen_evaluator(
-        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, locked=fit.twin.looked_after
+        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, locked=fit.locked
     )
     try:
         found = _searched(fit, evaluator, opened, settings, terminal)

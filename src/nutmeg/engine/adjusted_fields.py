@@ -69,7 +69,7 @@ class AdjustedFields:
                 return self._can_set_number(target, parsed)
             case "foot":
                 return not (self._robot.model.mjcf or self._robot.model.urdf)
-            case "robot" | "battery" | "delay":
+            case "robot" | "battery" | "camera" | "delay":
                 return False
         return parsed.field != "timestep"
 

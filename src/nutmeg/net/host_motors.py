@@ -15,8 +15,11 @@ of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao 
 their currents in the same way. The winding's resistance is not made to grow by it (the engine does that if `thermal`
 is set).
 
-**Battery.** Its charge falls by the current that all motors draw together plus that of the computers, over its
-capacity (Nao V6: 62.5 Wh at 21.6 V, NAO6 datasheet H25600, so 2.9 Ah; computers 1 A, assumed).
+**Battery.** Its charge falls by what all motors draw together (the electrical power of the servos over the battery's
+voltage, `engine.supply`) plus what the computers draw, over its capacity (Nao V6: 62.5 Wh at 21.6 V, NAO6 datasheet
+H25600, so 2.9 Ah; computers 1 A, assumed). While `charging`, a charger gives 2 A (assumed) until it is full, and all
+that the robot draws from then on. The current I through its resistance r (`[battery]` of the actuation) warms it:
+C dT/dt = r I² - (T - T0) / Rth, with C = 300 J/K and Rth = 5 K/W (assumed: a third of a kilogram of cells in a shell).
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ CAPACITY = 2.9 * 3600
 """Of the battery [A s]."""
 COMPUTERS = 1.0
 """What everything but the motors draws [A], assumed."""
+CHARGER = 2.0
+"""What a charger gives [A], assumed."""
+PACK = (5.0, 300.0)
+"""Thermal resistance [K/W] and heat capacity [J/K] of the battery, assumed."""
 _KP, _KD = 1, 2
 """Places of a position drive's gains in the engine's `actuator_biasprm`."""
 
@@ -83,6 +90,13 @@ class HostMotors:
         """What the robot draws from the battery [A]."""
         self.charge = 1.0
         """What is left in the battery, 0 to 1."""
+        self.charging = False
+        """Whether a charger is plugged in."""
+        self.battery_current = -COMPUTERS
+        """Into the battery [A]; negative while it is drained."""
+        self.battery_temperature = SURROUNDINGS
+        """Of the battery [degrees Celsius]."""
+        self._inside = 0.0 if actuation is None else actuation.battery.resistance
         printed = actuation is not None and actuation.printed
         self._supply = PowerSupply(worlds, robot) if actuation is not None and not printed else None
         self._drives = None if self._supply is not None or printed else _IdealDrives(worlds, self._table)
@@ -111,7 +125,17 @@ class HostMotors:
             self._measure(self._supply)
         elif self._drives is not None:
             self._drives.give(self.stiffness, self.p_gain, self.d_gain)
-        self.charge = max(0.0, self.charge - self.drawn * self._period / CAPACITY)
+        self._use_battery()
+
+    def _use_battery(self) -> None:
+        """Empties, fills and warms the battery for one period."""
+        full = self.charging and self.charge >= 1.0  # then the charger feeds the robot, and the battery rests
+        self.battery_current = 0.0 if full else CHARGER * self.charging - self.drawn
+        charge = self.charge + self.battery_current * self._period / CAPACITY
+        self.charge = min(max(charge, 0.0), 1.0)
+        leak, capacity = 1 / PACK[0], PACK[1]
+        heating = self._inside * self.battery_current**2 - (self.battery_temperature - SURROUNDINGS) * leak
+        self.battery_temperature += heating / capacity * self._period
 
     def _measure(self, supply: PowerSupply) -> None:
         np.abs(self._torque[0, self._numbers] / self._torque_constant, out=self.current)

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nutmeg.errors import RecordingError, UsageError, suggestion
-from nutmeg.reality.measured import read_measured
+from nutmeg.reality.measured import read_measured, told_of
+from nutmeg.reality.photographed import read_photographed
+from nutmeg.reality.pictures import holds_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nutmeg.reality.identify_settings import IdentifySettings
-    from nutmeg.reality.measured import Measured
+    from nutmeg.reality.replay_cost import Recorded
     from nutmeg.reality.twin import Twin
 
 Files = dict[Path, tuple[str, ...]]
@@ -50,13 +52,21 @@ def check_apart(train: Files, held_out: Files) -> None:
             raise UsageError(f"{path} is both fitted and held out; what the fit has seen is no test. Leave one out.")
 
 
-def read_all(files: Mapping[Path, Sequence[str]], settings: IdentifySettings, twin: Twin) -> tuple[Measured, ...]:
-    """What the files hold, in order."""
+def read_all(files: Mapping[Path, Sequence[str]], settings: IdentifySettings, twin: Twin) -> tuple[Recorded, ...]:
+    """What the files hold, in order: recordings of motion, and folders of pictures."""
     names = [path.name for path in files]
-    found: list[Measured] = []
+    found: list[Recorded] = []
     for path, parts in files.items():
         name = str(path) if names.count(path.name) > 1 else path.name
-        every = read_measured(path, settings, twin, name=name)
+        every: Sequence[Recorded] = (
+            [
+                read_photographed(
+                    path, twin, block=settings.pictures.block, name=name, conditions=told_of(path, settings)
+                )
+            ]
+            if holds_pictures(path)
+            else read_measured(path, settings, twin, name=name)
+        )
         kept = [
             m for m in every if any(part == "*" or fnmatchcase(m.source.rpartition("#")[2], part) for part in parts)
         ]

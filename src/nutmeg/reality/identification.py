@@ -6,11 +6,11 @@
     found.values                    # {"viscous": 1.31, ...}
     found.held_out                  # {"kp800_lift_and_drop.csv": 2.9}, in found.unit
 
-The recorded commands are repeated in simulation with each candidate (`reality.replay_cost`), and the distance is
-minimised (`search`). Of recordings that are held out nothing but what they were made with (`told_numbers`) is read
-before the search has ended. Then the curvature of the distance at the estimate, and re-fits from other seeds where
-asked for, tell which parameters the data determine (`reality.identifiability`). This is what seeds 000 and 001 do by
-hand for one robot each.
+The recorded commands are repeated in simulation with each candidate, pictures are taken again (`reality.replay_cost`),
+and the distance is minimised (`search`). Of recordings that are held out nothing but what they were made with
+(`told_numbers`) is read before the search has ended. Then the curvature of the distance at the estimate, and re-fits
+from other seeds where asked for, tell which parameters the data determine (`reality.identifiability`). This is what
+seeds 000 and 001 do by hand for one robot each.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from nutmeg.reality.chosen_files import Files, check_apart, read_all
 from nutmeg.reality.distance import DistanceSettings
 from nutmeg.reality.identifiability import Identifiability, curvature, from_refits, judge
 from nutmeg.reality.measured import check_told
+from nutmeg.reality.photographed import Photographed
 from nutmeg.reality.replay_cost import ReplayCost
 from nutmeg.reality.twin import Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.reality.identify_settings import IdentifySettings
-    from nutmeg.reality.measured import Measured
+    from nutmeg.reality.replay_cost import Recorded
     from nutmeg.search.evaluation import Evaluator, Progress
     from nutmeg.search.run import Generation
     from nutmeg.search.space import Floats
@@ -80,8 +81,8 @@ class Identified:
     """Of the errors."""
     identifiability: Identifiability | None
     """How sure the estimates are; None where that could not be worked out."""
-    train: tuple[Measured, ...]
-    held_out: tuple[Measured, ...]
+    train: tuple[Recorded, ...]
+    held_out: tuple[Recorded, ...]
     problems: tuple[str, ...] = ()
     """What the user should know."""
     cost: ReplayCost | None = field(default=None, repr=False)
@@ -144,6 +145,11 @@ class Identification:
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)
         self.error, self.factor, self.unit = reported_error(settings, self.measured)
+
+    @property
+    def locked(self) -> bool:
+        """Whether Python works for much of the time, so that processes are better than threads."""
+        return self.twin.looked_after or any(isinstance(m, Photographed) for m in self.measured)
 
     @property
     def searches(self) -> int:
@@ -222,10 +228,10 @@ class Identification:
         """The distance at the start, so that what cannot be compared is said before the search."""
         return float(self._in_threads(self.measured)(self.twin.space.start[None])[0])
 
-    def _in_threads(self, measured: tuple[Measured, ...]) -> ReplayCost:
+    def _in_threads(self, measured: tuple[Recorded, ...]) -> ReplayCost:
         return ReplayCost(self._threaded, measured, self.settings.distance, self.settings.fallen)
 
-    def _errors(self, candidate: Floats, held_out: tuple[Measured, ...]) -> Errors:
+    def _errors(self, candidate: Floats, held_out: tuple[Recorded, ...]) -> Errors:
         sides = []
         for measured in (self.measured, held_out):
             found = self._in_threads(measured).per_recording(candidate, self.error) if measured else {}
@@ -257,7 +263,7 @@ class Identification:
         )
 
 
-def reported_error(settings: IdentifySettings, measured: tuple[Measured, ...]) -> tuple[DistanceSettings, float, str]:
+def reported_error(settings: IdentifySettings, measured: tuple[Recorded, ...]) -> tuple[DistanceSettings, float, str]:
     """The error that is told to people, the factor to their unit, and the unit."""
     wanted = settings.report_error
     error = DistanceSettings(kind=wanted.kind, channels=wanted.channels, angles=settings.distance.angles)

@@ -30,9 +30,12 @@
     [search]
     evaluations = 1000
 
+Cameras are identified from pictures: folders of them (`reality.pictures`) are recordings, and targets are
+`camera.CAMERA.FIELD`. [pictures] says how they are compared.
+
 A channel of several labels is given to motors, or compared with columns, of the same names: `"nao.command" = "*"`,
 `"nao.angles" = "angles.*"`. One label of it is `channel.label`. Everything but [robot], [commands], [compare] and
-[parameters] may be left out.
+[parameters] may be left out; for pictures alone, [commands] and [compare] may be, too.
 """
 
 from __future__ import annotations
@@ -120,6 +123,18 @@ class WindowSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PictureSettings:
+    """How pictures are compared."""
+
+    block: int = 4
+    """Pixels on each side that are compared as one, so that edges answer smoothly."""
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ValueError(f"`block` is {self.block}; it must be 1 or more pixels.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ErrorSettings:
     """The error that is reported, in a unit that people know; the fit minimises [distance]."""
 
@@ -155,12 +170,14 @@ class IdentifySettings:
     """An identification."""
 
     robot: TwinSettings
-    commands: Mapping[str, str]
-    """Channels of the recordings, and the motors that were told so."""
-    compare: Mapping[str, str]
-    """Channels of the recordings, and the columns of the simulation that they are compared with."""
     parameters: Mapping[str, Searched]
     """What is to be found."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Channels of the recordings, and the motors that were told so."""
+    compare: Mapping[str, str] = field(default_factory=dict)
+    """Channels of the recordings, and the columns of the simulation that they are compared with."""
+    pictures: PictureSettings = PictureSettings()
+    """How pictures are compared."""
     recordings: RecordingsSettings = RecordingsSettings()
     powered: str = ""
     """Kind of event whose value is "0" while the motors are released; empty if they never are."""
@@ -180,9 +197,10 @@ class IdentifySettings:
     about: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("commands", "compare", "parameters"):
+        seen = any(t.startswith("camera.") for name, one in self.parameters.items() for t in one.targets(name))
+        for name in ("parameters",) if seen else ("commands", "compare", "parameters"):
             if not getattr(self, name):
-                raise ValueError(f"[{name}] is empty; at least one is needed.")
+                raise ValueError(f"[{name}] is empty or missing; at least one entry is needed.")
 
 
 def read_identify(path: Path) -> IdentifySettings:

@@ -63,6 +63,11 @@ class Measured:
     told: Mapping[str, Array] = field(default_factory=dict)
     """Commands at the same times, by the column of the joint, (K,); for reports."""
 
+    @property
+    def name(self) -> str:
+        """What it is called in reports."""
+        return self.trial.name
+
     def simulated(self, rollout: Rollout, table: RobotTable) -> Behaviour:
         """What N simulations show at the times of the measurements, (N, K, columns)."""
         series = resample(rollout.times, series_of(rollout, self.real.columns, table), at=self.times)
@@ -79,6 +84,11 @@ class Measured:
 
 def read_measured(path: Path, settings: IdentifySettings, twin: Twin, *, name: str = "") -> list[Measured]:
     """What a file holds: one recording, or several if it is split or replayed in windows."""
+    if not (settings.commands and settings.compare):
+        raise RecordingError(
+            f"{path}: is no folder of pictures, and of a recording of motion [commands] and [compare] must tell what "
+            "was commanded and what is compared."
+        )
     mapping = read(settings.recordings.columns, CsvMap) if settings.recordings.columns else None
     csv = path.suffix not in (".nutmeg", ".parquet")
     with open_log(path, mapping if csv else None) as recording:
@@ -91,6 +101,11 @@ def read_measured(path: Path, settings: IdentifySettings, twin: Twin, *, name: s
             for w in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
         ]
     return found
+
+
+def told_of(path: Path, settings: IdentifySettings) -> tuple[Adjustment, ...]:
+    """What was different in a recording of pictures: what its name tells, and what is said of its name."""
+    return _conditions(path, settings, {}, None)
 
 
 def check_told(paths: Iterable[Path], settings: IdentifySettings) -> None:

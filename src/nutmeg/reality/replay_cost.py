@@ -1,4 +1,4 @@
-"""How far candidates are from recordings: the recorded commands repeated in simulation, and compared.
+"""How far candidates are from recordings: commands repeated in simulation, pictures taken again, and compared.
 
     cost = ReplayCost(twin, tuple(measured), DistanceSettings(kind="rms"))
     cost(candidates, generators)                # (n,): for `search.minimise`, in threads, processes or on a cluster
@@ -16,6 +16,8 @@ import numpy as np
 
 from nutmeg.reality.columns import sensors_in
 from nutmeg.reality.distance import DistanceSettings, make_distance
+from nutmeg.reality.measured import Measured
+from nutmeg.reality.photographed import Photographed
 from nutmeg.reality.residuals import residual_series
 
 if TYPE_CHECKING:
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.reality.behaviour import Behaviour
-    from nutmeg.reality.measured import Measured
     from nutmeg.reality.twin import Twin
     from nutmeg.search.space import Floats
+
+Recorded = Measured | Photographed
+"""Something that was seen of the real robot: what it did, or what its camera saw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,7 @@ class ReplayCost:
     """The distance of candidates from recordings; can be sent to other processes."""
 
     twin: Twin
-    measured: tuple[Measured, ...]
+    measured: tuple[Recorded, ...]
     distance: DistanceSettings
     fallen: float | None = None
     """A simulated robot is down when the cosine of its tilt is below this."""
@@ -53,17 +57,18 @@ class ReplayCost:
             for name in dict.fromkeys(sources)
         }
 
-    def of(self, measured: tuple[Measured, ...]) -> ReplayCost:
+    def of(self, measured: tuple[Recorded, ...]) -> ReplayCost:
         """The same for other recordings."""
         return replace(self, measured=measured)
 
     def behaviours(self, candidates: ArrayLike) -> list[Behaviour]:
         """What is seen of candidates, one a recording or window, at the times of the measurements."""
-        trials = [m.trial for m in self.measured]
-        observe = sensors_in([c for m in self.measured for c in m.real.columns], self.twin.table)
         rows = np.atleast_2d(np.asarray(candidates, float))
-        rollouts = self.twin.simulate(rows, trials, observe=observe, fallen=self.fallen)
-        return [m.simulated(r, self.twin.table) for m, r in zip(self.measured, rollouts, strict=True)]
+        moved = [m for m in self.measured if isinstance(m, Measured)]
+        observe = sensors_in([c for m in moved for c in m.real.columns], self.twin.table)
+        rollouts = self.twin.simulate(rows, [m.trial for m in moved], observe=observe, fallen=self.fallen)
+        replayed = iter([m.simulated(r, self.twin.table) for m, r in zip(moved, rollouts, strict=True)])
+        return [m.simulated(self.twin, rows) if isinstance(m, Photographed) else next(replayed) for m in self.measured]
 
     def residuals(self, candidates: Floats) -> list[Floats]:
         """Weighted differences, (n, K) for each recording and channel, for `reality.curvature`."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
 DELAY, TIMESTEP = "delay", "physics.timestep"
+UNFELT = (DELAY, "camera.")
+"""What targets begin with that leave the physics as it is: commands are shifted, and pictures are taken otherwise."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -168,7 +170,7 @@ class Twin:
         late = any(a.relative for a in (*self.settings.adjustments, *conditions))
         if late and not all(one.relative for one in self.searched.values()):
             return False
-        targets = tuple(t for name, one in self.searched.items() for t in one.targets(name) if t != DELAY)
+        targets = tuple(t for name, one in self.searched.items() for t in one.targets(name) if not t.startswith(UNFELT))
         return _can_set(self.settings, _ordered((*self.settings.adjustments, *conditions)), targets)
 
     def _simulate(
@@ -268,7 +270,7 @@ class Twin:
         set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
         # As in a scene that is built: plain values first, and the joints' own numbers last.
         for target, column, one in sorted(set_by, key=lambda by: (by[0].startswith("joint."), by[2].relative)):
-            if target != DELAY:
+            if not target.startswith(UNFELT):
                 worlds.vary.set(ROBOT, target, values[:, column], relative=one.relative)
 
     def _delay(self, candidate: Array, trial: Trial) -> float:

@@ -26,6 +26,7 @@ from nutmeg.errors import UsageError
 from nutmeg.reality.chosen_files import found_files, read_all
 from nutmeg.reality.identification import Identification, Identified
 from nutmeg.reality.identify_settings import WindowSettings, read_identify
+from nutmeg.reality.measured import Measured
 from nutmeg.reality.twin import Searched, Twin
 from nutmeg.reproduce.simspark_errors import KINDS, UNITS, errors
 from nutmeg.reproduce.simspark_trials import APART, CYCLE, cut_log
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.reality.identify_settings import IdentifySettings
-    from nutmeg.reality.measured import Measured
     from nutmeg.search.run import Generation
     from nutmeg.view.fit_report import FitReport
 
@@ -184,7 +184,8 @@ def _fit(
 def _held_out(settings: IdentifySettings, effort: Effort, data: Path, twin: Twin) -> tuple[Measured, ...]:
     """The held-out trials as a whole."""
     files = found_files(effort.held_out, data, "the trials to hold out")
-    return read_all(files, dataclasses.replace(settings, windows=None), twin)
+    found = read_all(files, dataclasses.replace(settings, windows=None), twin)
+    return tuple(one for one in found if isinstance(one, Measured))
 
 
 def _rows(

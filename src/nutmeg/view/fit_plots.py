@@ -334,7 +334,7 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
     for values, colour, width, style, name in lines:
         if values is not None:
             axes.plot(*_thin_lines(one.times[part], values[part]), color=colour, lw=width, ls=style, label=name)
-    axes.set(ylabel=one.unit, xlabel="time [s]")
+    axes.set(ylabel=one.unit, xlabel=one.along)
     axes.margins(x=0.01)
     if rows is None:
         axes.set_title(_short(one.channel))

@@ -170,6 +170,8 @@ class Series:
     unit: str = ""
     held_out: bool = False
     """Whether the fit never saw this recording."""
+    along: str = "time [s]"
+    """What `times` are, where they are none."""
 
 
 @dataclass(frozen=True, kw_only=True)

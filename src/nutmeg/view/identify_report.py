@@ -12,12 +12,13 @@ import numpy as np
 
 from nutmeg.reality.distance import distance_unit
 from nutmeg.reality.identification import Errors
+from nutmeg.reality.photographed import Photographed
 from nutmeg.view.fit_report import Convergence, Cost, FitReport, RecordingError, Series, parameter_rows
 
 if TYPE_CHECKING:
     from nutmeg.reality.identification import Identified
     from nutmeg.reality.identify_settings import IdentifySettings
-    from nutmeg.reality.measured import Measured
+    from nutmeg.reality.replay_cost import Recorded
 
 MOST_SERIES = 24
 """How many series are drawn at most."""
@@ -115,7 +116,7 @@ def _series(found: Identified) -> tuple[tuple[Series, ...], int]:
     return tuple(out[:MOST_SERIES]), left_out
 
 
-def _of(one: Measured, simulated: np.ndarray, *, held_out: bool) -> list[Series]:
+def _of(one: Recorded, simulated: np.ndarray, *, held_out: bool) -> list[Series]:
     """The series of one recording; angles in degrees."""
     real = np.asarray(one.real.series)
     out = []
@@ -124,7 +125,7 @@ def _of(one: Measured, simulated: np.ndarray, *, held_out: bool) -> list[Series]
         told = one.told.get(column)
         out.append(
             Series(
-                recording=one.trial.name,
+                recording=one.name,
                 channel=column,
                 unit=shown,
                 times=one.times,
@@ -133,6 +134,7 @@ def _of(one: Measured, simulated: np.ndarray, *, held_out: bool) -> list[Series]
                 after=factor * simulated[1, :, i],
                 commanded=None if told is None else factor * told,
                 held_out=held_out,
+                along="block of pixels, row by row" if isinstance(one, Photographed) else "time [s]",
             )
         )
     return out

@@ -8,17 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body import load_robot, robot_names
+from nutmeg.body import Placement, SceneSettings, assemble, load_robot, robot_names
+from nutmeg.body.adjustment import Adjustment
 from nutmeg.body.cameras import (
     CAMERA_NUMBERS,
     EFFECTS,
     CameraFile,
     CameraSettings,
+    adjusted_cameras,
     checked_effects,
     load_cameras,
-    with_number,
 )
-from nutmeg.engine.cameras import CameraEffects
+from nutmeg.engine.cameras import CameraEffects, scene_cameras
 from nutmeg.errors import FileError, ModelError, UnknownNameError
 from nutmeg.settings import read
 
@@ -49,7 +50,7 @@ def test_without_effects_the_drawn_picture_is_the_picture() -> None:
     assert np.array_equal(made("none", drawn), drawn)
 
 
-@pytest.mark.parametrize("effect", [e for e in EFFECTS if e not in ("shutter", "blur")])
+@pytest.mark.parametrize("effect", [e for e in EFFECTS if e not in ("shutter", "blur", "auto")])
 def test_each_effect_alone_changes_the_picture(effect: str) -> None:
     camera = CameraEffects(SETTINGS, size=SIZE, fov=FOV, effects=(effect,))
     width, height = camera.drawn_size
@@ -111,14 +112,43 @@ def test_four_robots_come_with_numbers_of_their_cameras_and_sources() -> None:
     assert told["ant"]["eyes"] == CameraSettings()
 
 
-def test_a_number_is_set_by_its_target() -> None:
-    assert with_number(SETTINGS, "camera.CameraTop.k1", -0.3).k1 == -0.3
+def test_numbers_are_set_by_their_targets() -> None:
+    robot = load_robot("nao-v6")
+    both = adjusted_cameras(robot, [Adjustment(target="camera.Camera*.gain", value=2.0, relative=True)])
+    assert {name: one.gain for name, one in both.items()} == {"CameraTop": 8.0, "CameraBottom": 8.0}
     assert "k1" in CAMERA_NUMBERS
     assert "bits" not in CAMERA_NUMBERS
-    with pytest.raises(UnknownNameError, match="number of a camera"):
-        with_number(SETTINGS, "camera.CameraTop.k9", 0.0)
-    with pytest.raises(ModelError, match=r"camera\.CameraTop\.gain: gain is -1"):
-        with_number(SETTINGS, "camera.CameraTop.gain", -1.0)
+    scene = assemble(
+        SceneSettings(
+            field="none",
+            ball="none",
+            robots=(
+                Placement(
+                    robot="nao-v6", adjustments=(Adjustment(target="camera.CameraTop.k1", value=-0.3),), name="a"
+                ),
+            ),
+            visuals=False,
+        )
+    )
+    assert scene_cameras(scene)["a/CameraTop"].k1 == -0.3
+    assert scene_cameras(scene)["a/CameraBottom"].k1 == -0.0648764
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "kind", "said"),
+    [
+        ("camera.CameraTop.k9", 0.0, UnknownNameError, "number of camera"),
+        ("camera.CameraTap.k1", 0.0, UnknownNameError, "Did you mean 'CameraTop'"),
+        ("camera.k1", 0.0, ModelError, r"camera\.CAMERA\.FIELD"),
+        ("camera.CameraTop.gain", -1.0, ModelError, r"camera\.CameraTop\.gain: gain is -1"),
+        ("camera.CameraTop.auto_rate", 0.0, ModelError, "above 0 up to 1"),
+        ("camera.CameraTop.auto_longest", 1e-9, ModelError, "in this order"),
+    ],
+)
+def test_wrong_targets_are_told(target: str, value: float, kind: type[Exception], said: str) -> None:
+    placement = Placement(robot="nao-v6", adjustments=(Adjustment(target=target, value=value),))
+    with pytest.raises(kind, match=said):
+        assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
 
 
 def test_a_wrong_file_says_what_is_allowed(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@
 
 Light goes through the shutter and the lens (one table for both), is dimmed towards the corners, tinted, collected,
 filtered, read with noise, amplified, converted, put together to colours, balanced and gamma-coded. What is not asked
-for is left out, and costs nothing. With no effects at all a drawn picture comes back as it was.
+for is left out, and costs nothing. With no effects at all a drawn picture comes back as it was. `gather` and `sense`
+are the two halves of `apply`, for many pictures of the same light.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from nutmeg.engine.cameras.lens import Lens, remap, vignetting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from nutmeg.engine.cameras.auto_exposure import Exposure
 
 MOST_SAMPLES, SAMPLE_WIDTH = 9, 3.0
 """Directions that are averaged at most for blur from the camera's angular velocity, and how far apart [pixels]."""
@@ -78,50 +81,78 @@ class CameraEffects:
         """For how long a row collects light [s]; 0 if the blur's effect is off."""
         return self.settings.exposure if "blur" in self.effects else 0.0
 
+    @property
+    def gamma(self) -> float:
+        """The picture's values are the signal to the power 1/gamma."""
+        return self.settings.gamma if "gamma" in self.effects else response.SCREEN_GAMMA
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the camera sees to its exposure itself; then `apply` is to be told the present one."""
+        return {"exposure", "auto"} <= set(self.effects) and self.settings.auto_target > 0
+
     def apply(
         self,
         drawn: NDArray[np.uint8],
         rng: np.random.Generator,
         angular_velocity: NDArray[np.float64] | None = None,
+        exposure: Exposure | None = None,
     ) -> NDArray[np.uint8]:
         """Pictures (N, height, width, 3) from drawn ones (N, *drawn, 3).
 
         Shutter and blur need the `angular_velocity` (N, 3) of the camera in its own frame [rad/s]; see
-        `shutter.turned_rays`. Without it, it is at rest.
+        `shutter.turned_rays`. Without it, it is at rest. An `exposure` stands for the settings' own time and gain.
         """
         if not self.effects:
             return drawn
-        return self._sensed(self._through_lens(response.to_light(drawn), angular_velocity), rng)
+        return self.sense(self.gather(drawn, angular_velocity, exposure), rng, exposure)
 
     def apply_moments(
-        self, drawn: NDArray[np.uint8], times: NDArray[np.float64], rng: np.random.Generator
+        self,
+        drawn: NDArray[np.uint8],
+        times: NDArray[np.float64],
+        rng: np.random.Generator,
+        exposure: Exposure | None = None,
     ) -> NDArray[np.uint8]:
         """Pictures (N, height, width, 3) from moments (N, M, *drawn, 3) at times (M,) after the picture's [s]."""
         count, moments = drawn.shape[:2]
-        light = self._through_lens(response.to_light(drawn.reshape(-1, *drawn.shape[2:])), None)
-        weights = shutter.exposure_weights(self.size[1], times, readout=self.readout, exposure=self.blur)
-        exposed = shutter.expose(light.reshape(count, moments, *light.shape[1:]), weights)
-        return self._sensed(exposed, rng)
+        light = self.gather(drawn.reshape(-1, *drawn.shape[2:])).reshape(count, moments, *self.lens.shape, 3)
+        exposed = [
+            shutter.expose(
+                one[None], shutter.exposure_weights(self.size[1], times, readout=self.readout, exposure=blur)
+            )
+            for one, blur in zip(light, self.blurs(count, exposure), strict=True)
+        ]
+        return self.sense(np.concatenate(exposed), rng, exposure)
 
-    def _through_lens(
-        self, light: NDArray[np.float32], angular_velocity: NDArray[np.float64] | None
+    def blurs(self, count: int, exposure: Exposure | None) -> list[float]:
+        """For how long rows of each of N pictures collect light while things move [s]."""
+        return [self.blur] * count if exposure is None or not self.blur else [float(t) for t in exposure.time]
+
+    def gather(
+        self,
+        drawn: NDArray[np.uint8],
+        angular_velocity: NDArray[np.float64] | None = None,
+        exposure: Exposure | None = None,
     ) -> NDArray[np.float32]:
+        """The light (N, height, width, 3) that comes through the lens while drawn pictures (N, *drawn, 3) are seen."""
+        light = response.to_light(drawn)
         if angular_velocity is None or not (self.readout or self.blur):
             return light if self._table is None else remap(light, self._table)
-        pairs = zip(light, np.asarray(angular_velocity), strict=True)
-        return np.concatenate([self._turning(one[None], velocity) for one, velocity in pairs])
+        each = zip(light, np.asarray(angular_velocity), self.blurs(len(light), exposure), strict=True)
+        return np.concatenate([self._turning(one[None], velocity, blur) for one, velocity, blur in each])
 
-    def _turning(self, light: NDArray[np.float32], velocity: NDArray[np.float64]) -> NDArray[np.float32]:
+    def _turning(self, light: NDArray[np.float32], velocity: NDArray[np.float64], blur: float) -> NDArray[np.float32]:
         """One picture (1, height, width, 3) that a turning camera takes."""
         focal = self.lens.focal
-        if shutter.turn_in_pixels(velocity, self.readout + self.blur, focal) < STILL:
+        if shutter.turn_in_pixels(velocity, self.readout + blur, focal) < STILL:
             return light if self._table is None else remap(light, self._table)
         rows = shutter.row_times(self.size[1], self.readout)
-        smear = shutter.turn_in_pixels(velocity, self.blur, focal)
+        smear = shutter.turn_in_pixels(velocity, blur, focal)
         if smear < STILL:
             return remap(light, self.lens.table(shutter.turned_rays(self._rays, velocity, rows)))
         # While a row collects light, each of its rays goes so short a way that it is straight.
-        first, last = (shutter.turned_rays(self._rays, velocity, rows + side * self.blur / 2) for side in (-1, 1))
+        first, last = (shutter.turned_rays(self._rays, velocity, rows + side * blur / 2) for side in (-1, 1))
         way = last - first
         total = np.zeros((1, *self.lens.shape, 3), np.float32)
         samples = min(max(2, math.ceil(smear / SAMPLE_WIDTH)), MOST_SAMPLES)
@@ -129,7 +160,9 @@ class CameraEffects:
             total += remap(light, self.lens.table(first + np.float32(share) * way))
         return total / np.float32(samples)
 
-    def _sensed(self, light: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.uint8]:
+    def sense(
+        self, light: NDArray[np.float32], rng: np.random.Generator, exposure: Exposure | None = None
+    ) -> NDArray[np.uint8]:
         """Pictures from the light that has come through the lens, (N, height, width, 3)."""
         settings, on = self.settings, self.effects
         if self._shade is not None:
@@ -138,15 +171,18 @@ class CameraEffects:
             light = response.tint(light, settings.light_red, settings.light_blue)
         pattern = settings.filter if "filter" in on else "none"
         signal = light if pattern == "none" else colour_filter.mosaic(light, pattern)
+        gain: float | NDArray[np.float32] = 1.0
         if "exposure" in on:
-            signal = response.collect(signal, settings)
-        gain = settings.gain if "exposure" in on else 1.0
+            each = (-1, *(1,) * (signal.ndim - 1))
+            time = None if exposure is None else exposure.time.astype(np.float32).reshape(each)
+            gain = settings.gain if exposure is None else exposure.gain.astype(np.float32).reshape(each)
+            signal = response.collect(signal, settings, time)
         if "noise" in on:
             signal = response.add_noise(signal, settings, rng)
             signal = response.convert(signal, gain=gain, bits=settings.bits)
-        elif gain != 1.0:
+        elif np.any(gain != 1.0):
             signal = np.minimum(signal * np.float32(gain), np.float32(1))
         light = signal if pattern == "none" else colour_filter.demosaic(signal, pattern)
         if "balance" in on:
             light = response.tint(light, settings.balance_red, settings.balance_blue)
-        return response.to_picture(light, settings.gamma if "gamma" in on else response.SCREEN_GAMMA)
+        return response.to_picture(light, self.gamma)

@@ -53,9 +53,12 @@ def to_picture(light: NDArray[np.float32], gamma: float = SCREEN_GAMMA) -> NDArr
     return np.take(_values_of_light(gamma), steps.astype(np.uint16))
 
 
-def collect(light: NDArray[np.float32], settings: CameraSettings) -> NDArray[np.float32]:
-    """How full the pixels get, 0 to 1."""
-    filled = light * np.float32(settings.exposure / settings.white_exposure)
+def collect(
+    light: NDArray[np.float32], settings: CameraSettings, time: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """How full the pixels get, 0 to 1, in the settings' exposure or in times that broadcast against the light [s]."""
+    share = (settings.exposure if time is None else time) / settings.white_exposure
+    filled = light * np.asarray(share, np.float32)
     np.minimum(filled, np.float32(1), out=filled)
     return filled
 
@@ -76,8 +79,8 @@ def add_noise(filled: NDArray[np.float32], settings: CameraSettings, rng: np.ran
     return noise
 
 
-def convert(signal: NDArray[np.float32], *, gain: float, bits: int) -> NDArray[np.float32]:
-    """A signal amplified and in the steps of a converter, 0 to 1."""
+def convert(signal: NDArray[np.float32], *, gain: float | NDArray[np.float32], bits: int) -> NDArray[np.float32]:
+    """A signal amplified and in the steps of a converter, 0 to 1; gains broadcast against the signal."""
     top = np.float32(2**bits - 1)
     steps = signal * np.float32(gain * top)
     np.clip(steps, 0, top, out=steps)

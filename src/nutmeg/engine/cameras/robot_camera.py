@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, Self
 import mujoco
 import numpy as np
 
-from nutmeg.body.cameras import EFFECTS, CameraSettings, load_cameras
+from nutmeg.body.cameras import EFFECTS, CameraSettings, adjusted_cameras
 from nutmeg.body.catalogue import load_robot
 from nutmeg.engine.cameras import shutter
+from nutmeg.engine.cameras.auto_exposure import adapted, at_start, metered
 from nutmeg.engine.cameras.drawing import Quality, SceneRenderer
 from nutmeg.engine.cameras.effects import CameraEffects
 from nutmeg.engine.canvas import checked_size
@@ -67,11 +68,11 @@ def camera_size(model: mujoco.MjModel, name: str) -> tuple[int, int]:
 
 
 def scene_cameras(scene: Scene) -> dict[str, CameraSettings]:
-    """Lens and sensor of every camera of every robot in a scene, by `<robot>/<camera>`."""
+    """Lens and sensor of every camera of every robot in a scene, by `<robot>/<camera>`, adjusted as the robot is."""
     return {
         f"{placement.name}/{name}": settings
         for placement in scene.placements
-        for name, settings in load_cameras(load_robot(placement.robot)).items()
+        for name, settings in adjusted_cameras(load_robot(placement.robot), placement.adjustments).items()
     }
 
 
@@ -112,6 +113,8 @@ class RobotCamera:
         self.effects = CameraEffects(settings or CameraSettings(), size=self.size, fov=self.fov, effects=wanted)
         if "noise" in self.effects.effects and rng is None:
             raise UsageError("noise needs a random generator: RobotCamera(..., rng=numpy.random.default_rng(seed)).")
+        self.exposure = at_start(self.effects.settings, 1) if self.effects.automatic else None
+        """Of the next picture, where the camera sees to it itself (`auto_exposure`); else that of the settings."""
         self._rng = rng or np.random.default_rng(0)  # never asked without noise
         self._moments = moments if self.effects.readout or self.effects.blur else 1
         self._own = renderer is None
@@ -133,19 +136,25 @@ class RobotCamera:
     ) -> NDArray[np.uint8]:
         """The picture (height, width, 3) from a drawn one, as `draw` makes it; see `CameraEffects.apply`."""
         velocity = None if angular_velocity is None else angular_velocity[None]
-        picture: NDArray[np.uint8] = self.effects.apply(drawn[None], self._rng, velocity)[0]
+        return self._adapted(self.effects.apply(drawn[None], self._rng, velocity, self.exposure))
+
+    def _adapted(self, pictures: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The only one of some pictures; the exposure of the next one follows from it."""
+        if self.exposure is not None:
+            self.exposure = adapted(self.exposure, metered(pictures, self.effects.gamma), self.effects.settings)
+        picture: NDArray[np.uint8] = pictures[0]
         return picture
 
     def _look_several_times(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> NDArray[np.uint8]:
         """The picture from several moments around the present one, in which everything goes on as it does now."""
-        times = shutter.moment_times(self._moments, readout=self.effects.readout, exposure=self.effects.blur)
+        (blur,) = self.effects.blurs(1, self.exposure)
+        times = shutter.moment_times(self._moments, readout=self.effects.readout, exposure=blur)
         drawn = []
         for after in times:
             moved = np.array(qpos, dtype=np.float64)
             mujoco.mj_integratePos(self._renderer.model, moved, qvel, after)
             drawn.append(self.draw(moved))
-        picture: NDArray[np.uint8] = self.effects.apply_moments(np.stack(drawn)[None], times, self._rng)[0]
-        return picture
+        return self._adapted(self.effects.apply_moments(np.stack(drawn)[None], times, self._rng, self.exposure))
 
     def draw(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
         """The pinhole's picture that effects begin with, (*drawn, 3): it may be larger than the camera's."""

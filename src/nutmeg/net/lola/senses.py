@@ -8,7 +8,8 @@
   In the sources of nao_lola a real robot leaning back by 0.36 rad has (-3.07, -0.39, -9.32). *Gyroscope* is in rad/s, x
   forward, y left, z up; *Angles* are roll and pitch, estimated from both (as in `motion.inertial`).
 - *FSR* are in kilograms; a standing Nao's sum is its mass.
-- *Battery* is charge (0..1), status, current (negative while it is drained) and temperature. The status is a word of
+- *Battery* is charge (0..1), status, current (negative while it is drained) and temperature, those of `host_motors`
+  unless somebody pokes them. The status is a word of
   16 bits with a sign, sent as a float: -32724 on battery and -32628 while charging are what rUNSWift's sources note of
   real robots (bit 5: discharging, bit 7: charging).
 - *Current* and *Temperature* are those of `host_motors`. *Status* says how hot a motor is: 0 fine, 1 hot (from 70
@@ -131,9 +132,10 @@ class LolaBody:
 
     def _battery(self) -> tuple[float, float, float, float]:
         pokes, motors = self.robot.pokes, self.robot.motors
-        charging = pokes.get("Charging", 0.0) > 0
+        motors.charging = pokes.get("Charging", 0.0) > 0
         charge = min(max(pokes.get("Battery", motors.charge), 0.0), 1.0)
-        return charge, CHARGING if charging else DISCHARGING, motors.drawn * (1 if charging else -1), SURROUNDINGS
+        status = CHARGING if motors.charging else DISCHARGING
+        return charge, status, motors.battery_current, motors.battery_temperature
 
     def _lean(self, gyro: Array, felt: Array) -> None:
         from nutmeg.motion.walker_kernels import lean  # here: the compiler takes its time to load
