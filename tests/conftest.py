@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 
@@ -9,3 +10,6 @@ import threading
 # tests that press Ctrl-C would wait for ever.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests start a hundred processes; each would compile all of Nutmeg's files for itself, which takes it a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -24,7 +24,7 @@ from nutmeg.terminal import Terminal
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nutmeg", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=240, check=False)
 
 
 def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_the_overview_loads_neither_physics_nor_the_option_parser(tmp_path: Path
         "heavy = {'mujoco', 'tyro', 'numpy', 'rich', 'viser'} & set(sys.modules); sys.exit(repr(heavy) if heavy else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=240, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -223,11 +223,8 @@ def test_an_identified_body_is_viewed_and_measured(tmp_path: Path, capsys: pytes
         "lag": IdentifiedParameter(value=0.012, sets=("delay",)),
     }
     write_body(body, IdentifiedBody(robot="nao-v6", actuation="servo", parameters=found))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     chosen = ["nao-v6", "--body", str(body), "--json"]
-    assert main(["view", *chosen, "--seconds", "0.2", "--port", port, "--record", str(record)]) == 0
+    assert main(["view", *chosen, "--seconds", "0.2", "--port", "0", "--record", str(record)]) == 0
     plain = assemble(SceneSettings(robots=(Placement(robot="nao-v6", name="nao-v6-1", actuation="servo"),))).model
     shown = mujoco.MjModel.from_xml_path(str(record / "scene.xml"))
     assert shown.actuator_delay - plain.actuator_delay == pytest.approx(0.012)
@@ -256,18 +253,15 @@ def test_the_zoo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_watched_run_ends_properly_when_it_is_told_to(tmp_path: Path, number: signal.Signals) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     record = tmp_path / "run.nutmeg"
-    command = [sys.executable, "-m", "nutmeg", "view", "ant", "--port", str(port), "--record", str(record)]
+    command = [sys.executable, "-m", "nutmeg", "view", "ant", "--port", "0", "--record", str(record)]
     plain = {**os.environ, "TERM": "dumb"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=plain) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert str(port) in line
+        assert "http://127.0.0.1:" in line
         process.send_signal(number)
-        process.communicate(timeout=30)
+        process.communicate(timeout=240)
         assert process.returncode == 0
     recording = Recording.open(record)
     assert recording.finished

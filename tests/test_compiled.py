@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from nutmeg.compiled import _Files
+
 INNER = "from nutmeg.compiled import kernel\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
 OUTER = """
 from inner import add
@@ -33,3 +35,14 @@ def test_what_is_called_from_another_file_is_compiled_anew_when_that_file_change
     assert found(1) == [40, 0]
     assert found(1) == [40, 1], "kept"
     assert found(2) == [50, 0], "not kept, as something else is called now"
+
+
+def test_processes_that_compile_at_the_same_time_do_not_get_each_others_code(tmp_path: Path) -> None:
+    one, other = (_Files(str(tmp_path), "kernel", source_stamp=(1.0, 7)) for _ in range(2))
+    one.save("of floats", "code for floats")
+    found = one._load_index()
+    one._save_index({})  # as the other one has found it
+    other.save("of integers", "code for integers")
+    assert other.load("of integers") == "code for integers"
+    one._save_index({**other._load_index(), **found})
+    assert [one.load(key) for key in ("of floats", "of integers")] == ["code for floats", "code for integers"]

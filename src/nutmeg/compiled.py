@@ -7,7 +7,8 @@
 
 numba keeps machine code by the contents of the file that a function stands in. What it calls from other files is
 compiled into it, but not looked at: after an upgrade, or an edit, old code would run on. Here the key of what is kept
-also has a digest of those other files. Kernels run without the interpreter's lock.
+also has a digest of those other files. Kernels run without the interpreter's lock. Processes that compile at the same
+time do not get at each other's code.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,19 +45,34 @@ def unchecked(function: Function) -> Function:
 def _kept(function: Function, **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
     compiled.nutmeg_digest = _digest(function)
-    cache = _Cache(function)
-    cache.digest = compiled.nutmeg_digest
-    compiled._cache = cache  # what njit(cache=True) does, with another key
+    compiled._cache = _Cache(function, compiled.nutmeg_digest)  # what njit(cache=True) does, with another key
     return compiled  # type: ignore[no-any-return]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Machine code by the digest, too."""
 
-    digest = ""
+    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+        super().__init__(function)
+        self.digest = digest
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _index_key(self, signature: object, codegen: object) -> tuple[object, ...]:
         return (*super()._index_key(signature, codegen), self.digest)
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """Machine code in files that are named by what is in them.
+
+    numba numbers them, and two processes that compile different things at the same time would use the same number.
+    """
+
+    def save(self, key: object, data: object) -> None:
+        """Keeps machine code; it is there before the index says so."""
+        content = hashlib.sha256(repr((self._source_stamp, key)).encode()).digest()
+        name = self._data_name(int.from_bytes(content[:8]))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
 
 
 def _digest(function: Callable[..., Any]) -> str:

@@ -152,13 +152,13 @@ def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> 
         [*command, "--json", "--no-make-replay"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        manifest, deadline = out / "match.nutmeg" / "manifest.toml", time.monotonic() + 120
+        manifest, deadline = out / "match.nutmeg" / "manifest.toml", time.monotonic() + 240
         while not manifest.exists() or Recording.open(manifest.parent).duration < 0.5:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        said, complained = process.communicate(timeout=120)
+        said, complained = process.communicate(timeout=240)
     finally:
         process.kill()
         process.communicate()

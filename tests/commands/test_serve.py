@@ -49,7 +49,7 @@ class Serving:
 
     def ended(self) -> tuple[str, str]:
         """What it said, once it has ended by itself."""
-        out, problems = self.process.communicate(timeout=60)
+        out, problems = self.process.communicate(timeout=240)
         return out, problems
 
     def kill(self) -> None:
@@ -125,7 +125,7 @@ def test_agents_play_and_the_end_by_a_signal_leaves_a_whole_recording(serving: A
 def test_a_trainer_ends_it_and_the_summary_is_the_last_line(serving: Any, tmp_path: Path) -> None:
     served = serving("--fast", "--players", "1", "--json")
     port = int(served.process.stderr.readline().split("monitors on port ")[1])
-    with socket.create_connection(("127.0.0.1", port), timeout=10.0) as trainer:
+    with socket.create_connection(("127.0.0.1", port), timeout=120.0) as trainer:
         trainer.sendall(framed(b"(kickOff Left)") + framed(b"(killsim)"))
         out, _ = served.ended()
     found = json.loads(out.strip().splitlines()[-1])

@@ -160,7 +160,7 @@ def test_a_run_in_real_time_runs_its_best_effort_tasks(schedule: Schedule) -> No
 
 
 def test_a_run_in_lock_step_takes_one_stretch_for_each_answer(schedule: Schedule) -> None:
-    clock = LockStep(1, patience=30.0)
+    clock = LockStep(1, patience=600.0)
     turn = threading.Semaphore(0)
     schedule.every(0.02, lambda _: turn.release())
 

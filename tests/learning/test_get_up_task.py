@@ -33,11 +33,20 @@ def test_the_leagues_robot_gets_up_from_nearly_every_way_to_lie(robot: str, side
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "side", "least"), [("nao-spark", "front", 18), ("nao-spark", "back", 18), ("nao-v6", "front", 16)]
+    ("robot", "side", "least"),
+    [("nao-spark", "front", 18), ("nao-spark", "back", 18), ("nao-v6", "front", 16), ("nao-v6", "back", 14)],
 )
 def test_most_of_twenty_noisy_ways_to_lie_are_got_up_from(robot: str, side: Side, least: int) -> None:
     results = measure_get_up(shipped_get_up(robot, side), trials=20, seed=101)
     assert results.stood.sum() >= least, results
+
+
+@pytest.mark.parametrize(("side", "lies"), [("front", [0, 2]), ("back", [0, 1])])
+def test_a_nao_v6_gets_up_on_its_servos(side: Side, lies: list[int]) -> None:
+    motion = shipped_get_up("nao-v6", side, actuation="servo")
+    results = measure_get_up(motion, trials=3, seed=300, actuation="servo")
+    assert results.stood[lies].all(), [WAYS[way] for way in lies]
+    assert results.seconds[results.stood].max() < 8.0
 
 
 @pytest.mark.slow

@@ -24,9 +24,10 @@ RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick
 WALK = read_walk("final")
 
 
-def match(left: Decide, right: Decide) -> tuple[Driver, dict[tuple[str, int], BrainPlayer]]:
+def match(left: Decide, right: Decide, longest: float = 20.0) -> tuple[Driver, dict[tuple[str, int], BrainPlayer]]:
+    """Two players; the one on the left has less time than the other."""
     players = {
-        (team, 2): BrainPlayer(decide, team, 2, walk=WALK, players=2, longest=0.3)
+        (team, 2): BrainPlayer(decide, team, 2, walk=WALK, players=2, longest=longest if team == "reds" else 20.0)
         for team, decide in (("reds", left), ("blues", right))
     }
     return Driver(Game(RULES, seed=1, left="reds", right="blues", players=2), players), players
@@ -65,7 +66,7 @@ def test_one_that_fails_stands_and_does_not_end_the_match() -> None:
                 pass
         raise LookupError("lost")
 
-    driver, players = match(fails, strategy_decide("roles"))
+    driver, players = match(fails, strategy_decide("roles"), longest=0.3)
     driver.run(30)
     player = players["reds", 2]
     assert player.lost_turns == 6

@@ -135,3 +135,18 @@ def test_what_to_record_is_said_before_the_match_begins(tmp_path: Path) -> None:
         game.cycle({})
         with pytest.raises(UsageError, match="before the first cycle"):
             game.record_with(minds=dict)
+
+
+def test_who_joins_late_is_drawn_with_its_own_type(tmp_path: Path) -> None:
+    scenes = []
+    for late in (False, True):
+        path = tmp_path / f"{late}.nutmeg"
+        with Game(RULES.with_match(players=1), seed=1, left="reds", right="blues", record=path, players=2) as game:
+            game.enter("reds", 1)
+            if late:
+                game.cycle({})
+            game.enter("blues", 1, 1)
+            game.cycle({})
+        scenes.append(Recording.open(path).scene_xml)
+    assert scenes[0] is not None
+    assert scenes[0] == scenes[1]

@@ -40,6 +40,6 @@ def test_the_same_player_brings_it_forward_over_the_socket() -> None:
             said = run("play_over_socket.py", str(server.agent_port), "750")
         finally:
             server.stop()
-            thread.join(10.0)
+            thread.join(120.0)
     assert said == "played 750 cycles\n"
     assert game.world.ball[0] > 0.3

@@ -263,7 +263,7 @@ def test_impossible_places_types_and_players_are_refused(world: MatchWorld) -> N
 
 def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
     rng = np.random.default_rng(3)
-    plain, ahead = (MatchWorld(seats=4) for _ in range(2))
+    plain, ahead = (MatchWorld(seats=4, thread_from=4) for _ in range(2))
     slots = [0, 1, 11, 12]
     for world in (plain, ahead):
         for slot in slots:
@@ -271,7 +271,7 @@ def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
     for cycle in range(40):
         speeds = rng.uniform(-2, 2, (4, 22))
         if cycle % 7:  # now and then somebody is not quick enough
-            ahead.begin_step()
+            (ahead.begin_step if cycle % 2 else ahead.step_ahead)()
         for world in (plain, ahead):
             world.command(slots, speeds)
             world.step()
@@ -286,12 +286,13 @@ def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
 
 
 def test_who_changes_the_world_while_a_cycle_is_under_way_finds_it_one_cycle_on() -> None:
-    world = MatchWorld(seats=5)
+    world = MatchWorld(seats=5, thread_from=4)
     for slot in (0, 1, 2, 11):
         world.join(slot, 0)
     world.step()
     before = world.time
     world.begin_step()
+    world.step_ahead()  # it has begun already
     world.place_ball((2.0, 1.0))
     world.join(12, 0)
     assert world.time == pytest.approx(before + 0.02)

@@ -35,17 +35,19 @@ def motion(*frames: GetUpFrame, robot: str = "nao-spark") -> GetUpMotion:
 
 
 @pytest.mark.parametrize(
-    ("robot", "kind"), [("nao-spark", ""), ("nao-spark", "type1"), ("nao-spark", "type3"), ("nao-v6", "")]
+    ("robot", "kind"),
+    [("nao-spark", ""), ("nao-spark", "type1"), ("nao-spark", "type3"), ("nao-v6", ""), ("nao-v6", "servo")],
 )
 def test_shipped_get_ups_are_within_the_joints_limits_and_survive_a_round_trip(
     robot: str, kind: str, tmp_path: Path
 ) -> None:
-    made = worlds(1, robot, kind)
+    servo = kind == "servo"
+    made = worlds(1, robot, "" if servo else kind)
     table = made.robot("nao").table
     mirror = Mirror.of(made.scene, table)
     assert shipped_sides(robot)
     for side in shipped_sides(robot):
-        shipped = shipped_get_up(robot, side, kind)
+        shipped = shipped_get_up(robot, side, actuation="servo") if servo else shipped_get_up(robot, side, kind)
         poses = poses_of(shipped, table, mirror)
         limits = table.limits[table.motor_joints]
         assert ((poses >= limits[:, 0]) & (poses <= limits[:, 1])).all()
@@ -59,6 +61,15 @@ def test_a_types_own_get_up_is_taken_where_there_is_one_and_the_shared_one_elsew
     assert own["front"] == shared["front"]
     assert own["side"] == shared["side"]
     assert shipped_motions("nao-spark", "type4") == shared
+
+
+def test_drives_that_are_not_ideal_get_their_own_get_up_where_there_is_one() -> None:
+    ideal, servo = shipped_motions("nao-v6"), shipped_motions("nao-v6", actuation="servo")
+    assert servo["front"] != ideal["front"]
+    assert servo["back"] != ideal["back"]
+    assert servo["side"] == ideal["side"]
+    assert shipped_motions("nao-v6", actuation="motoflex") == servo
+    assert shipped_motions("nao-spark", actuation="servo") == shipped_motions("nao-spark")
 
 
 def test_a_left_joint_stands_for_both_sides_unless_the_right_one_is_named() -> None:

@@ -53,18 +53,18 @@ def walked(name: str, ways: Array, seconds: float, actuation: str = "ideal") -> 
 
 @pytest.mark.slow
 def test_the_untrained_walk_goes_a_minute_in_every_direction_without_a_fall() -> None:
-    ways = np.repeat(list(WAYS.values()), 2, axis=0)
+    ways = np.array(list(WAYS.values()))
     fallen, velocity = walked("initial", ways, 60.0)
-    assert np.isinf(fallen).all(), dict(zip(np.repeat(list(WAYS), 2), fallen, strict=True))
+    assert np.isinf(fallen).all(), dict(zip(WAYS, fallen, strict=True))
     reached = (velocity * ways).sum(axis=1)
-    assert (reached[:16] > 0.13).all()  # m/s
-    assert (reached[16:] > 0.5).all()  # rad/s
+    assert (reached[:8] > 0.13).all()  # m/s
+    assert (reached[8:] > 0.5).all()  # rad/s
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("actuation", ["servo", "motoflex"])
 def test_a_nao_v6_walks_a_minute_forward_on_its_servos_and_on_flexible_legs(actuation: str) -> None:
-    fallen, velocity = walked("nao-v6", [WAYS["forward"]] * 3, 60.0, actuation)
+    fallen, velocity = walked("nao-v6", [WAYS["forward"]] * 2, 60.0, actuation)
     assert np.isinf(fallen).all()
     assert (velocity[:, 0] > 0.08).all()
     assert np.abs(velocity[:, 1]).max() < 0.02
@@ -74,7 +74,7 @@ def test_a_nao_v6_walks_a_minute_forward_on_its_servos_and_on_flexible_legs(actu
 @pytest.mark.parametrize("actuation", ["ideal", "servo", "motoflex"])
 def test_a_nao_v6_walks_in_every_direction(actuation: str) -> None:
     ways = np.array(list(WAYS.values()))
-    fallen, velocity = walked("nao-v6", ways, 15.0, actuation)
+    fallen, velocity = walked("nao-v6", ways, 10.0, actuation)
     assert np.isinf(fallen).all(), dict(zip(WAYS, fallen, strict=True))
     reached = (velocity * ways).sum(axis=1)
     assert (reached[:8] > 0.07).all()

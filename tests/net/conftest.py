@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gzip
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,12 +24,14 @@ from nutmeg.match.rules import load_rules
 from nutmeg.match.slots import SLOTS, side_and_number, slot_of
 from nutmeg.net.framing import Unframer, framed
 from nutmeg.net.simspark.game_port import GamePort
-from nutmeg.net.simspark.limits import Report
+from nutmeg.net.simspark.limits import Limits, Report
 from nutmeg.net.simspark.percept_reader import read_percept
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 DATA = Path(__file__).parent / "data"
 SIDE_PARTS = ("Shoulder", "UpperArm", "Elbow", "LowerArm", "Hip1", "Hip2", "Thigh", "Shank", "Ankle", "Foot", "Toe")
+PATIENCE = 120.0
+"""How long anything may take on a busy computer [s]."""
 BODIES = ("torso", "neck", "head", *(f"{which}{part}" for which in "LR" for part in SIDE_PARTS))
 
 
@@ -69,6 +73,9 @@ class StandInGame:
         self.seats_asked_for += not self.has_seat(robot_type)
 
     def begin_cycle(self) -> None:
+        pass
+
+    def work_ahead(self) -> None:
         pass
 
     def percept_before_joining(self, robot_type: int) -> Percept:
@@ -188,7 +195,7 @@ class Client:
     """A client with a real socket, as polite as the test makes it."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10.0)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.unframer = Unframer(1 << 22)
         self.messages: list[bytes] = []
@@ -259,9 +266,30 @@ class Served:
     def texts(self, kind: str) -> list[str]:
         return [report.text for report in list(self.reports) if report.kind == kind]
 
+    def wait_until(self, true: Callable[[], bool]) -> None:
+        """Waits for something that happens in the server's thread."""
+        end = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < end, "it did not happen"
+            time.sleep(0.002)
+
+    def wait_for_robots(self, count: int) -> None:
+        """Waits until the server has heard that so many agents want a robot."""
+        agents = self.server._agents._agents
+        self.wait_until(lambda: sum(agent.robot_type is not None for agent in list(agents.values())) == count)
+
+    def let_pass(self, seconds: float, *clients: Client) -> None:
+        """What the server waits for these clients for began longer ago."""
+        names = [f"agent 127.0.0.1:{client.socket.getsockname()[1]}" for client in clients]
+        agents = self.server._agents._agents
+        self.wait_until(lambda: {connection.name for connection in list(agents)} >= set(names))
+        for connection, agent in list(agents.items()):
+            if connection.name in names:
+                agent.since, agent.asked = agent.since - seconds, agent.asked - seconds
+
     def close(self) -> None:
         self.server.stop()
-        self.thread.join(10.0)
+        self.thread.join(PATIENCE)
         alive = self.thread.is_alive()
         self.server.close()
         for client in self.clients:
@@ -280,10 +308,17 @@ def game() -> StandInGame:
 
 @pytest.fixture
 def serve(game: StandInGame) -> Iterator[Callable[..., Served]]:
-    """Start a server on free ports; keywords are its settings."""
-    started: list[Served] = []
+    """Start a server on free ports; keywords are its settings.
 
-    def start(**settings: Any) -> Served:
+    Unless a test asks for it, nobody is disconnected because the computer is busy with something else.
+    """
+    started: list[Served] = []
+    patient = {"handshake": 600.0, "unsent": 1 << 26}
+
+    def start(*, limits: Limits | None = None, **settings: Any) -> Served:
+        given, usual = limits or Limits(), Limits()
+        own = {name: value for name, value in patient.items() if getattr(given, name) == getattr(usual, name)}
+        settings["limits"] = dataclasses.replace(given, **own)  # type: ignore[arg-type]
         started.append(Served(game, ServerSettings(agent_port=0, monitor_port=0, **settings)))
         return started[-1]
 

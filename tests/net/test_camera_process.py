@@ -57,7 +57,7 @@ def test_a_mailbox_gives_the_newest_entry_and_keeps_a_few() -> None:
 
 def test_a_picture_is_that_of_the_same_camera_here_effects_included(scene: Scene, cameras: CameraProcess) -> None:
     sequence = cameras.ask(CAMERA, 1.5, scene.start)
-    assert cameras.wait(30.0)
+    assert cameras.wait(120.0)
     frame = cameras.frames()[-1]
     assert (frame.camera, frame.sequence, frame.time) == (CAMERA, sequence, 1.5)
     settings = scene_cameras(scene)[CAMERA]
@@ -72,7 +72,7 @@ def test_the_newest_state_wins_and_sequence_numbers_tell_what_was_skipped(scene:
     asked = [cameras.ask(CAMERA, 0.01 * k, scene.start) for k in range(200)]
     seen = []
     while not seen or seen[-1] != asked[-1]:
-        assert cameras.wait(30.0)
+        assert cameras.wait(120.0)
         seen += [frame.sequence for frame in cameras.frames()]
     assert seen == sorted(set(seen))
     assert len(seen) < 200
@@ -114,10 +114,10 @@ if __name__ == "__main__":
 def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     child = int(done.stdout)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while _runs(child) and time.monotonic() < end:
         time.sleep(0.05)
     assert not _runs(child)

@@ -221,7 +221,7 @@ def test_an_openr_client_gets_every_sensor_vector_while_others_misbehave() -> No
     port = OpenrPort(settings)
     with running(host_settings(settings, noise=False), port) as host:
         (sensors, commands), (_, other) = (seat.addresses for seat in port.seats.values())
-        doors = [lambda a=a: socket.create_connection(a, timeout=5.0) for a in (commands, other, sensors)]
+        doors = [lambda a=a: socket.create_connection(a, timeout=60.0) for a in (commands, other, sensors)]
         with OpenrClient(sensors, commands) as robot, under_fire(Hostile(doors, malformed_openr)) as going:
             vectors = robot.sensors()
             first, came, last = next(vectors), 1, -1
@@ -237,7 +237,7 @@ def unix(path: Path) -> socket.socket:
     """A connection to a Unix socket; where too many wait to be let in, it fails at once."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        sock.settimeout(5.0)
+        sock.settimeout(60.0)
         sock.connect(str(path))
     except BaseException:
         sock.close()

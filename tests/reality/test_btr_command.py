@@ -15,6 +15,7 @@ from nutmeg.body.identified import read_body
 from nutmeg.cli import main
 from nutmeg.motion.sinusoid import read_gait
 
+ENDS_ITSELF = Path(__file__).parent / "ends_itself"
 PENDULUM = Path(__file__).parents[2] / "examples" / "pendulum"
 GAIT = """
 [gaits.sway]
@@ -96,26 +97,24 @@ def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: p
     assert main([*words, "--threads", "0", "--output", str(tmp_path / "other")]) == 2
 
 
+def started(file: Path, folder: Path, *words: str, ends: str = "") -> subprocess.Popen[str]:
+    """The command in a process of its own, which may end itself while it searches its first simulations."""
+    command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(folder), "--json", *words]
+    own = {"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": f"{ends} 00-simulations"} if ends else {}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
+
+
 @pytest.mark.slow
 def test_an_interrupted_or_killed_command_says_how_to_go_on_and_ends_the_same(tmp_path: Path) -> None:
-    file = config(tmp_path, generations=20)
-
-    def start(folder: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(tmp_path / folder), "--json"]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    whole = start("whole").communicate(timeout=120)[0]
+    file = config(tmp_path, generations=6)
+    whole = started(file, tmp_path / "whole").communicate(timeout=240)[0]
     for how in (signal.SIGINT, signal.SIGKILL):
-        running = start(how.name)
-        search = tmp_path / how.name / "search" / "00-simulations" / "search.jsonl"
-        while running.poll() is None and not (search.exists() and search.read_bytes().count(b"\n") > 3):
-            time.sleep(0.02)
-        os.kill(running.pid, how)
-        error = running.communicate(timeout=60)[1]
+        running = started(file, tmp_path / how.name, ends=f"{how.name} 3")
+        error = running.communicate(timeout=240)[1]
+        assert running.returncode == {signal.SIGINT: 130, signal.SIGKILL: -signal.SIGKILL}[how], error
         if how is signal.SIGINT:
-            assert running.returncode == 130
             assert f"nutmeg btr {file} --output" in " ".join(error.split())
-        assert result(start(how.name).communicate(timeout=120)[0]) == result(whole)
+        assert result(started(file, tmp_path / how.name).communicate(timeout=240)[0]) == result(whole)
 
 
 @pytest.mark.slow
@@ -123,10 +122,9 @@ def test_a_laboratory_can_take_its_time(tmp_path: Path) -> None:
     """A second process stands in for people: it answers what it finds in the folder, one trial at a time."""
     file = config(tmp_path, reality="manual")
     folder = tmp_path / "run" / "laboratory"
-    command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(tmp_path / "run"), "--json"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = started(file, tmp_path / "run")
     answered: set[str] = set()
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while running.poll() is None:
         if time.monotonic() > until:
             running.kill()
@@ -145,27 +143,17 @@ def test_a_laboratory_can_take_its_time(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_kill_9_of_a_worker_and_of_the_whole_run_change_nothing_on_a_cluster(tmp_path: Path) -> None:
-    file = config(tmp_path, generations=20)
-
-    def start(folder: str, *words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(tmp_path / folder), "--json"]
-        return subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def wait_for(lines: int, running: subprocess.Popen[str]) -> None:
-        search = tmp_path / "killed" / "search" / "00-simulations" / "search.jsonl"
-        while running.poll() is None and not (search.exists() and search.read_bytes().count(b"\n") > lines):
-            time.sleep(0.02)
-
+    file, folder = config(tmp_path, generations=8), tmp_path / "killed"
+    search = folder / "search" / "00-simulations" / "search.jsonl"
     with LocalCluster() as cluster:
         cluster.start_worker()
         victim = cluster.start_worker()
-        running = start("killed", "--cluster", cluster.address)
-        wait_for(2, running)
+        running = started(file, folder, "--cluster", cluster.address, ends="SIGKILL 5")
+        while running.poll() is None and not (search.exists() and search.read_bytes().count(b"\n") > 2):
+            time.sleep(0.02)
         victim.kill()
-        wait_for(6, running)
-        running.kill()
-        running.communicate(timeout=60)
+        running.communicate(timeout=240)
         assert running.returncode == -signal.SIGKILL
-        found, error = start("killed", "--cluster", cluster.address).communicate(timeout=120)
+        found, error = started(file, folder, "--cluster", cluster.address).communicate(timeout=240)
     assert found, error
-    assert result(found) == result(start("whole", "--threads", "2").communicate(timeout=120)[0])
+    assert result(found) == result(started(file, tmp_path / "whole", "--threads", "2").communicate(timeout=240)[0])

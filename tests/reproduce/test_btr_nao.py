@@ -17,7 +17,7 @@ from nutmeg.reproduce.nao_in_air import DISTURBANCE, MASSES, PERIOD, STEPS, nao_
 if TYPE_CHECKING:
     from pathlib import Path
 
-TINY = Scale(samples=280, generations=1, pure=1)
+TINY = Scale(samples=280, generations=1, pure=1, newton=1)
 
 
 def test_the_twin_is_the_table_on_a_stand_with_eight_masses_within_half() -> None:
@@ -79,8 +79,10 @@ def test_a_file_sets_hidden_masses_and_others_are_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_writes_figures_and_results_that_repeat(tmp_path: Path) -> None:
+def test_a_run_writes_figures_and_results_that_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = btr_nao(tmp_path / "a", seed=3, seeds=1, scale=TINY)
+    for drawn in ("plot_following", "plot_parameters", "plot_errors"):  # once is enough
+        monkeypatch.setattr(f"nutmeg.reproduce.btr_nao.{drawn}", lambda *_, **__: None)
     second = btr_nao(tmp_path / "b", seed=3, seeds=1, threads=2, scale=TINY)
     assert {f.name for f in (tmp_path / "a").iterdir()} == {
         "figure-5.png",

@@ -61,6 +61,18 @@ def who(candidates, generators):
 def buggy(candidate, rng):
     raise FileError("there.toml", "is wrong.")
 
+class Gate:
+    """Says who computes; after the first piece it waits until somebody opens it."""
+    def __init__(self, folder):
+        self.folder = Path(folder)
+    def __call__(self, candidates, generators):
+        if (self.folder / "first").exists():
+            while not (self.folder / "open").exists():
+                time.sleep(0.02)
+            time.sleep(0.05)
+        (self.folder / "first").touch()
+        return [float(os.getpid())] * len(candidates)
+
 class Heavy:
     """Three megabytes, with a mark on disk for each time they are loaded."""
     def __init__(self, folder):
@@ -184,7 +196,9 @@ def test_each_thread_of_a_worker_gets_an_equal_share(functions: types.ModuleType
                 assert sorted(np.unique(values, return_counts=True)[1]) == [4, 5]
 
 
-def test_a_worker_that_comes_late_is_given_the_function(functions: types.ModuleType, place: Path) -> None:
+def test_a_worker_that_comes_late_is_given_the_function(
+    functions: types.ModuleType, place: Path, tmp_path: Path
+) -> None:
     with LocalCluster(environment={"PYTHONPATH": str(place)}) as own:
         first = own.start_worker().pid
         late: list[int] = []
@@ -192,9 +206,10 @@ def test_a_worker_that_comes_late_is_given_the_function(functions: types.ModuleT
         def start(done: int, total: int) -> None:
             if not late:
                 late.append(own.start_worker().pid)
+                (tmp_path / "open").touch()
 
         with contextlib.closing(OnCluster(own.address, piece=2)) as evaluator:
-            values = evaluator.evaluate(functions.who, MANY, MANY_SEEDS, start).values
+            values = evaluator.evaluate(functions.Gate(str(tmp_path)), MANY, MANY_SEEDS, start).values
         assert set(values) == {first, *late}
 
 
@@ -236,11 +251,17 @@ def test_without_workers_it_says_so_and_waits_for_one_or_for_ctrl_c(functions: t
             said.append(sentence)
             empty.start_worker()
 
-        with contextlib.closing(OnCluster(empty.address, patience=0.2, notice=said.append)) as evaluator:
-            timer = threading.Timer(1.0, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-            timer.start()
+        timers: list[threading.Timer] = []
+
+        def press(sentence: str) -> None:
+            said.append(sentence)
+            timers.append(threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)))
+            timers[0].start()
+
+        with contextlib.closing(OnCluster(empty.address, patience=0.2, notice=press)) as evaluator:
             with pytest.raises(KeyboardInterrupt):
                 evaluator.evaluate(OneByOne(functions.noisy), CANDIDATES, SEEDS)
+            (timer,) = timers
             timer.join()
         with contextlib.closing(OnCluster(empty.address, patience=0.2, notice=start_one)) as evaluator:
             result = evaluator.evaluate(OneByOne(functions.noisy), CANDIDATES, SEEDS)
@@ -309,7 +330,7 @@ def test_kill_9_of_the_whole_run_loses_nothing_but_the_unfinished_generation(
     script = place / "search.py"
     script.write_text(KILLED)
     folder = tmp_path / "run"
-    done = subprocess.run([sys.executable, script, folder, cluster.address], timeout=60, check=False)
+    done = subprocess.run([sys.executable, script, folder, cluster.address], timeout=240, check=False)
     assert done.returncode == -signal.SIGKILL
     assert len(read_generations(folder)) == 4
     resumed = search(functions, evaluator, folder)

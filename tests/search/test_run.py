@@ -222,7 +222,7 @@ def test_kill_9_of_the_whole_run_loses_nothing(tmp_path: Path) -> None:
 
     def run(folder: str, how: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(script), str(tmp_path / folder), how]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
     whole, killed, resumed = run("whole", "live"), run("killed", "kill"), run("killed", "live")
     assert killed.returncode == -signal.SIGKILL
@@ -230,10 +230,9 @@ def test_kill_9_of_the_whole_run_loses_nothing(tmp_path: Path) -> None:
     assert resumed.stdout.split() == [whole.stdout.split()[0], "6"]
     assert (tmp_path / "killed" / FILE).read_bytes() == (tmp_path / "whole" / FILE).read_bytes()
     worker = int(killed.stdout)
-    for _ in range(100):  # the worker sees that nobody is there any more, and leaves
-        if not Path(f"/proc/{worker}").exists():
-            break
-        time.sleep(0.05)
+    deadline = time.monotonic() + 120.0
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)  # the worker sees that nobody is there any more, and leaves
     assert not Path(f"/proc/{worker}").exists()
 
 

@@ -31,7 +31,7 @@ BRIGHTNESS = """images => images.filter(image => image.naturalWidth === 320).map
 """Means of the colours of all camera pictures; one that is black has 64, for its opacity."""
 
 
-def until(true: Callable[[], Any], patience: float = 120.0) -> None:
+def until(true: Callable[[], Any], patience: float = 180.0) -> None:
     deadline = time.monotonic() + patience
     while not true():
         assert time.monotonic() < deadline, "it never came to that"
@@ -40,7 +40,6 @@ def until(true: Callable[[], Any], patience: float = 120.0) -> None:
 
 def test_a_page_shows_cameras_and_beliefs_and_goes_on_cycle_by_cycle(browser_page: Any, tmp_path: Path) -> None:
     page, path, inbox = browser_page, tmp_path / "live.nutmeg", Inbox()
-    page.set_default_timeout(120000)
     rules = load_rules("spl2011").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.5)
     game = BehaviourGame(rules, seed=1, left="reds", right="blues", record=path)
     decide = strategy_decide("roles")

@@ -21,7 +21,7 @@ from nutmeg.view.replay import replay_html
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-def until(true: Callable[[], Any], patience: float = 120.0) -> None:
+def until(true: Callable[[], Any], patience: float = 180.0) -> None:
     deadline = time.monotonic() + patience
     while not true():
         assert time.monotonic() < deadline, "it never came to that"
@@ -46,7 +46,6 @@ def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
     browser_page: Any, match_path: Path
 ) -> None:
     page = browser_page
-    page.set_default_timeout(120000)
     with start_viewer_process(match_path, port=0) as viewer:
         page.goto(viewer.url)
         page.locator("#nutmeg-board").wait_for()
@@ -69,7 +68,6 @@ def test_pause_and_speed_of_the_live_page_are_those_of_the_match(
     browser_page: Any, match_path: Path, tmp_path: Path
 ) -> None:
     page, growing, inbox = browser_page, tmp_path / "live.nutmeg", Inbox()
-    page.set_default_timeout(120000)
     asked: list[float] = []
     inbox.on_pace = asked.append
     shutil.copytree(match_path, growing)
@@ -92,7 +90,6 @@ def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there
     browser_page: Any, match_path: Path, tmp_path: Path
 ) -> None:
     page, out = browser_page, tmp_path / "replay.html"
-    page.set_default_timeout(120000)
     replay_html(match_path, out, fps=5)
     page.context.set_offline(True)
     page.goto(out.as_uri())

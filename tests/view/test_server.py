@@ -27,7 +27,7 @@ def test_a_taken_port_is_named_together_with_the_way_out(taken_port: int, record
 def test_a_server_listens_on_this_machine_only_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     with open_server("127.0.0.1", 0) as server:
         port = server.get_port()
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             said = b"".join(iter(lambda: client.recv(65536), b""))  # until the server has closed its end, too
         assert said.startswith(b"HTTP/1.1 200")

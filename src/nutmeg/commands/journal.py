@@ -24,7 +24,7 @@ A_SECOND = 20
 """Lines a second that people can still read."""
 WAITING = 100
 """Lines that may wait to be written."""
-PATIENCE = 1.0
+PATIENCE = 10.0
 """How long the end waits for whoever reads, s."""
 
 

@@ -17,13 +17,13 @@ import copy
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from nutmeg.body.scene import Scene
@@ -69,10 +69,6 @@ class SingleWorld:
         mujoco.mj_step2(self.model, self.data)
         between()
         mujoco.mj_step1(self.model, self.data)
-
-    def is_finite(self) -> bool:
-        """Whether the state still is one; a sum is finite only if every number is."""
-        return bool(np.isfinite(self.qvel.sum() + self.qpos.sum()))
 
     def hold(self, table: RobotTable, *, parked: bool) -> None:
         """Welds a robot to its parking place, where it sleeps, or lets it play."""

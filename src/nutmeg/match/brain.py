@@ -51,7 +51,7 @@ Image = NDArray[np.uint8]
 DECISION = 0.1
 """From one decision to the next [s]."""
 LONGEST = 2.0
-"""A decision that takes longer is given up [s]."""
+"""A decision for which a player computes longer is given up [s]."""
 SHORTEST = 0.05
 """Who takes too long is given half the time from then on, down to this [s], until it has decided in time again."""
 LOG = 20
@@ -187,7 +187,7 @@ class Mind:
         rules: the rule book, with the measures of the pitch.
         body: what its body can do.
         seed: of the player's random numbers.
-        longest: a decision that takes longer is given up, s; 0 for never.
+        longest: a decision for which it computes longer is given up, s; 0 for never.
     """
 
     def __init__(

@@ -26,17 +26,19 @@ import numpy as np
 
 from nutmeg.errors import UsageError
 from nutmeg.match.admission import check_types, fitting_seats
+from nutmeg.match.calm import Calm
 from nutmeg.match.figures import LeagueFigures
 from nutmeg.match.ground import BODIES, TOED_TYPE, Ground, ground_scene
 from nutmeg.match.hearing import Hearing, checked_message
 from nutmeg.match.match_recording import MatchRecording
 from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
 from nutmeg.match.play_modes import Side, may_beam
+from nutmeg.match.reading import CYCLE, GRAVITY
 from nutmeg.match.referee import judge
 from nutmeg.match.refereed import RefereedMatch
 from nutmeg.match.seeing import EVERY, Seeing
 from nutmeg.match.slots import SLOT_NAMES, SLOTS
-from nutmeg.match.world import CYCLE, GRAVITY, TYPES, MatchWorld
+from nutmeg.match.world import TYPES, MatchWorld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from nutmeg.match.groundskeeper import Groundskeeper
     from nutmeg.match.percept import Floats, Heard, Sight
     from nutmeg.match.rules import Rules
+
+
+NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 
 class Game(RefereedMatch):
@@ -97,6 +102,7 @@ class Game(RefereedMatch):
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
         self._type_limits, self._keeper = type_limits, keeper
+        self._calm = Calm(rules, cycle=CYCLE)
         self._waiting: dict[int, Action] = {}
         self._wishes: NDArray[np.bool_] | None = None
         self._begun = False
@@ -172,19 +178,32 @@ class Game(RefereedMatch):
         self._waiting = self._command(actions)
         self.world.step()
         self.cycles += 1
-        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         self._past.clear()
-        self._obey(decisions)
+        self._obey(self._judged())
         percepts = self._percepts()
         if self._recording is not None:
             self._recording.sample(self.time, self.state)
         return percepts
+
+    def _judged(self) -> Sequence[Decision]:
+        """What the referee decides about this cycle; mostly nothing, which is seen at a glance."""
+        after = self._calm.after(self.state, self.world) if self._wishes is None else None
+        if after is not None:
+            self.state = after
+            return ()
+        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
+        return decisions
 
     def begin_cycle(self) -> None:
         """Begins the next cycle in another thread, for who has to wait for actions: they count one cycle later only."""
         if not self._begun:
             self._wishes, self._begun = self._carry_out(self._waiting), True
             self.world.begin_step()
+
+    def work_ahead(self) -> None:
+        """Does what can be done of a cycle that has begun, unless another thread does so."""
+        if self._begun:
+            self.world.step_ahead()
 
     def _carry_out(self, actions: Mapping[int, Action]) -> NDArray[np.bool_] | None:
         """Beams players and lets them speak; returns who wants pass mode, (22,), or None."""
@@ -204,7 +223,6 @@ class Game(RefereedMatch):
     def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
         """Passes joint speeds on to the world, which delays them itself; returns the actions that want more."""
         waiting: dict[int, Action] = {}
-        told: dict[int, list[int]] = {}
         self.refused = ()
         for slot, action in actions.items():
             if not self.world.present[slot]:
@@ -217,9 +235,7 @@ class Game(RefereedMatch):
             if action.beam is not None or action.say is not None or action.wants_pass:
                 waiting[slot] = action
             if action.speeds is not None:
-                told.setdefault(len(action.speeds), []).append(slot)
-        for slots in told.values():
-            self.world.command(slots, np.array([actions[slot].speeds for slot in slots], float))
+                self.world.tell(slot, action.speeds)
         return waiting
 
     def _percepts(self) -> dict[int, Percept]:
@@ -246,10 +262,12 @@ class Game(RefereedMatch):
         self._new.clear()
         return percepts
 
-    def _heard(self, playing: Sequence[int]) -> dict[int, tuple[Heard, ...]]:
+    def _heard(self, playing: Sequence[int]) -> Mapping[int, tuple[Heard, ...]]:
+        if not self.hearing.busy:
+            self.hearing.pause()
+            return NOTHING_HEARD
         world = self.world
-        headings = world.headings() if self.hearing.busy else world.position[:, 0]
-        return self.hearing.deliver(self.state.time, playing, world.position, headings, self.teams)
+        return self.hearing.deliver(self.state.time, playing, world.position, world.headings(), self.teams)
 
     def percept_before_joining(self, robot_type: int = 0) -> Percept:
         """What an agent is told that has a robot, but no team and number yet: all at rest, nothing seen."""

@@ -47,7 +47,7 @@ class Hearing:
 
     def __init__(self) -> None:
         self._said: dict[int, str] = {}
-        self._ready = np.full((SLOTS, 2), COST, np.int64)
+        self._last = np.full((SLOTS, 2), -COST, np.int64)  # the turn in which a kind was last heard
         self._turn = 0
 
     def say(self, slot: int, message: str) -> None:
@@ -61,12 +61,16 @@ class Hearing:
 
     def greet(self, slot: int) -> None:
         """Gives a new player fresh ears."""
-        self._ready[slot] = COST
+        self._last[slot] = self._turn - COST
 
     def swap_ends(self) -> None:
         """Lets everything follow the players to the other side."""
         self._said = {(slot + SLOTS // 2) % SLOTS: message for slot, message in self._said.items()}
-        self._ready = np.roll(self._ready, SLOTS // 2, axis=0)
+        self._last = np.roll(self._last, SLOTS // 2, axis=0)
+
+    def pause(self) -> None:
+        """Lets a cycle pass in which nobody has said anything."""
+        self._turn += 1
 
     def deliver(
         self,
@@ -86,7 +90,6 @@ class Hearing:
             teams: names of left and right.
         """
         self._turn += 1
-        np.minimum(self._ready + 1, COST, out=self._ready)
         if not self._said:
             return {}
         said, self._said = self._said, {}
@@ -114,12 +117,12 @@ class Hearing:
             found.append(Heard(team=teams[side], time=time, direction=None, message=said[listener]))
         for speaker in speakers:
             kind = 0 if side_of_slot(speaker) is side else 1
-            if speaker == listener or self._ready[listener, kind] < COST:
+            if speaker == listener or self._turn - self._last[listener, kind] < COST:
                 continue
             x, y, z = (positions[speaker] - positions[listener]).tolist()
             if math.hypot(x, y, z) > REACH:
                 continue
-            self._ready[listener, kind] = 0
+            self._last[listener, kind] = self._turn
             turn = math.degrees(math.atan2(y, x) - headings[listener])
             direction = (turn + 180.0) % 360.0 - 180.0
             team = teams[side_of_slot(speaker)]

@@ -6,9 +6,9 @@
 
 Robots are called `left1` to `right11`, by the side on which their team *began*: they keep their names, shirts and
 channels when the teams change ends. Their scene has everything that is only seen, so that viewers need nothing else.
-Robots that do not play lie below the ground. A robot has the shape of the type that it was of when the recording
-began; who joins later is drawn as type 0. Channels as in every scene (`<robot>.pose`, `<robot>.angles`, `ball.pose`),
-and
+Robots that do not play lie below the ground. A robot has the shape of the type that joined last under its name; for who
+joins after the beginning, the scene is put right when the recording ends. Toes cannot be put on by then: who joins late
+as type 4 is drawn as type 0. Channels as in every scene (`<robot>.pose`, `<robot>.angles`, `ball.pose`), and
 
     game.state          play mode by index, game time, goals of the left and the right end, half, whether the teams have
                         changed ends, and who touched the ball last (0..10 are `left1`.., 11..21 `right1`..; -1: nobody)
@@ -34,12 +34,15 @@ import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.trace import ANGLE_STEP, POSE, POSE_STEP
+from nutmeg.errors import RecordingError
 from nutmeg.match.behaviour.requests import request_row
 from nutmeg.match.play_modes import Side
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
 from nutmeg.match.team.request import Request
 from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording.files import replace_file
+from nutmeg.recording.manifest import SCENE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -105,7 +108,10 @@ class MatchRecording:
         self._others_every = others_every
         self._figures, number = figures, np.arange(SLOTS) % MOST_PLAYERS
         self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
-        scene = assemble(_settings(figures, self._slots))
+        self._drawn = {slot: figures.kind(slot) for slot in self._slots}
+        self._joined = dict(self._drawn)
+        scene = assemble(_settings(figures, self._drawn))
+        self._joints = [table.joints for table in scene.robots]
         channels, order = [], []
         for slot, table in zip(self._slots, scene.robots, strict=True):
             channels.append(Channel(name=f"{table.name}.pose", labels=POSE, unit="m", resolution=POSE_STEP))
@@ -154,6 +160,8 @@ class MatchRecording:
         if isinstance(number := fields.get("number"), int) and isinstance(side := fields.get("side"), str):
             slot = slot_of(Side.LEFT if side == Side.LEFT.word else Side.RIGHT, number)
             fields["robot"] = SLOT_NAMES[self._of_slot(slot)]
+            if kind == "join" and self._of_slot(slot) in self._drawn:
+                self._joined[self._of_slot(slot)] = self._figures.kind(slot)
         self.writer.event(time, kind, **fields)
 
     def swap_ends(self, time: float, teams: tuple[str, str]) -> None:
@@ -162,8 +170,30 @@ class MatchRecording:
         self.event(time, "swap_ends", left=teams[0], right=teams[1], text="the teams change ends")
 
     def close(self) -> None:
-        """Finishes the recording."""
+        """Finishes the recording; closing twice is fine."""
+        self._redraw()
         self.writer.close()
+
+    def _redraw(self) -> None:
+        """Gives who joined late its own shape, unless that has other joints."""
+        if self._joined == self._drawn:
+            return
+        scene = assemble(_settings(self._figures, self._joined))
+        found = [table.joints for table in scene.robots]
+        fitting = {
+            slot: self._joined[slot] if joints == known else kind
+            for (slot, kind), joints, known in zip(self._drawn.items(), found, self._joints, strict=True)
+        }
+        if fitting != self._joined:
+            scene = assemble(_settings(self._figures, fitting))
+        self._drawn = self._joined = fitting
+        try:
+            replace_file(self.writer.path / SCENE, scene.xml.encode())
+        except OSError as error:
+            raise RecordingError(
+                f"{self.writer.path}: cannot write {SCENE} again: {error.strerror}. Robots that joined late are drawn "
+                "as type 0; nothing else is lost."
+            ) from None
 
     def _of_slot(self, slot: int) -> int:
         """The slot that a player began in."""
@@ -256,17 +286,17 @@ def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) ->
     return pose + [_ANGLES + slot * len(all_joints) + all_joints.index(joint) for joint in joints]
 
 
-def _settings(figures: Figures, slots: Sequence[int]) -> SceneSettings:
-    """The scene that viewers show."""
+def _settings(figures: Figures, kinds: Mapping[int, str]) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots' types by slot."""
     robots = tuple(
         Placement(
             robot=figures.robot,
             name=SLOT_NAMES[slot],
-            type=figures.kind(slot),
+            type=kind,
             pose=figures.pose,
             parked=True,
             team=TEAM_COLOURS[slot >= MOST_PLAYERS],
         )
-        for slot in slots
+        for slot, kind in kinds.items()
     )
     return SceneSettings(field=figures.field, robots=robots, physics=figures.physics)

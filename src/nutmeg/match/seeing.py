@@ -77,32 +77,32 @@ class Seeing:
 
     def look(self, world: MatchWorld, teams: tuple[str, str]) -> dict[int, Sight]:
         """What everybody who plays sees now, by slot."""
-        slots, parts, turns = world.playing, world.part_places(), world.eyes()
+        slots, (places, turns, parts) = world.playing, world.parts()
         count, lines = len(slots), len(self._segments)
         self._points[-1] = world.ball
         self._draw(count * (len(self._points) + count * len(PARTS) + 2 * lines))
         marks, bodies = np.empty((count, len(self._points), 3)), np.empty((count, count, len(PARTS), 3))
-        seen_lines = np.empty((count, lines, 2, 3))
-        mark_bits, body_bits, line_counts = (np.zeros(count, np.int64) for _ in range(3))
-        eyes = parts[:, 0]
+        seen_lines, found = np.empty((count, lines, 2, 3)), np.empty((count, 3), np.int64)
         self._used = see(
-            eyes, turns, self._offsets[slots], self._points, parts, slots, self._segments, OPENING / 2, NEAREST,
-            self._drawn, self._used, self._scales, marks, mark_bits, bodies, body_bits, seen_lines, line_counts,
+            places, turns, parts, self._offsets, self._points, slots, self._segments, OPENING / 2, NEAREST,
+            self._drawn, self._used, self._scales, marks, bodies, seen_lines, found,
         )  # fmt: skip
         if teams != self._teams:
             self._teams, self._players = teams, {}
         sights = {}
-        counts, all_bits, all_bodies = line_counts.tolist(), mark_bits.tolist(), body_bits.tolist()
-        for k, slot in enumerate(slots.tolist()):
-            labels, (names, numbers) = self._names(all_bits[k]), self._who(all_bodies[k])
-            truth = self._told(world, eyes[k], turns[k], sees_ball="B" in labels) if self._truth else (None, None, None)
+        for k, (slot, (mark_bits, body_bits, line_count)) in enumerate(
+            zip(slots.tolist(), found.tolist(), strict=True)
+        ):
+            labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
+            head = parts[k, 0]
+            truth = self._told(world, places[head], turns[head], sees_ball="B" in labels) if self._truth else NO_TRUTH
             sights[slot] = Sight(
                 labels=labels,
                 marks=marks[k, : len(labels)],
                 teams=names,
                 numbers=numbers,
                 parts=bodies[k, : len(numbers)],
-                lines=seen_lines[k, : counts[k]],
+                lines=seen_lines[k, :line_count],
                 my_position=truth[0],
                 my_heading=truth[1],
                 ball_position=truth[2],
@@ -137,9 +137,10 @@ class Seeing:
         self, world: MatchWorld, eye: NDArray[np.float64], turn: NDArray[np.float64], *, sees_ball: bool
     ) -> tuple[NDArray[np.float64], float, NDArray[np.float64] | None]:
         """The truth: where the head is, where it looks (degrees), and where the ball is if it is in view."""
-        return eye, float(np.degrees(np.arctan2(turn[3], turn[0]))), world.ball if sees_ball else None
+        return eye.copy(), float(np.degrees(np.arctan2(turn[3], turn[0]))), world.ball if sees_ball else None
 
 
+NO_TRUTH = (None, None, None)
 DRAWN = 8192
 """Points for which noise is drawn at once."""
 MOST_REMEMBERED = 4096

@@ -26,11 +26,11 @@ DEGREES = 180.0 / math.pi
 
 @kernel
 def see(
-    eyes: Floats,
+    places: Floats,
     turns: Floats,
+    parts: Ints,
     offsets: Floats,
     points: Floats,
-    parts: Floats,
     slots: Ints,
     segments: Floats,
     half: float,
@@ -39,36 +39,39 @@ def see(
     used: int,
     scales: Floats,
     marks: Floats,
-    mark_bits: Ints,
     bodies: Floats,
-    body_bits: Ints,
     lines: Floats,
-    line_counts: Ints,
+    found: Ints,
 ) -> int:
     """What A cameras see of M points, the P parts of A players and L line segments.
 
-    Fills marks (A, M, 3), bodies (A, A, P, 3) and lines (A, L, 2, 3) from the front, with what is in view in order;
-    bits say which points, and which players by slot. `noise` (K, 3) is standard normal and taken from row `used` on,
-    one row a point in view; `scales` (3,) are of distance (relative), horizontal and vertical angle (degrees). Returns
-    the first row of `noise` that is left.
+    `parts` (A, P) says which of all `places` (bodies, 3) and `turns` (bodies, 9) are those of parts; the first is the
+    head, which the camera is in. `offsets` (22, 3) are the cameras' own, by slot.
+
+    Fills marks (A, M, 3), bodies (A, A, P, 3) and lines (A, L, 2, 3) from the front, with what is in view in order, and
+    found (A, 3): bits for points in view, bits for players in view by slot, and how many lines there are. `noise`
+    (K, 3) is standard normal and taken from row `used` on, one row a point in view; `scales` (3,) are of distance
+    (relative), horizontal and vertical angle (degrees). Returns the first row of `noise` that is left.
     """
     camera = np.zeros(3)
     ends = np.zeros((2, 3))
     slope = math.tan(half / DEGREES)
-    for a in range(len(eyes)):
-        count = 0
+    for a in range(len(slots)):
+        eye, turn, offset = places[parts[a, 0]], turns[parts[a, 0]], offsets[slots[a]]
+        bits, count = 0, 0
         for m in range(len(points)):
-            _into(points[m], eyes[a], turns[a], offsets[a], camera)
+            _into(points[m], eye, turn, offset, camera)
             if _in_view(camera, slope, nearest):
                 _polar(camera, noise[used], scales, marks[a, count])
-                mark_bits[a] |= 1 << m
+                bits |= 1 << m
                 count += 1
                 used += 1
-        count = 0
-        for b in range(len(parts)):
+        found[a, 0] = bits
+        bits, count = 0, 0
+        for b in range(len(slots)):
             seen = False
             for p in range(parts.shape[1]):
-                _into(parts[b, p], eyes[a], turns[a], offsets[a], camera)
+                _into(places[parts[b, p]], eye, turn, offset, camera)
                 if _in_view(camera, slope, nearest):
                     _polar(camera, noise[used], scales, bodies[a, count, p])
                     seen = True
@@ -76,18 +79,19 @@ def see(
                 else:
                     bodies[a, count, p] = np.nan
             if seen:
-                body_bits[a] |= 1 << slots[b]
+                bits |= 1 << slots[b]
                 count += 1
+        found[a, 1] = bits
         count = 0
         for s in range(len(segments)):
             for e in range(2):
-                _into(segments[s, e], eyes[a], turns[a], offsets[a], ends[e])
+                _into(segments[s, e], eye, turn, offset, ends[e])
             if _cut(ends, slope):
                 for e in range(2):
                     _polar(ends[e], noise[used], scales, lines[a, count, e])
                     used += 1
                 count += 1
-        line_counts[a] = count
+        found[a, 2] = count
     return used
 
 

@@ -120,12 +120,12 @@ def _strike(belief: Belief, memory: Memory, aim: float, strength: float) -> Legs
     near = abs(off_ahead) < body.kick_slack[0] and abs(off_left) < body.kick_slack[1]
     if near and abs(turn) < TURNED and float(np.hypot(*belief.ball.velocity)) < 0.25:
         return Kick(ball=(ahead, left), strength=strength, foot="left" if foot > 0 else "right")
-    beside = off_left + body.kick_place[0] * turn  # turning moves the ball across
-    fits = abs(beside) < 2 * body.kick_slack[1] and abs(turn) < 0.3
+    fits = abs(off_left) < 2 * body.kick_slack[1] and abs(turn) < 0.3
+    turns = _clip(GAIN * turn, body.turn)
     return Walk(
         ahead=_clip(GAIN * (off_ahead if fits else off_ahead - 0.05), 0.6 * body.ahead),
-        left=_clip(GAIN * beside, body.side),
-        turn=_clip(GAIN * turn, body.turn),
+        left=_clip(GAIN * off_left - body.kick_place[0] * turns, body.side),  # who turns goes around the ball
+        turn=turns,
     )
 
 

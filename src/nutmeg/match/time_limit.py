@@ -6,6 +6,9 @@
     except OutOfTime:
         ...
 
+What counts is processor time: on a busy computer nobody loses because others compute. A function that waits instead, in
+a sleep or for an answer, is stopped after `WAITS` times as long by the clock on the wall.
+
 In the main thread the alarm clock of the process (`signal.setitimer`) interrupts whatever runs, a sleep included. In
 other threads, where Python delivers no signals, a second thread asks the interpreter to raise the exception there: that
 stops a loop written in Python, while a call into compiled code is stopped when it returns. `OutOfTime` is no
@@ -23,9 +26,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
+WAITS = 10
+"""How many times as long as it may compute a function may take in all."""
 AGAIN = 0.05
 """An alarm that was not heeded rings again after so long [s]."""
 
@@ -36,7 +41,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises `OutOfTime` in the body of a `with` that takes longer; 0 lets it take as long as it likes."""
+    """Raises `OutOfTime` in the body of a `with` that computes longer; 0 lets it take as long as it likes."""
     if seconds <= 0:
         yield
     elif threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
@@ -51,13 +56,13 @@ def time_limit(seconds: float) -> Iterator[None]:
 def _alarm(seconds: float) -> Iterator[None]:
     """In the main thread; an alarm that somebody else has set rings later than it would have, but rings."""
     armed = True
+    began, over = time.monotonic(), _limit(seconds, time.thread_time)
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        if armed:
+        if armed and over():
             raise OutOfTime
 
     handler = signal.signal(signal.SIGALRM, ring)
-    began = time.monotonic()
     left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
@@ -73,12 +78,14 @@ def _alarm(seconds: float) -> Iterator[None]:
 def _other_thread(seconds: float) -> Iterator[None]:
     """In a thread that gets no signals: another one watches it."""
     me, done, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    clock = time.pthread_getcpuclockid(me)
+    over = _limit(seconds, lambda: time.clock_gettime(clock))
 
     def watch() -> None:
         wait = seconds
         while not done.wait(wait):
             with lock:
-                if not done.is_set():
+                if not done.is_set() and over():
                     _raise_in(me, OutOfTime)
             wait = AGAIN
 
@@ -90,6 +97,12 @@ def _other_thread(seconds: float) -> Iterator[None]:
         with lock:
             done.set()
             _raise_in(me, None)  # what was asked for too late is not raised any more
+
+
+def _limit(seconds: float, computed: Callable[[], float]) -> Callable[[], bool]:
+    """Tells whether the time is over that begins now; `computed` is the thread's own processor time [s]."""
+    began, before = time.monotonic(), computed()
+    return lambda: computed() - before >= seconds or time.monotonic() - began >= WAITS * seconds
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:

@@ -29,14 +29,12 @@ from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.body.geometry import heading as heading_of
 from nutmeg.errors import UsageError
-from nutmeg.match.bounces import bounce
 from nutmeg.match.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.facts import SHAPE, Facts
 from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
-from nutmeg.match.own_collisions import TOLERANCE, find_own_collisions
-from nutmeg.match.percept import FEET, PARTS, WITH_TOES
+from nutmeg.match.percept import PARTS, WITH_TOES
+from nutmeg.match.reading import CYCLE, FASTEST, GRAVITY, Reader, Reading, drive, order
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of, start_place
-from nutmeg.match.world_kernels import read_contacts, read_senses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,19 +43,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CYCLE = 0.02
-"""Length of a cycle [s]."""
 TYPES = range(5)
 """Types of the league's robot."""
-MOST_PAIRS = 64
-"""Pairs of touching players that are told to the referee in one cycle."""
-GRAVITY = 9.81
-FASTEST = 30.0
-"""No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
 FARTHEST = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
-WORTH_A_THREAD = 4
-"""Players from which on a cycle takes longer than handing it to another thread."""
+WORTH_A_THREAD = 8
+"""Players from which on a cycle takes much longer than handing it to another thread, and taking turns with it."""
 HIDDEN = -5.0
 """Height at which a recording has who does not play [m]."""
 
@@ -70,10 +61,17 @@ class MatchWorld:
         seats: how many robots can play at once.
         toed: how many of these are of type 4.
         ground: a ground that has been prepared already, instead of these numbers.
+        thread_from: players from which on `begin_step` uses another thread.
     """
 
     def __init__(
-        self, field: str = "sim3d", *, seats: int = SLOTS, toed: int = 0, ground: Ground | None = None
+        self,
+        field: str = "sim3d",
+        *,
+        seats: int = SLOTS,
+        toed: int = 0,
+        ground: Ground | None = None,
+        thread_from: int = WORTH_A_THREAD,
     ) -> None:
         if ground is None:
             ground = Ground(ground_scene(field, seats=seats, toed=toed))
@@ -92,11 +90,13 @@ class MatchWorld:
         self._limp: list[tuple[float, int, int]] = []
         self._crew: ThreadPoolExecutor | None = None
         self._flight: Future[None] | None = None
+        self._thread_from = thread_from
         self._arrived = False
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
+        self._reading = Reading()
+        self._reading.forces.fill(np.nan)
         self._reseat()
-        self._clear()
         self._read()
 
     # ---- who plays
@@ -127,6 +127,7 @@ class MatchWorld:
         x, y, turn = start_place(slot, self.field.length, self.field.width)
         self.place(slot, x=x, y=y, heading=turn)
         self._land()
+        self._reading = self._reading.again()
         self._read()
 
     def leave(self, slot: int) -> None:
@@ -176,15 +177,14 @@ class MatchWorld:
         ground = self.ground
         self._slots = np.flatnonzero(self.present)
         self._seats = self.seat_of[self._slots]
-        self._slot_of = np.full(ground.seats, -1, np.int64)
-        self._slot_of[self._seats] = self._slots
+        self._reader = Reader(ground, self._seats, self._slots)
         for slot, seat in zip(self._slots.tolist(), self._seats.tolist(), strict=True):
             self._limits[slot] = ground.speed_limits(seat)
         motors = ground.motors[self._seats]
         self._motors = motors[motors >= 0]
         self._columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[motors >= 0]
         self._parts = ground.parts[self._seats]
-        self._torso_rates = ground.rate[self._seats][:, None] + np.arange(3)
+        self._good = ground.world.qpos.copy(), ground.world.qvel.copy()
 
     # ---- where things are put
 
@@ -298,29 +298,36 @@ class MatchWorld:
 
     def command(self, slots: Sequence[int], speeds: Floats) -> None:
         """Tells motors their speeds, (n, 22) or (n, 24) rad/s, clipped; NaN leaves what they were told before."""
-        rows, limits = np.asarray(slots, np.intp), self._limits[slots, : speeds.shape[1]]
-        known = self._next[rows, : speeds.shape[1]]
-        clipped = np.minimum(np.maximum(speeds, -limits), limits)  # both keep NaN
-        self._next[rows, : speeds.shape[1]] = np.where(np.isnan(clipped), known, clipped)
+        for slot, row in zip(slots, speeds, strict=True):
+            self.tell(slot, row)
+
+    def tell(self, slot: int, speeds: Floats) -> None:
+        """Tells the motors of one player their speeds, (22,) or (24,), as `command` does."""
+        order(self._next, self._limits, slot, np.ascontiguousarray(speeds, np.float64))
 
     def begin_step(self) -> None:
-        """Begins the next cycle in another thread; `step` then only waits for its end.
+        """Begins the next cycle in another thread, if that is worth while; `step` then only waits for its end.
 
         What motors are told counts from the cycle after it on, so a cycle can begin before the next commands are known.
         Whoever looks at the world or changes it meanwhile waits, too, and finds it one cycle on.
         """
-        if self._flight is None and not self._arrived and len(self._slots) >= WORTH_A_THREAD:
+        if self._flight is None and not self._arrived and len(self._slots) >= self._thread_from:
             self._crew = self._crew or ThreadPoolExecutor(1, thread_name_prefix="match world")
             self._prepare()
             self._flight = self._crew.submit(self.ground.world.step, self._feel)
 
-    def step(self) -> None:
-        """One cycle."""
-        self._arrive()
-        if not self._arrived:
+    def step_ahead(self) -> None:
+        """Does the next cycle now, unless it has begun, for the next call of `step`."""
+        if self._flight is None and not self._arrived:
             self._prepare()
             self.ground.world.step(self._feel)
             self._finish()
+            self._arrived = True
+
+    def step(self) -> None:
+        """One cycle."""
+        self._arrive()
+        self.step_ahead()
         self._arrived = False
         np.copyto(self._told, self._next)
 
@@ -337,72 +344,38 @@ class MatchWorld:
         world = self.ground.world
         if self._limp:
             self._thaw()
-        world.ctrl[self._motors] = self._told.ravel()[self._columns]
-        self._good = world.qpos.copy(), world.qvel.copy()
-        self._clear()
+        drive(world.ctrl, self._motors, self._columns, self._told, world.qpos, world.qvel, *self._good)
+        self._coming = Reading()
+
+    def _feel(self) -> None:
+        """Reads what touches what in a step."""
+        self._reader.feel(self._coming, self._restitution)
 
     def _finish(self) -> None:
-        lost = self._lost()
-        if lost or not self.ground.world.is_finite():
-            self._recover(lost)
-        self._read()
-        self._find_own_collisions()
+        self._reading = self._coming
+        self._read(trusting=False)
+
+    def _read(self, *, trusting: bool = True) -> None:
+        """Reads the present state; unless it is trusted, puts it right before if it is none."""
+        reading = self._reading
+        if not self._reader.sense(reading, self._before, self._late, trusting=trusting):
+            self._recover(self._lost())
+            self._reader.sense(reading, self._before, self._late, trusting=True)
+        self.angles, self.gyro, self.acc, self.forces = reading.angles, reading.gyro, reading.acc, reading.forces
+        self.position, self.velocity = reading.position, reading.velocity
+        self.touches, self.collides, self.pairs = reading.touches, reading.collides, reading.count
 
     @property
     def time(self) -> float:
         """Since the beginning, s."""
         return float(self.ground.world.data.time)
 
-    def _clear(self) -> None:
-        self.forces = np.empty((SLOTS, len(FEET), 6))
-        """(22, 4, 6) place and force at the feet in the league's frame of the foot; NaN is no contact."""
-        self.touches = np.zeros(SLOTS, bool)
-        """(22,) who touched the ball."""
-        self.collides = np.zeros((SLOTS, len(LIMBS)), bool)
-        """(22, 4) limbs inside another part of their robot."""
-        self._pairs, self._pair_places = np.empty((MOST_PAIRS, 2), np.int64), np.empty((MOST_PAIRS, 2))
-        self._pair_count = 0
-        self.forces[:] = np.nan
-
-    def _feel(self) -> None:
-        """Reads what touches what in a step."""
-        ground, data = self.ground, self.ground.world.data
-        contact = data.contact
-        self._pair_count = read_contacts(
-            contact.geom, contact.pos, contact.frame, contact.efc_address, contact.dim, data.efc_force,
-            ground.owner, ground.foot, self._slot_of, ground.feet, data.xpos, data.xmat,
-            self.touches, self.forces, self._pairs, self._pair_places,
-        )  # fmt: skip
-        world, ball, rate = ground.world, ground.ball, ground.ball_rate
-        bounce(
-            contact.geom, contact.pos, contact.frame, contact.dist, ground.owner, world.model.geom_bodyid,
-            world.model.body_rootid, data.cvel, data.subtree_com, self._slot_of, self._restitution, CYCLE,
-            world.qpos[ball : ball + 3], world.qvel[rate : rate + 3], self.touches,
-        )  # fmt: skip
-
-    def _read(self) -> None:
-        """Reads bodies' senses and places of the present state."""
-        ground, world = self.ground, self.ground.world
-        self.angles, self.gyro, self.acc = np.zeros((SLOTS, WITH_TOES)), np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
-        self.position, self.velocity = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 2))
-        read_senses(
-            world.qpos, world.qvel, world.data.xmat, self._seats, self._slots, ground.root, ground.rate, ground.torso,
-            ground.angles, self._before, self._late, CYCLE, GRAVITY,
-            self.angles, self.gyro, self.acc, self.position, self.velocity,
-        )  # fmt: skip
-
-    def _find_own_collisions(self) -> None:
-        """Finds limbs inside another part of their robot."""
-        ground, data = self.ground, self.ground.world.data
-        find_own_collisions(
-            ground.boxes, ground.limb, ground.pairs, ground.world.model.geom_size, data.geom_xpos, data.geom_xmat,
-            self._seats, self._slots, TOLERANCE, self.collides,
-        )  # fmt: skip
-
     def _lost(self) -> list[int]:
         """Players whose numbers are no longer those of a robot."""
-        fast = ~(np.abs(self.ground.world.qvel[self._torso_rates]) <= FASTEST)  # also of nan
-        return self._slots[fast.any(axis=1)].tolist() if fast.any() else []
+        rates = self.ground.rate[self._seats][:, None] + np.arange(3)
+        fast = ~(np.abs(self.ground.world.qvel[rates]) <= FASTEST)  # also of nan
+        lost: list[int] = self._slots[fast.any(axis=1)].tolist()
+        return lost
 
     def _recover(self, thrown: list[int]) -> None:
         """Puts the world back by a cycle, and up whoever (or what) lost its numbers, with all angles zero."""
@@ -442,14 +415,13 @@ class MatchWorld:
         """(A,) the slots of who plays, in order."""
         return self._slots
 
-    def part_places(self) -> Floats:
-        """(A, 5, 3) where the parts of who plays are, m; columns as `percept.PARTS`."""
-        assert self._parts.shape[1:] == (len(PARTS),)
-        return np.asarray(self.ground.world.data.xpos[self._parts])
+    def parts(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """(bodies, 3) places [m] and (bodies, 9) attitudes of all bodies, live; (A, 5) which are parts of who plays.
 
-    def eyes(self) -> Floats:
-        """(A, 9) attitudes of the heads of who plays: rows of the matrix that turns their frame into the world's."""
-        return np.asarray(self.ground.world.data.xmat[self._parts[:, 0]])
+        Columns as `percept.PARTS`; an attitude is the rows of the matrix that turns a body's frame into the world's.
+        """
+        assert self._parts.shape[1:] == (len(PARTS),)
+        return self.ground.world.data.xpos, self.ground.world.data.xmat, self._parts
 
     def headings(self) -> Floats:
         """(22,) where the torsos of who plays look, 0 along x, rad."""
@@ -482,8 +454,8 @@ class MatchWorld:
     def facts(self, wants_pass: NDArray[np.bool_] | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
         self._arrive()
-        count = self._pair_count
-        contacts = None if not count else np.stack(np.divmod(self._pairs[:count], SHAPE[1]), axis=-1)
+        count, reading = self.pairs, self._reading
+        contacts = None if not count else np.stack(np.divmod(reading.pairs[:count], SHAPE[1]), axis=-1)
         return Facts.of(
             time_step=CYCLE,
             ball=self.ball,
@@ -494,6 +466,6 @@ class MatchWorld:
             touches_ball=self.touches.reshape(SHAPE),
             wants_pass=None if wants_pass is None else wants_pass.reshape(SHAPE),
             contacts=contacts,
-            contact_places=self._pair_places[:count] if count else None,
+            contact_places=reading.pair_places[:count] if count else None,
             self_collision=self.collides.reshape(*SHAPE, len(LIMBS)),
         )

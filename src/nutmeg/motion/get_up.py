@@ -35,12 +35,15 @@ SETTLE = 0.2
 """How long after the last pose a robot has to come to rest, before it is looked at [s]."""
 
 
-def shipped_motions(robot: str, kind: str = "") -> dict[Side, tuple[GetUpMotion]]:
-    """All get-ups of a robot, or of one of its types, that come with Nutmeg; not every robot has one for every side."""
+def shipped_motions(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[GetUpMotion]]:
+    """All get-ups of a robot, or of one of its types, that come with Nutmeg, for what drives its joints.
+
+    Not every robot has one for every side.
+    """
     known = shipped_sides(robot)
     if not known:
         shipped_get_up(robot, "front")  # says what there is
-    return {side: (shipped_get_up(robot, side, kind),) for side in known}
+    return {side: (shipped_get_up(robot, side, kind, actuation),) for side in known}
 
 
 class GetUp:

@@ -125,13 +125,16 @@ def read_get_up(path: Path) -> GetUpMotion:
     return settings.read(path, GetUpMotion)
 
 
-def shipped_get_up(robot: str, lying: Side, kind: str = "") -> GetUpMotion:
+def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "ideal") -> GetUpMotion:
     """The get-up of a robot that comes with Nutmeg: that of its type `kind`, where the type has one of its own.
 
-    A type's own file is called `robot-type-side.toml`; all other types share `robot-side.toml`.
+    A type's own file is called `robot-type-side.toml`; all other types share `robot-side.toml`. Drives that are not
+    ideal (servo, motoflex) have `robot-servo-side.toml` where there is one: their joints are stronger and follow later.
     """
-    own, shared = f"{robot}-{kind}-{lying}", f"{robot}-{lying}"
-    name = own if kind and own in _shipped() else shared
+    own = [f"{robot}-{kind}-{lying}"] if kind else []
+    driven = [f"{robot}-servo-{lying}"] if actuation != "ideal" else []
+    shared = f"{robot}-{lying}"
+    name = next((one for one in own + driven if one in _shipped()), shared)
     if name not in _shipped():
         raise UnknownNameError("get-up", name, _shipped())
     with resources.as_file(_folder() / f"{name}.toml") as path:

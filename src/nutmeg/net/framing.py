@@ -42,6 +42,9 @@ class Unframer:
         """The messages that are complete once `data` has arrived; after a problem, none."""
         if self.problem is not None:
             return []
+        size = len(data) - 4
+        if not self._kept and 0 <= size <= self.longest and _LENGTH.unpack_from(data)[0] == size:
+            return [data[4:]]  # one whole message, as nearly always
         kept = self._kept + data if self._kept else data
         messages: list[bytes] = []
         start, end = 0, len(kept)

@@ -50,7 +50,7 @@ from nutmeg.search.space import Floats
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_WITHIN = 10.0
+CONNECT_WITHIN = 60.0
 """How long a scheduler may take to answer at first [s]."""
 DISTRIBUTION = "nutmeg-sim"
 """What Nutmeg is called when it is installed."""

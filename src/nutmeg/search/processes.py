@@ -178,7 +178,7 @@ class _Worker:
 
     def bury(self) -> None:
         """Waits for a process that has died, so that it can say of what."""
-        self.process.join(timeout=5.0)
+        self.process.join(timeout=60.0)
         self.end()
 
     def end(self) -> None:

@@ -111,7 +111,7 @@ def start_viewer_process(
         reader.start()
     viewer = ViewerProcess(process, url, reader)
     local = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)
-    with urllib.request.urlopen(local, timeout=30) as answer:  # noqa: S310 (our own server)
+    with urllib.request.urlopen(local, timeout=120) as answer:  # noqa: S310 (our own server)
         answer.read(1)
     return viewer
 
@@ -132,7 +132,7 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
             process.kill()
             process.wait()
     if reader is not None:
-        reader.join(timeout=3)
+        reader.join(timeout=30)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

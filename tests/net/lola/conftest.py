@@ -38,8 +38,8 @@ class Served:
 
     def connect(self, number: int = 1) -> socket.socket:
         client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        client.settimeout(10)
-        for _ in range(200):
+        client.settimeout(120)
+        for _ in range(6000):
             try:
                 client.connect(str(self.path(number)))
             except BlockingIOError:  # many wait to be accepted
@@ -50,7 +50,7 @@ class Served:
 
     def stop(self) -> None:
         self.host.stop()
-        self._thread.join(20)
+        self._thread.join(120)
         assert not self._thread.is_alive()
         self.host.close()
         if self.failure is not None:
@@ -80,7 +80,7 @@ def serving(robots: int = 1, **settings: object) -> Iterator[Served]:
         pictures = settings.pop("pictures", None)
         paths = {placement.name: Path(folder) / placement.name for placement in placements}
         port = LolaPort(paths, report=reports.append, pictures=pictures)  # type: ignore[arg-type]
-        chosen = {"field": "floor", "lock_step": True, "settle": 0.2, **settings}
+        chosen = {"field": "floor", "lock_step": True, "settle": 0.2, "patience": 600.0, **settings}
         cameras = chosen.pop("cameras", None)
         host = RobotHost(HostSettings(robots=placements, **chosen), [port], cameras=cameras)  # type: ignore[arg-type]
         served = Served(host, port, reports)

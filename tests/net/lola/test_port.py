@@ -29,6 +29,14 @@ Serving = Callable[..., AbstractContextManager[Any]]
 Whole = Callable[..., bytes]
 
 
+def until(true: Callable[[], bool]) -> None:
+    """Waits for something that happens in the server's thread."""
+    limit = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < limit, "it did not happen"
+        time.sleep(0.005)
+
+
 @pytest.fixture
 def exchange(whole: Whole) -> Whole:
     """So many packets, each answered; the last one."""
@@ -125,14 +133,15 @@ def test_the_newest_of_two_clients_moves_the_robot_and_both_are_told(serving: Se
     with serving(lock_step=False, speed=5.0) as nao, nao.connect() as old, nao.connect() as new:
         robot = nao.host.robots["nao-1"]
         yaw = robot.motor_index(["HeadYaw"])[0]
+        for client in (old, new):
+            whole(client)
         for _ in range(5):
-            whole(old)
-            whole(new)
-            old.sendall(pack({"Position": [-0.4] + [0.0] * 24}))
             new.sendall(pack({"Position": [0.4] + [0.0] * 24}))
-        whole(old)
-        whole(new)
-        assert robot.targets[yaw] == pytest.approx(0.4)
+            until(lambda: robot.targets[yaw] == pytest.approx(0.4))
+            before = nao.port.counts()["answers"]
+            old.sendall(pack({"Position": [-0.4] + [0.0] * 24}))
+            until(lambda count=before: nao.port.counts()["answers"] > count)
+            assert robot.targets[yaw] == pytest.approx(0.4)
 
 
 def test_a_client_that_vanishes_leaves_the_robot_to_the_next(nao: Any, exchange: Whole) -> None:
@@ -212,7 +221,7 @@ def test_a_client_that_sends_without_end_is_held_up_or_disconnected(serving: Ser
 
 def test_a_client_that_does_not_read_misses_whole_packets(serving: Serving, whole: Whole) -> None:
     with serving(lock_step=False, speed=20.0) as served, served.connect() as lazy:
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + 120
         while served.port.counts()["missed"] < 50 and time.monotonic() < limit:
             time.sleep(0.02)
         assert served.port.counts()["missed"] >= 50
@@ -232,7 +241,7 @@ def test_in_lock_step_time_stands_still_until_everybody_has_answered(
             time.sleep(0.1)
             standing = served.host.time
             two.sendall(ANSWER)
-            limit = time.monotonic() + 10
+            limit = time.monotonic() + 120
             while served.host.time == standing and time.monotonic() < limit:
                 time.sleep(0.01)
             assert served.host.time > standing
@@ -241,9 +250,10 @@ def test_in_lock_step_time_stands_still_until_everybody_has_answered(
 def test_a_client_that_hangs_in_lock_step_is_given_up(serving: Serving, exchange: Whole, whole: Whole) -> None:
     with serving(patience=0.3) as served, served.connect() as silent:
         whole(silent)
+        until(lambda: any("has not answered" in report.text for report in served.reports))
+        served.host.clock.patience = 600.0  # the next one may be kept from its turn
         with served.connect() as good:
             exchange(good, 5)
-    assert any("has not answered" in report.text for report in served.reports)
 
 
 def test_the_same_commands_give_the_same_packets_in_lock_step(serving: Serving, whole: Whole) -> None:

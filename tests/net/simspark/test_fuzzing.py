@@ -18,6 +18,7 @@ from nutmeg.match.percept import EFFECTORS
 from nutmeg.match.rules import load_rules
 from nutmeg.net.framing import framed
 from nutmeg.net.simspark.agent import Agent
+from nutmeg.net.simspark.limits import Limits
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 VALID = (
@@ -106,7 +107,8 @@ class Harassment:
 def real_game(pace: str) -> Iterator[tuple[Server, threading.Thread]]:
     """A served game with physics."""
     game = Game(load_rules("sim3d"), seed=3, players=4)
-    settings = ServerSettings(agent_port=0, monitor_port=0, pace=pace)  # type: ignore[arg-type]
+    patient = Limits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
+    settings = ServerSettings(agent_port=0, monitor_port=0, pace=pace, limits=patient)  # type: ignore[arg-type]
     with game, Server(game, settings) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
@@ -114,7 +116,7 @@ def real_game(pace: str) -> Iterator[tuple[Server, threading.Thread]]:
             yield server, thread
         finally:
             server.stop()
-            thread.join(30.0)
+            thread.join(120.0)
 
 
 def polite_times(agent: Agent, done: threading.Event, least: int) -> list[float]:

@@ -12,7 +12,7 @@ from nutmeg.match.percept import JOINTS, GameView, Heard, Percept, Sight
 from nutmeg.match.play_modes import Side
 from nutmeg.net import sexpr
 from nutmeg.net.simspark.percept_reader import ProtocolError, read_percept
-from nutmeg.net.simspark.percepts import percept_message
+from nutmeg.net.simspark.percepts import PerceptWriter, percept_message
 
 
 def percept(joints: int = 22, sight: Sight | None = None, hears: tuple[Heard, ...] = ()) -> Percept:
@@ -113,6 +113,40 @@ def test_messages_are_heard_from_oneself_and_from_others() -> None:
     assert b"(pm PlayOn))(hear UTA 1.00 self %:rS_L]B)(hear FCP 1.02 -12.35 hello)(GYR" in message
     assert read_percept(message).hears[0] == own
     assert read_percept(message).hears[1] == dataclasses.replace(other, direction=-12.35)
+
+
+def test_numbers_that_no_robot_can_have_are_written_all_the_same() -> None:
+    angles = np.arange(22) - 0.5
+    angles[[2, 5, 7]] = np.inf, -1e15, np.nan
+    odd = dataclasses.replace(sight(), marks=np.array([[np.nan, 1.0, 0.5], [2.0, -np.inf, 1e300]]))
+    framed = PerceptWriter().framed(dataclasses.replace(percept(sight=odd), angles=angles))
+    assert int.from_bytes(framed[:4], "big") == len(framed) - 4
+    assert b"(HJ (n raj1) (ax inf))" in framed
+    assert b"(HJ (n raj4) (ax -1000000000000000.00))" in framed
+    assert b"(HJ (n laj2) (ax nan))" in framed
+    assert b"(G1R (pol nan 1.00 0.50)) (B (pol 2.00 -inf %.2f))" % 1e300 in framed
+    plain = percept_message(percept(sight=sight()))
+    assert framed[4:].split(b"(GYR")[0] == plain.split(b"(GYR")[0]
+
+
+def test_a_writer_writes_the_same_however_much_it_has_written_before() -> None:
+    writer = PerceptWriter()
+    many = dataclasses.replace(sight(), lines=np.arange(6000.0).reshape(-1, 2, 3))
+    later = GameView(mode="KickOff_Left", time=12.36, score_left=2, score_right=1)
+    own = Heard(team="UTA", time=1.0, direction=None, message="x")
+    for told in (
+        percept(sight=sight()),
+        percept(24, hears=(own,)),
+        percept(sight=many),
+        percept(),
+        dataclasses.replace(percept(), game=later),
+        dataclasses.replace(percept(24), time=1.02),
+    ):
+        message = writer.framed(told)[4:]
+        assert message == percept_message(told)
+        assert message.count(b"(L ") == (0 if told.sight is None else len(told.sight.lines))
+        again = read_percept(message)
+        assert (again.time, again.game) == (told.time, told.game)
 
 
 def test_another_number_of_joints_is_refused() -> None:

@@ -40,7 +40,7 @@ def answers(messages: list[bytes], reports: list[Report]) -> list[bytes]:
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync"), reports.append) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
-        with socket.create_connection(("127.0.0.1", server.agent_port), timeout=20.0) as sock:
+        with socket.create_connection(("127.0.0.1", server.agent_port), timeout=120.0) as sock:
             unframer = Unframer(1 << 20)
             for message in messages:
                 sock.sendall(framed(message if b"(syn)" in message else message + b"(syn)"))
@@ -48,7 +48,7 @@ def answers(messages: list[bytes], reports: list[Report]) -> list[bytes]:
                 while len(found) == count:
                     found += unframer.feed(sock.recv(65536))
         server.stop()
-        thread.join(20.0)
+        thread.join(120.0)
     return found
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nutmeg.match.percept import EFFECTORS
-from nutmeg.net.simspark.text_kernels import fill, motors
+from nutmeg.net.simspark.text_kernels import fill, motors, motors_and_syn
 
 HALVES = st.integers(-100_000, 100_000).map(lambda n: n / 8)
 """Numbers that end in an exact half of a hundredth now and then, as 0.125."""
@@ -74,6 +74,22 @@ def test_motors_are_read_as_python_reads_numbers(told: list[tuple[str, int, int]
 )
 def test_what_is_not_plainly_motors_is_left_to_others(text: bytes) -> None:
     assert motors(text, 22) is None
+
+
+def test_motors_may_be_followed_by_syn_and_by_nothing_else() -> None:
+    found = motors_and_syn(b"(he1 0.5)(syn)", 22)
+    assert found is not None
+    assert found[0] is not None
+    assert found[0][0] == 0.5
+    assert np.isnan(found[0][1:]).all()
+    assert found[1]
+    assert motors_and_syn(b"(syn)", 22) == (None, True)
+    plain = motors_and_syn(b"(he2 1)", 22)
+    assert plain is not None
+    assert not plain[1]
+    for text in (b"", b"(syn", b"(syn)(he1 1)", b"(syn)(syn)", b"(he1 1)(syn) ", b"(he1 1)(say x)(syn)", b"syn)"):
+        assert motors_and_syn(text, 22) is None, text
+    assert motors(b"(he1 0.5)(syn)", 22) is None
 
 
 @settings(deadline=None)

@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,9 @@ import pytest
 
 from nutmeg.body.identified import read_body
 from nutmeg.cli import main
+
+ENDS_ITSELF = Path(__file__).parents[1] / "ends_itself"
+EVALUATIONS = "90"
 
 
 @pytest.fixture
@@ -101,21 +103,25 @@ def test_mistakes_are_one_sentence_and_an_exit_code(
 
 
 def stopped(config: Path, how: signal.Signals) -> tuple[int, str]:
-    """Begins a fit in the folder `cut` and stops it on the way; gives exit code and output."""
-    command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", "300", "--output", "cut"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    saved = Path("cut/search/0/search.jsonl")
-    while not (saved.exists() and len(saved.read_bytes().splitlines()) > 3):
-        assert started.poll() is None
-        time.sleep(0.02)
-    os.kill(started.pid, how)
-    shown, _ = started.communicate(timeout=60)
-    return started.returncode, shown
+    """Begins a fit in the folder `cut` that is stopped after four generations; gives exit code and output."""
+    command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", EVALUATIONS, "--output", "cut"]
+    ends = {"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": f"{how.name} 4"}
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | ends,
+        timeout=240,
+        check=False,
+    )
+    assert len(Path("cut/search/0/search.jsonl").read_bytes().splitlines()) == 5
+    return done.returncode, done.stdout
 
 
 @pytest.mark.slow
 def test_ctrl_c_saves_and_prints_the_command_that_goes_on(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+    whole = identify(capsys, config, "--evaluations", EVALUATIONS, "--output", "whole")
     code, shown = stopped(config, signal.SIGINT)
     assert code == 130, shown
     resume = next(line.strip() for line in shown.splitlines() if line.strip().startswith("nutmeg identify"))
@@ -125,7 +131,7 @@ def test_ctrl_c_saves_and_prints_the_command_that_goes_on(config: Path, capsys: 
 
 @pytest.mark.slow
 def test_a_killed_fit_goes_on_and_ends_with_the_same_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = identify(capsys, config, "--evaluations", 300, "--output", "whole")
+    whole = identify(capsys, config, "--evaluations", EVALUATIONS, "--output", "whole")
     code, _ = stopped(config, signal.SIGKILL)
     assert code == -signal.SIGKILL
-    assert numbers(identify(capsys, config, "--evaluations", 300, "--output", "cut")) == numbers(whole)
+    assert numbers(identify(capsys, config, "--evaluations", EVALUATIONS, "--output", "cut")) == numbers(whole)

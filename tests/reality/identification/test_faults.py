@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from nutmeg.benchmark.local_cluster import LocalCluster
 pytestmark = pytest.mark.slow
 
 EVALUATIONS = "90"
+ENDS_ITSELF = Path(__file__).parents[1] / "ends_itself"
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def cluster() -> Iterator[LocalCluster]:
         yield started
 
 
-def begun(config: Path, folder: str, *words: str) -> subprocess.Popen[str]:
-    """A fit in a process of its own."""
+def begun(config: Path, folder: str, *words: str, ends: str = "") -> subprocess.Popen[str]:
+    """A fit in a process of its own, which may end itself."""
     command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", EVALUATIONS, *words]
     return subprocess.Popen(
         [*command, "--output", folder, "--json"],
@@ -51,6 +51,7 @@ def begun(config: Path, folder: str, *words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=config.parent,
+        env=os.environ | ({"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": ends} if ends else {}),
     )
 
 
@@ -82,9 +83,8 @@ def test_kill_9_of_a_worker_changes_nothing(config: Path, whole: dict[str, Any],
 def test_kill_9_of_a_whole_run_on_a_cluster_loses_only_the_unfinished_generation(
     config: Path, whole: dict[str, Any], cluster: LocalCluster
 ) -> None:
-    run = begun(config, "run", "--cluster", cluster.address)
-    after_generations(3, run, config.parent / "run", lambda: os.kill(run.pid, signal.SIGKILL))
-    run.communicate(timeout=60)
+    run = begun(config, "run", "--cluster", cluster.address, ends="SIGKILL 3")
+    run.communicate(timeout=240)
     assert run.returncode == -signal.SIGKILL
     saved = config.parent / "run" / "search" / "0" / "search.jsonl"
     before = saved.read_bytes()
@@ -93,13 +93,7 @@ def test_kill_9_of_a_whole_run_on_a_cluster_loses_only_the_unfinished_generation
 
 
 def test_a_full_disk_is_said_and_after_making_room_the_fit_goes_on(config: Path, whole: dict[str, Any]) -> None:
-    run, saved = begun(config, "full"), config.parent / "full" / "search" / "0" / "search.jsonl"
-
-    def fill_up() -> None:
-        room = saved.stat().st_size + 700
-        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (room, room))
-
-    after_generations(2, run, config.parent / "full", fill_up)
+    run, saved = begun(config, "full", ends="FULL 2"), config.parent / "full" / "search" / "0" / "search.jsonl"
     error = run.communicate(timeout=240)[1]
     assert run.returncode == 1
     assert "could not be saved: File too large" in " ".join(error.split())

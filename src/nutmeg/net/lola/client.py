@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """How long to wait for a packet [s]."""
 
 

@@ -127,7 +127,7 @@ class OpenrClient:
         sensors: tuple[str, int] = (HERE, FIRST_PORT),
         commands: tuple[str, int] | None = None,
         *,
-        timeout: float = 10.0,
+        timeout: float = 60.0,
     ) -> None:
         self.timeout = timeout
         self.missed = 0

@@ -24,7 +24,7 @@ from nutmeg.match.percept import WITHOUT_TOES, Action, Percept
 from nutmeg.match.slots import SLOTS, side_and_number
 from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders
 from nutmeg.net.simspark.limits import Limits, Report, Reporter
-from nutmeg.net.simspark.percepts import percept_message
+from nutmeg.net.simspark.percepts import PerceptWriter
 
 if TYPE_CHECKING:
     from nutmeg.net.simspark.connection import Connection
@@ -47,8 +47,6 @@ class Agent:
     """Its place in the game, once it has entered."""
     action: Action | None = None
     """What it wants done in the next cycle."""
-    answered: bool = False
-    """Whether it has sent anything since its last percept."""
     ready: bool = False
     """Whether it has said that the next cycle may come."""
     asked: float = 0.0
@@ -70,6 +68,9 @@ class Agents:
         self._game, self._limits, self._report = game, limits, report
         self._agents: dict[Connection, Agent] = {}
         self._swaps = game.swaps
+        self._writer = PerceptWriter()
+        self._silent: set[Agent] = set()  # who has sent nothing since its last percept
+        self._unready: set[Agent] = set()  # who has not said since then that the next cycle may come
 
     def __len__(self) -> int:
         """Connected clients, whether they play or not."""
@@ -88,6 +89,7 @@ class Agents:
         """A client that has gone; its robot leaves the game."""
         self._follow_swaps()
         agent = self._agents.pop(connection)
+        self._forget(agent)
         if agent.slot is not None:
             self._game.leave(agent.slot)
 
@@ -95,14 +97,16 @@ class Agents:
         """Take up a message."""
         agent = self._agents[connection]
         orders = read_orders(message, agent.joints)
-        agent.answered = True
+        self._silent.discard(agent)
         if orders.scene is not None:
             self._give_robot(agent, orders.scene)
         if orders.entry is not None:
             self._ask_to_enter(agent, orders.entry)
         if agent.slot is not None:
             agent.action = merged(agent.action, orders.action)
-        agent.ready |= orders.action.syn or orders.scene is not None or orders.entry is not None
+        if orders.action.syn or orders.scene is not None or orders.entry is not None:
+            agent.ready = True
+            self._unready.discard(agent)
         if orders.problems:
             for problem in orders.problems:
                 note_problem(connection, problem, self._limits, self._report)
@@ -122,28 +126,24 @@ class Agents:
         return actions
 
     def tell(self, percepts: Mapping[int, Percept]) -> None:
-        """Send the percepts of a cycle."""
+        """Send the percepts of a cycle: write them all, then send one after the other, so that they come together."""
         self._follow_swaps()
+        told = [(agent, self._percept(agent, percepts)) for agent in self._agents.values()]
+        messages = [(agent, self._writer.framed(percept)) for agent, percept in told if percept is not None]
         now = time.monotonic()
-        for agent in self._agents.values():
-            percept = self._percept(agent, percepts)
-            if percept is None:
-                continue
-            agent.connection.send(percept_message(percept))
-            agent.answered = agent.ready = False
-            agent.asked = now
+        for agent, message in messages:
+            agent.ready, agent.asked = False, now
+            self._silent.add(agent)
+            self._unready.add(agent)
             if not agent.greeted:
                 agent.greeted, agent.since = True, now
+            agent.connection.send_framed(message)
             if agent.connection.unsent > self._limits.unsent:
                 agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
 
     def waited_for(self, *, for_syn: bool) -> bool:
-        """Whether there are agents with robots, and one of them has not answered (or not said `(syn)`)."""
-        for agent in self._agents.values():
-            done = agent.ready if for_syn else agent.answered
-            if agent.takes_part and not done and agent.connection.lost is None:
-                return True
-        return False
+        """Whether somebody has not answered its last percept (or not with `(syn)`)."""
+        return bool(self._unready if for_syn else self._silent)
 
     @property
     def any_with_robot(self) -> bool:
@@ -171,6 +171,12 @@ class Agents:
         for agent in self._agents.values():
             if agent.slot == slot:
                 agent.connection.lose(reason)
+                self._forget(agent)
+
+    def _forget(self, agent: Agent) -> None:
+        """Wait for somebody no longer."""
+        self._silent.discard(agent)
+        self._unready.discard(agent)
 
     def _give_robot(self, agent: Agent, robot_type: int) -> None:
         if agent.robot_type is not None:

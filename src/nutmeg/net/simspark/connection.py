@@ -91,12 +91,15 @@ class Connection:
 
     def send(self, message: bytes) -> None:
         """Send a message, now or when the client reads again."""
+        self.send_framed(framed(message))
+
+    def send_framed(self, data: bytes) -> None:
+        """Send a message that has its length before it already."""
         if self.lost is not None:
             return
         if self._unsent:
-            self._unsent += framed(message)
+            self._unsent += data
         else:
-            data = framed(message)
             sent = self._try(data)
             if sent < len(data):
                 self._unsent += data[sent:]

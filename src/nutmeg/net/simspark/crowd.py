@@ -46,8 +46,9 @@ def play_crowd(host: str, port: int, count: int, percepts: int | None = None) ->
             selector.register(extra.socket, selectors.EVENT_READ, extra)
         try:
             while percepts is None or min(extra.percepts for extra in extras) < percepts:
-                for key, _ in selector.select():
-                    if not _turn(key.data, answer):
+                ready = [key.data for key, _ in selector.select()] if count > 1 else extras
+                for extra in ready:  # who is alone waits in its own socket
+                    if not _turn(extra, answer):
                         return sum(extra.percepts for extra in extras)
         finally:
             for extra in extras:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.net import sexpr
 from nutmeg.net.sexpr import Expression
-from nutmeg.net.simspark.text_kernels import motors
+from nutmeg.net.simspark.text_kernels import motors, motors_and_syn
 
 _COLUMNS = {name.encode(): column for column, name in enumerate(EFFECTORS)}
 _BESIDE_MOTORS = (b"(say ", b"(beam ", b"(pass)")
@@ -45,8 +46,7 @@ class Entry:
     """The team's name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Orders:
+class Orders(NamedTuple):
     """What one message asks for."""
 
     action: Action
@@ -63,6 +63,9 @@ class Orders:
 
 def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
     """The orders in a message to a robot with so many joints."""
+    plain = motors_and_syn(message, joints)
+    if plain is not None:
+        return Orders(action=Action(speeds=plain[0], syn=plain[1]))
     told, others = _set_apart(message)
     syn = told.endswith(b"(syn)")
     if syn:

@@ -93,6 +93,10 @@ class GamePort(Protocol):
         """Begin to work on the next cycle as far as its actions do not matter; returns at once."""
         ...
 
+    def work_ahead(self) -> None:
+        """Do what `begin_cycle` has not given to another thread; called when percepts have been sent."""
+        ...
+
     def ball_pose(self) -> tuple[Floats, Floats]:
         """(3,) place and (3, 3) rotation of the ball."""
         ...

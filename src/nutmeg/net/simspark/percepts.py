@@ -1,11 +1,11 @@
 """Percepts as SimSpark writes them: order, spaces and two decimals as rcssserver3d 0.7.3 sends them to its agents.
 
     message = percept_message(percept)       # b"(time (now 22.92))(GS (sl 0) (sr 0) (t 0.00) (pm BeforeKickOff))..."
-    socket.send(framed(message))
+    writer = PerceptWriter()                 # for many of them
+    socket.send(writer.framed(percept))
 
-There is a template for robots with and without toes and each set of feet that touch something; a message is one
-formatting of the whole. What is seen has templates of its own, kept by what is in view. Whoever has toes (type 4) has
-twenty-four joints.
+There is a script for robots with and without toes: what is told after what, with holes for numbers. What is seen has
+templates of its own, kept by what is in view. Whoever has toes (type 4) has twenty-four joints.
 """
 
 from __future__ import annotations
@@ -15,41 +15,76 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.match.percept import FEET, JOINTS, PARTS, WITH_TOES, WITHOUT_TOES
-from nutmeg.net.simspark.text_kernels import fill
+from nutmeg.match.percept import FEET, JOINTS, WITH_TOES, WITHOUT_TOES
+from nutmeg.net.simspark.percept_kernels import ACC, FOOT, GYRO, JOINT, POLAR, SEEN, write_percept, write_seen
+from nutmeg.net.simspark.text_kernels import START, written
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.match.percept import Floats, GameView, Heard, Percept, Sight
+    from nutmeg.net.simspark.text_kernels import Text
 
-_POLAR = b"(pol \0 \0 \0)"
-_BODY = b"(GYR (n torso) (rt \0 \0 \0))(ACC (n torso) (a \0 \0 \0))(HJ (n hj1) (ax \0))(HJ (n hj2) (ax \0))"
 _SEEN_AFTER = 2
 """Joints that are told before what is seen: those of the neck."""
+_ROOM = 16384
+"""Bytes that a message may have before more room is made for it; nearly all have fewer."""
 
 
 def percept_message(percept: Percept) -> bytes:
     """The text of a percept, without its length."""
-    game, angles, forces = percept.game, percept.angles, percept.forces
-    head = "(time (now %.2f))(GS %s(sl %d) (sr %d) (t %.2f) (pm %s))%s" % (  # noqa: UP031 (twice as fast)
-        percept.time,
-        "" if game.number is None else introduction(game),
-        game.score_left,
-        game.score_right,
-        game.time,
-        game.mode,
-        "".join(map(_heard, percept.hears)) if percept.hears else "",
-    )
-    touching = tuple([row[0] == row[0] for row in forces.tolist()])  # NaN: no contact
-    limbs, order = _limbs(len(angles), touching)
-    numbers = np.concatenate((angles, forces.ravel()))[order]
-    if percept.sight is None:
-        values = np.concatenate((percept.gyro, percept.acc, angles[:_SEEN_AFTER], numbers))
-        return fill(head.encode("ascii") + _BODY + limbs, values)
-    seen, places = seen_template(percept.sight)
-    values = np.concatenate((percept.gyro, percept.acc, angles[:_SEEN_AFTER], *places, numbers))
-    return fill(head.encode("ascii") + _BODY + seen + limbs, values)
+    return PerceptWriter().framed(percept)[START:]
+
+
+class PerceptWriter:
+    """Writes percepts, one after the other; what all players are told in a cycle is formatted once."""
+
+    def __init__(self) -> None:
+        self._out, self._seen = np.empty(_ROOM, np.uint8), np.empty(_ROOM, np.uint8)
+        self._time, self._news = -1.0, b""
+        self._game: GameView | None = None
+
+    def framed(self, percept: Percept) -> bytes:
+        """The text of a percept with its length before it, ready to be sent."""
+        seen_end = START if percept.sight is None else self._write_seen(percept.sight)
+        text, script = _script(len(percept.angles))
+        head = _text(self._head(percept))
+        while True:
+            end = write_percept(
+                head, self._seen, seen_end, text, script, percept.gyro, percept.acc, percept.angles, percept.forces,
+                self._out,
+            )  # fmt: skip
+            if end:
+                return written(self._out, end)
+            self._out = np.empty(2 * len(self._out), np.uint8)
+
+    def _write_seen(self, sight: Sight) -> int:
+        """Writes what is seen; where it ends, negative if it has holes."""
+        truth, numbers = _truth(sight)
+        names, ends = _names(sight.teams, sight.numbers)
+        while True:
+            end = write_seen(
+                truth, numbers, _marks(sight.labels), sight.marks, names, ends, sight.parts, sight.lines, self._seen
+            )
+            if end:
+                return end
+            self._seen = np.empty(2 * len(self._seen), np.uint8)
+
+    def _head(self, percept: Percept) -> bytes:
+        """Time, the state of the game, and what is heard."""
+        game = percept.game
+        if game is not self._game or percept.time != self._time:
+            self._time, self._game = percept.time, game
+            news = "(time (now %.2f))(GS %s(sl %d) (sr %d) (t %.2f) (pm %s))" % (  # noqa: UP031 (twice as fast)
+                percept.time,
+                "" if game.number is None else introduction(game),
+                game.score_left,
+                game.score_right,
+                game.time,
+                game.mode,
+            )
+            self._news = news.encode("ascii")
+        return self._news + "".join(map(_heard, percept.hears)).encode("ascii") if percept.hears else self._news
 
 
 def introduction(game: GameView) -> str:
@@ -58,59 +93,41 @@ def introduction(game: GameView) -> str:
     return f"(unum {game.number}) (team {game.side.word}) "
 
 
-def seen_template(sight: Sight) -> tuple[bytes, list[Floats]]:
-    """`(See ...)` with the true pose first, then landmarks, players and lines; and the numbers in its holes."""
-    pieces, values = _truth(sight)
-    if sight.labels:
-        pieces.append(_marks_template(sight.labels))
-        values.append(sight.marks.ravel())
-    if sight.teams:
-        _add_players(sight, pieces, values)
-    if len(sight.lines):
-        pieces.append(_lines_template(len(sight.lines)))
-        values.append(sight.lines.ravel())
-    return b"(See" + b"".join(pieces) + b")", values
+def _text(text: bytes) -> Text:
+    return np.frombuffer(text, np.uint8)
 
 
-@lru_cache(maxsize=64)
-def _limbs(joints: int, touching: tuple[bool, ...]) -> tuple[bytes, NDArray[np.intp]]:
-    """Joints after the neck and feet (as `percept.FEET`) that touch something.
-
-    Returns:
-        The template, and which of the joint angles followed by all numbers of the feet belong into it, in order.
-    """
+@lru_cache(maxsize=4)
+def _script(joints: int) -> tuple[Text, NDArray[np.int64]]:
+    """What is told of a robot with so many joints: its text, and rows as `percept_kernels.write_percept` wants them."""
     if joints not in (WITHOUT_TOES, WITH_TOES):
         raise ValueError(f"a percept has {joints} joint angles; SimSpark's robots have 22, or 24 with toes.")
-    pieces: list[bytes] = []
-    order: list[int] = []
-
-    def add_joint(name: str) -> None:
-        pieces.append(_hinge(name))
-        order.append(JOINTS.index(name))
-
-    def add_foot(name: str) -> None:
-        row = FEET.index(name)
-        if row < len(touching) and touching[row]:
-            pieces.append(_force(name))
-            order.extend(joints + 6 * row + k for k in range(6))
-
+    pieces = [
+        (GYRO, 0, b"(GYR (n torso) (rt \0 \0 \0))"),
+        (ACC, 0, b"(ACC (n torso) (a \0 \0 \0))"),
+        *(_joint(name) for name in JOINTS[:_SEEN_AFTER]),
+        (SEEN, 0, b""),
+    ]
     for name in [n for n in JOINTS[_SEEN_AFTER:] if not n.endswith("lj7")]:
         foot = f"{name[0]}f"
         if name.endswith("lj6"):
-            add_foot(foot)
-        add_joint(name)
+            pieces.append(_foot(foot))
+        pieces.append(_joint(name))
         if name.endswith("lj6") and joints == WITH_TOES:
-            add_foot(f"{foot}1")
-            add_joint(f"{name[0]}lj7")
-    return b"".join(pieces), np.array(order)
+            pieces += [_foot(f"{foot}1"), _joint(f"{name[0]}lj7")]
+    ends = np.cumsum([len(text) for _, _, text in pieces])
+    rows = [
+        (source, first, end - len(text), end) for (source, first, text), end in zip(pieces, ends.tolist(), strict=True)
+    ]
+    return _text(b"".join(text for _, _, text in pieces)), np.array(rows, np.int64)
 
 
-def _hinge(name: str) -> bytes:
-    return b"(HJ (n %b) (ax \0))" % name.encode("ascii")
+def _joint(name: str) -> tuple[int, int, bytes]:
+    return JOINT, JOINTS.index(name), b"(HJ (n %b) (ax \0))" % name.encode("ascii")
 
 
-def _force(name: str) -> bytes:
-    return b"(FRP (n %b) (c \0 \0 \0) (f \0 \0 \0))" % name.encode("ascii")
+def _foot(name: str) -> tuple[int, int, bytes]:
+    return FOOT, FEET.index(name), b"(FRP (n %b) (c \0 \0 \0) (f \0 \0 \0))" % name.encode("ascii")
 
 
 def _heard(heard: Heard) -> str:
@@ -118,43 +135,36 @@ def _heard(heard: Heard) -> str:
     return f"(hear {heard.team} {heard.time:.2f} {direction} {heard.message})"
 
 
-def _truth(sight: Sight) -> tuple[list[bytes], list[Floats]]:
-    """Templates and values of the true pose, where the server tells it."""
+def _truth(sight: Sight) -> tuple[Text, Floats]:
+    """Template and values of the true pose, where the server tells it."""
+    if sight.my_position is None and sight.my_heading is None and sight.ball_position is None:
+        return _NO_TRUTH
     pieces: list[bytes] = []
-    values: list[Floats] = []
+    values: list[float] = []
     if sight.my_position is not None:
         pieces.append(b" (mypos \0 \0 \0)")
-        values.append(sight.my_position)
+        values += sight.my_position.tolist()
     if sight.my_heading is not None:
         pieces.append(b" (myorien \0)")
-        values.append(np.array([sight.my_heading]))
+        values.append(sight.my_heading)
     if sight.ball_position is not None:
         pieces.append(b" (ballpos \0 \0 \0)")
-        values.append(sight.ball_position)
-    return pieces, values
+        values += sight.ball_position.tolist()
+    return _text(b"".join(pieces)), np.array(values, float)
 
 
-def _add_players(sight: Sight, pieces: list[bytes], values: list[Floats]) -> None:
-    seen = ~np.isnan(sight.parts[:, :, 0])
-    patterns = seen.tolist()
-    for team, number, pattern in zip(sight.teams, sight.numbers, patterns, strict=True):
-        if any(pattern):
-            pieces.append(_player_template(team, number, tuple(pattern)))
-    values.append(sight.parts[seen].ravel())
+_NO_TRUTH = _text(b""), np.zeros(0)
 
 
 @lru_cache(maxsize=1024)
-def _marks_template(labels: tuple[str, ...]) -> bytes:
-    return b"".join(b" (%b %b)" % (label.encode("ascii"), _POLAR) for label in labels)
+def _marks(labels: tuple[str, ...]) -> Text:
+    """The template of landmarks."""
+    return _text(b"".join(b" (%b %b)" % (label.encode("ascii"), POLAR) for label in labels))
 
 
-@lru_cache(maxsize=1024)
-def _player_template(team: str, number: int, pattern: tuple[bool, ...]) -> bytes:
-    named = zip(PARTS, pattern, strict=True)
-    parts = b"".join(b" (%b %b)" % (part.encode("ascii"), _POLAR) for part, seen in named if seen)
-    return b" (P (team %b) (id %d)%b)" % (team.encode("ascii"), number, parts)
-
-
-@lru_cache(maxsize=256)
-def _lines_template(count: int) -> bytes:
-    return b" (L %b %b)" % (_POLAR, _POLAR) * count
+@lru_cache(maxsize=4096)
+def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> tuple[Text, NDArray[np.int64]]:
+    """How players are called, one after the other, and where each ends."""
+    told = zip(teams, numbers, strict=True)
+    names = [b" (P (team %b) (id %d)" % (team.encode("ascii"), number) for team, number in told]
+    return _text(b"".join(names)), np.cumsum([0, *map(len, names)])

@@ -157,11 +157,11 @@ class Server:
     def _time_left(self, now: float) -> float:
         """Until the next cycle, or until another look is worth while, s."""
         pace = self.settings.pace
-        if pace == "real-time" or not self._agents.any_with_robot:
+        if pace == "real-time":
             return self._due - now
-        if not self._agents.waited_for(for_syn=pace == "sync"):
-            return 0.0
-        return self._due - now if pace == "fast" else _CHECK_EVERY
+        if self._agents.waited_for(for_syn=pace == "sync"):
+            return self._due - now if pace == "fast" else _CHECK_EVERY
+        return 0.0 if self._agents.any_with_robot else self._due - now
 
     def _serve(self, timeout: float) -> None:
         """Wait for clients at most so long, and give each one turn."""
@@ -232,6 +232,8 @@ class Server:
         for connection in list(self._kinds):
             connection.new_cycle()
             self._watch(connection)
+        if settings.pace != "real-time":
+            self._game.work_ahead()  # while they are thought about, if there was no other thread for it
 
     def _check(self, now: float) -> None:
         self._next_check = now + _CHECK_EVERY

@@ -2,15 +2,20 @@ r"""Numbers to text and text to numbers, compiled: nearly all that a server of t
 
     text = fill(b"(ax \x00)(ay \x00)", np.array([1.5, -0.004]))           # b"(ax 1.50)(ay -0.00)"
     found = motors(b"(he1 0.5)(lle3 -1.2)", 22)                             # (22,), NaN where nothing is told
+    found, syn = motors_and_syn(b"(he1 0.5)(syn)", 22)
 
 `fill` writes what C's `%.2f` writes, to the last digit: a number times a hundred is rounded by its exact value, which
 Dekker's product has in two floating-point numbers. `motors` reads decimals of up to fifteen digits and ten decimals,
 which one division gives exactly as `float` does; of anything else it says that it cannot read it.
+
+Text is written into arrays of bytes that begin with four bytes for a message's length. A number that is none, or too
+large, is left there as a hole with the number's own eight bytes after it, and written by Python (`written`).
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,47 +33,100 @@ HOLE = b"\x00"
 """Where a number belongs."""
 _LARGEST = 1e13
 """Numbers from here on are written by Python."""
-_WIDEST = 17
+WIDEST = 17
 """Characters of a number at most: a sign, thirteen digits, a point and two more."""
+START = 4
+"""Where text begins, after its length."""
 _MOST_DIGITS, _MOST_DECIMALS = 15, 10
 _SPLIT = 134217729.0  # 2^27 + 1
 _POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
+_NOTHING, _MOTORS, _SYN = 0, 1, 2
+"""What a message has been found to be: none of these, motors, and `(syn)` at its end; added up."""
 
 
 def fill(template: bytes, values: Floats) -> bytes:
     """The template with numbers of two decimals in its holes; there are as many of both."""
-    out = np.empty(len(template) + _WIDEST * len(values), np.uint8)
-    length = _fill(np.frombuffer(template, np.uint8), values, out)
-    if length < 0:
-        pieces = template.split(HOLE)
-        return pieces[0] + b"".join(b"%.2f%b" % (v, p) for v, p in zip(values.tolist(), pieces[1:], strict=True))
-    return out[:length].tobytes()
+    out = np.empty(START + len(template) + WIDEST * len(values), np.uint8)
+    return written(out, _fill(np.frombuffer(template, np.uint8), values, out))[START:]
+
+
+def written(out: Text, end: int) -> bytes:
+    """The message that has been written into an array, with its length before it; `end` is negative if it has holes."""
+    if end >= 0:
+        return out[:end].tobytes()
+    pieces, place, text = [], START, out[:-end].tobytes()
+    while (hole := text.find(HOLE, place)) >= 0:
+        (number,) = struct.unpack_from("=d", text, hole + 1)
+        pieces += [text[place:hole], b"%.2f" % number]
+        place = hole + 9
+    told = b"".join([*pieces, text[place:]])
+    return struct.pack(">I", len(told)) + told
 
 
 def motors(message: bytes, joints: int) -> Floats | None:
     """The speeds in a message of nothing but sound motors, (joints,); None of any other."""
-    speeds = np.full(joints, np.nan)
-    return speeds if _motors(np.frombuffer(message, np.uint8), _KEYS[:joints], speeds) else None
+    speeds = np.empty(joints)
+    return speeds if _motors(np.frombuffer(message, np.uint8), _KEYS, speeds) == _MOTORS else None
+
+
+def motors_and_syn(message: bytes, joints: int) -> tuple[Floats | None, bool] | None:
+    """The speeds in a message of motors, if it has any, and whether `(syn)` follows them; None of any other message."""
+    speeds = np.empty(joints)
+    found = _motors(np.frombuffer(message, np.uint8), _KEYS, speeds)
+    return None if found == _NOTHING else (speeds if found & _MOTORS else None, found >= _SYN)
 
 
 @kernel
 def _fill(template: Text, values: Floats, out: Text) -> int:
-    """Writes the text into `out`, and returns its length; -1 if a number is too large, or not one."""
-    place, used = 0, 0
-    for byte in template:
+    """Writes a whole template, and returns where it ends, see `finish`."""
+    out[0] = 0
+    return finish(put_template(template, 0, len(template), values, 0, out, START), out)
+
+
+@kernel
+def put_template(text: Text, start: int, stop: int, values: Floats, first: int, out: Text, place: int) -> int:
+    """Writes the template text[start:stop] with values from `first` on; returns where the text goes on."""
+    for k in range(start, stop):
+        byte = text[k]
         if byte != 0:
             out[place] = byte
             place += 1
-            continue
-        value = values[used]
-        used += 1
-        if not abs(value) < _LARGEST:
-            return -1
-        if math.copysign(1.0, value) < 0.0:
-            out[place] = 45
-            place += 1
-        place = _write(_hundredths(abs(value)), out, place)
+        else:
+            place = put_number(values[first], out, place)
+            first += 1
     return place
+
+
+@kernel
+def put_text(text: Text, out: Text, place: int) -> int:
+    """Writes a text; returns where it goes on."""
+    out[place : place + len(text)] = text
+    return place + len(text)
+
+
+@kernel
+def finish(place: int, out: Text) -> int:
+    """Writes the length of what ends at a place before it; returns that place, negative if there are holes."""
+    if out[0] != 0:
+        return -place
+    for k in range(START):
+        out[k] = (place - START) >> 8 * (START - 1 - k) & 255
+    return place
+
+
+@kernel
+def put_number(value: float, out: Text, place: int) -> int:
+    """Writes a number with two decimals, or leaves a hole with its bytes and notes that; returns where text goes on."""
+    if not abs(value) < _LARGEST:
+        raw = np.array([value]).view(np.uint8)
+        out[0], out[place] = 1, 0
+        for k in range(8):
+            out[place + 1 + k] = raw[k]
+        return place + 9
+    if math.copysign(1.0, value) < 0.0:
+        out[place] = 45
+        place += 1
+    return _write(_hundredths(abs(value)), out, place)
 
 
 @kernel
@@ -104,29 +162,31 @@ def _write(hundredths: int, out: Text, place: int) -> int:
 
 
 @kernel
-def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> bool:
-    """Reads `(name number)` one after the other; whether that was all there is, and all names are known."""
-    place, size, column = 0, len(text), -1
-    if size == 0:
-        return False
+def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> int:
+    """Reads `(name number)` one after the other, and `(syn)` at the end; what that was, if all names are known."""
+    place, size, column, found = 0, len(text), -1, _NOTHING
+    speeds[:] = np.nan
     while place < size:
         if text[place] != 40:
-            return False
+            return _NOTHING
         place += 1
         key = 0
         while place < size and text[place] != 32 and key < 1 << 32:
             key = key << 8 | int(text[place])
             place += 1
+        if place == size and key == _SYN_KEY:
+            return found | _SYN
         place += 1
-        column = _column(key, keys, column)
+        column = _column(key, keys[: len(speeds)], column)
         if column < 0 or place >= size:
-            return False
+            return _NOTHING
         place, value = _number(text, place)
         if place >= size or text[place] != 41 or math.isnan(value):
-            return False
+            return _NOTHING
         speeds[column] = value
+        found = _MOTORS
         place += 1
-    return True
+    return found
 
 
 @kernel
@@ -168,4 +228,5 @@ def _key(name: str) -> int:
     return int.from_bytes(name.encode("ascii"), "big")
 
 
+_SYN_KEY = _key("syn)")
 _KEYS = np.array([_key(name) for name in EFFECTORS], np.int64)
