@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.team.paths import without_bumping
+from nutmeg.match.team.paths import out_of_goal, without_bumping
 from nutmeg.match.team.request import Kick
 from nutmeg.match.team.situation import assess
 
@@ -36,6 +36,18 @@ def test_a_player_walks_around_who_is_in_its_way(new_toy: NewToy, beside: float)
     toy.run(6.0, lambda: gaps.append(math.dist(toy.pose[0, 0, :2], toy.pose[1, 0, :2])))
     assert min(gaps) > 0.4
     assert toy.pose[0, 0, 0] > 3.0
+
+
+def test_who_is_behind_the_goal_line_comes_back_over_it_before_it_passes_the_goal(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (9.0, 0.0))
+    toy.pose[0, 0] = (-15.3, 1.6, 0.0)
+    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
+    assert out_of_goal(s, (-14.2, 0.0)) == pytest.approx((-14.5, 1.6))
+    assert out_of_goal(s, (-12.0, 3.0)) == (-12.0, 3.0)
+    toy.pose[0, 0] = (-15.3, 0.9, 0.0)
+    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
+    assert out_of_goal(s, (-14.0, 3.0)) == pytest.approx((-14.5, 0.7))
+    assert out_of_goal(s, (-14.0, 0.0)) == (-14.0, 0.0)
 
 
 def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:

@@ -1,121 +1,80 @@
-"""Playing the ball: where to, getting behind it, walking through it, kicking it.
+"""Playing the ball: getting behind it, walking through it, and putting it into play.
 
-    aim = choose_aim(situation, memory)                 # rad
     legs, intent = play_ball(situation, memory)
 
-A player circles the ball at some distance, always facing it, until it is behind it as seen from its aim, and then
-walks straight through it: the way of driveBallToGoal2 in MacAlpine and others (2012), section 5.3. The aim is the
-opponents' goal, or a gap beside opponents who stand in the way. All numbers are chosen here and tried in matches.
+A player circles the ball at some distance, always facing it, until it is behind it as seen from its aim (`aims`), and
+then kicks it if there is time (`striking`), or else walks straight through it: the way of driveBallToGoal2 in MacAlpine
+and others (2012), section 5.3. All numbers are chosen here and tried in matches.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING
 
-from nutmeg.match.play_modes import GOAL_KICKS
-from nutmeg.match.team.kick import kick_distance, kick_place, kick_tolerance
-from nutmeg.match.team.paths import TURN, TURN_GAIN, Obstacle, fastest, players_around, smooth, walk_to, without_bumping
+from nutmeg.match.play_modes import GOAL_KICKS, PlayMode
+from nutmeg.match.team.aims import choose_aim, goal_direction, in_the_way
+from nutmeg.match.team.paths import (
+    SLOW_WITHIN,
+    TURN,
+    TURN_GAIN,
+    Obstacle,
+    fastest,
+    players_around,
+    smooth,
+    walk_to,
+    without_bumping,
+)
 from nutmeg.match.team.positions import KICK_OFF_AIM, RECEIVER
-from nutmeg.match.team.request import Kick, Stand, Walk
-from nutmeg.match.team.situation import ROLLING, Phase, Point, clipped, wrapped
+from nutmeg.match.team.situation import ROLLING, Phase, clipped, wrapped
+from nutmeg.match.team.striking import has_time, hold, nearest_opponent, reaches_of_kicks, strike
 
 if TYPE_CHECKING:
-    from nutmeg.match.team.request import Legs
-    from nutmeg.match.team.situation import Memory, Other, Situation
+    from nutmeg.match.team.request import Legs, Stand, Walk
+    from nutmeg.match.team.situation import Memory, Situation
 
-GAPS = (0.0, 0.35, -0.35, 0.8, -0.8, 1.3, -1.3)
-"""Directions that are tried, beside that of the goal, rad."""
-BLOCKED_WITHIN, BLOCKED_WIDTH = 2.5, 0.7
-"""Opponents so far ahead of the ball and so far beside the line block it, m."""
-BLOCKED = 1.5
-"""What a blocked line costs, in radians off the goal."""
-OUT = 2.0
-"""What it costs to play the ball out."""
-KEPT = 0.2
-"""What is saved by keeping the present aim."""
-APPROACH = 0.9
+APPROACH = 0.7
 """Farther from the ball than this a player goes straight to the place behind it, m."""
-AROUND, BEHIND = 0.38, 0.22
+AROUND, BEHIND = 0.36, 0.2
 """Distances from the ball while circling it, and when behind it, m."""
-ALIGNED, ALIGNED_STILL = 0.45, 0.75
-"""Within this angle of the aim a player begins to walk through the ball, and goes on within that, rad."""
+ALIGNED, ALIGNED_STILL = 0.5, 0.8
+"""Within this angle of the aim a player begins to play the ball, and goes on within that, rad."""
+SWIFT = 0.12
+"""On its way to a ball in play a player does not slow down before it is so near, m."""
 STRIDE = 0.7
 """How far ahead on the circle the next place lies, rad."""
-STILL = 0.4
-"""Faster balls are not kicked, m/s."""
-WORTH = 2.5
-"""A kick that does not bring the ball so far is only used to put it into play, m."""
-FREE, VERY_FREE = 1.1, 1.7
-"""No opponent may be nearer to a ball that is kicked at the goal, and to one that is kicked ahead, m."""
-PATIENCE = 4.0
-"""A kick for which the player is not ready after so long is given up for as long, s."""
+PUSH = (1.0,)
+"""How far a ball is played for which there is no time to kick it, m."""
+RUN, RUN_FOR = 0.65, 4.0
+"""Speed of who goes to meet a rolling ball, m/s, and for how long it is foreseen, s."""
 KICK_OFF_WAY = 1.5
 """How far a kick-off is played, m."""
-BACKWARD, ALONE = 0.8, 1.6
-"""What a pass costs for each radian off the goal, and what it costs to play the ball to nobody."""
+BACKWARD, ALONE, BLOCKED = 0.8, 1.6, 1.5
+"""What a pass costs for each radian off the goal, to play the ball to nobody, and to play it to opponents."""
+AT_LINE, INWARD = 0.5, 1.2
+"""From so near to the goal line [m] a restart is played inward, at most so far from straight away from it [rad]."""
+KEPT = 0.2
+"""What is saved by keeping the present aim."""
 SETTLED = 2.0
 """Who stands at the ball so long after the whistle has made up its mind where to play it, s."""
-HURRY = 10.0
-"""After so long a restart is taken by walking into the ball; after 15 s it would be lost, s."""
-KICK_TURNED = 0.15
-"""How far from the aim a kick may go, rad."""
-FINE = 2.5
-"""Speed for each metre that the ball is off its place before the foot, 1/s."""
 DUEL_ROOM = 0.35
 """How far to keep from others near the ball, m."""
-
-
-def choose_aim(s: Situation, memory: Memory) -> float:
-    """The direction in which to play the ball, rad."""
-    goal = goal_direction(s)
-    near = [o for o in s.opponents if math.hypot(o.x - s.ball[0], o.y - s.ball[1]) < BLOCKED_WITHIN]
-    best, least = goal, math.inf
-    for gap in GAPS if near or _near_line(s) else GAPS[:1]:
-        angle = goal + gap
-        cost = abs(gap) + _blocked(s, angle, near) + (OUT if _goes_out(s, angle) else 0.0)
-        if memory.aim is not None and abs(wrapped(angle - memory.aim)) < 0.2:
-            cost -= KEPT
-        if cost < least:
-            best, least = angle, cost
-    memory.aim = wrapped(best)
-    return memory.aim
-
-
-def goal_direction(s: Situation) -> float:
-    """From the ball to the opponents' goal, or to the place before it if the ball lies beside it, rad."""
-    end, post = s.pitch.length / 2, s.pitch.goal_width / 2
-    x, y = s.ball
-    if x > end - 1.5 and abs(y) > post + 0.3:
-        return math.atan2(-y, end - 1.2 - x)
-    return math.atan2(clipped(y, -0.5 * post, 0.5 * post) - y, end + 0.3 - x)
-
-
-def _near_line(s: Situation) -> bool:
-    return abs(s.ball[1]) > s.pitch.width / 2 - 1.0 or s.ball[0] < -s.pitch.length / 2 + 1.0
-
-
-def _goes_out(s: Situation, angle: float) -> bool:
-    """Whether a ball played a little in a direction is over a touch line, or the own goal line."""
-    x, y = s.ball[0] + 1.2 * math.cos(angle), s.ball[1] + 1.2 * math.sin(angle)
-    return abs(y) > s.pitch.width / 2 or x < -s.pitch.length / 2
-
-
-def _blocked(s: Situation, angle: float, near: list[Other]) -> float:
-    """What opponents in the way cost."""
-    cost, c, d = 0.0, math.cos(angle), math.sin(angle)
-    for o in near:
-        dx, dy = o.x - s.ball[0], o.y - s.ball[1]
-        along, across = c * dx + d * dy, abs(c * dy - d * dx)
-        if along > 0.0 and across < BLOCKED_WIDTH:
-            cost += BLOCKED * (1.0 - across / BLOCKED_WIDTH) * max(1.2 - along / BLOCKED_WITHIN, 0.0)
-    return cost
+PASS_NEAR, PASS_FAR, PASS_FROM = 0.95, 3.0, 6.5
+"""Pass mode is asked for with opponents between these distances from the ball, and so far from their goal, m."""
+PASS_STILL = 0.15
+"""And with slow balls, m/s."""
 
 
 def play_ball(s: Situation, memory: Memory) -> tuple[Legs, str]:
     """Goes for the ball and plays it."""
-    aim = choose_aim(s, memory) if s.phase is Phase.PLAY else restart_aim(s, memory)
+    held = hold(s, memory)
+    if held is not None:
+        return held
+    kicks = has_time(s, memory, goal_direction(s) if memory.aim is None else memory.aim)
+    if s.phase is Phase.PLAY:
+        aim = choose_aim(s, memory, reaches_of_kicks() if kicks else PUSH)
+    else:
+        aim = restart_aim(s, memory)
     if s.ball_way > APPROACH:
         memory.dribbling, memory.kick_since = False, None
         return approach(s, memory, aim), "to the ball"
@@ -123,14 +82,26 @@ def play_ball(s: Situation, memory: Memory) -> tuple[Legs, str]:
         return smooth(memory, -0.2, 0.0, 0.0), "let it roll"
     here = math.atan2(s.y - s.ball[1], s.x - s.ball[0])
     missing = wrapped(aim + math.pi - here)
+    memory.wants_pass = kicks and asks_for_pass(s)
     memory.dribbling = abs(missing) < (ALIGNED_STILL if memory.dribbling else ALIGNED)
     if not memory.dribbling:
         memory.kick_since = None
         return circle(s, memory, here, missing), "around the ball"
-    if worth_kicking(s, memory):
-        return strike(s, memory, aim)
+    if kicks:
+        struck = strike(s, memory, aim)
+        if struck is not None:
+            return struck
     memory.kick_since = None
     return dribble(s, memory, aim), "dribble"
+
+
+def asks_for_pass(s: Situation) -> bool:
+    """Whether to ask for pass mode: for time to kick a ball that does not go into the goal at once."""
+    if s.mode is not PlayMode.PLAY_ON or s.ball_way > 0.5 or math.hypot(*s.ball_velocity) > PASS_STILL:
+        return False
+    if math.hypot(s.pitch.length / 2 - s.ball[0], s.ball[1]) < PASS_FROM:
+        return False
+    return PASS_NEAR < nearest_opponent(s) < PASS_FAR
 
 
 def rolls_out(s: Situation) -> bool:
@@ -140,11 +111,27 @@ def rolls_out(s: Situation) -> bool:
 
 
 def approach(s: Situation, memory: Memory, aim: float) -> Walk | Stand:
-    """Goes to the place behind the ball, as seen from the aim; around it, if need be."""
-    ball = s.ball_after(clipped(0.5 * (s.ball_way - 0.5), 0.0, 1.5))
-    target = ball[0] - AROUND * math.cos(aim), ball[1] - AROUND * math.sin(aim)
-    obstacles: list[Obstacle] = [*players_around(s), (ball[0], ball[1], 0.9 * AROUND)]
-    return walk_to(s, memory, target, face=aim, obstacles=obstacles, rest=False, face_within=0.3)
+    """Goes to the place behind where the ball will be, as seen from the aim; around it, if need be."""
+    ball, time = s.ball, s.ball_way / RUN
+    for _ in range(2):
+        ball = s.ball_after(min(time, RUN_FOR))
+        time = math.hypot(ball[0] - s.x, ball[1] - s.y) / RUN
+    around = abs(wrapped(aim - math.atan2(ball[1] - s.y, ball[0] - s.x)))
+    behind = BEHIND if around < ALIGNED else AROUND
+    target = ball[0] - behind * math.cos(aim), ball[1] - behind * math.sin(aim)
+    obstacles: list[Obstacle] = players_around(s)
+    if around > ALIGNED:
+        obstacles.append((ball[0], ball[1], 0.9 * AROUND))
+    return walk_to(
+        s,
+        memory,
+        target,
+        face=aim,
+        obstacles=obstacles,
+        rest=False,
+        face_within=0.3,
+        slow_within=SWIFT if s.phase is Phase.PLAY else SLOW_WITHIN,
+    )
 
 
 def circle(s: Situation, memory: Memory, here: float, missing: float) -> Walk | Stand:
@@ -154,15 +141,15 @@ def circle(s: Situation, memory: Memory, here: float, missing: float) -> Walk | 
     radius = BEHIND if abs(missing) < 2 * ALIGNED else AROUND
     target = ball[0] + radius * math.cos(angle), ball[1] + radius * math.sin(angle)
     face = math.atan2(ball[1] - s.y, ball[0] - s.x)
-    obstacles = players_around(s, room=DUEL_ROOM)
     return walk_to(
         s,
         memory,
         target,
         face=face,
-        obstacles=obstacles,
+        obstacles=players_around(s, room=DUEL_ROOM),
         rest=False,
         face_within=math.inf,
+        slow_within=SWIFT if s.phase is Phase.PLAY else SLOW_WITHIN,
         near_ball=s.ball_way < 0.8,
     )
 
@@ -197,69 +184,14 @@ def restart_aim(s: Situation, memory: Memory) -> float:
         if mate.number == 1 or mate.fallen or not 0.8 < way < 6.0:
             continue
         angle = math.atan2(mate.y - by, mate.x - bx)
-        cost = (
-            0.3 * abs(way - 2.0)
-            + BACKWARD * abs(wrapped(angle - goal_direction(s)))
-            + _blocked(s, angle, list(s.opponents))
-        )
+        stopped, _ = in_the_way(s, math.cos(angle), math.sin(angle), way)
+        cost = 0.3 * abs(way - 2.0) + BACKWARD * abs(wrapped(angle - goal_direction(s)))
+        cost += BLOCKED if stopped < way else 0.0
         if memory.aim is not None and abs(wrapped(angle - memory.aim)) < 0.3:
             cost -= KEPT
         if cost < least:
             best, least, memory.pass_way = angle, cost, way
+    if bx > s.pitch.length / 2 - AT_LINE and math.cos(best) > -math.cos(INWARD):
+        best = math.copysign(math.pi - INWARD, -by)
     memory.aim = best
     return best
-
-
-def worth_kicking(s: Situation, memory: Memory) -> bool:
-    """Whether to kick rather than to dribble: what takes two seconds must bring something, and nobody may disturb."""
-    if s.time < memory.no_kick_until or math.hypot(*s.ball_velocity) > STILL:
-        return False
-    if s.phase is not Phase.PLAY:
-        return s.mode_age < HURRY
-    reach = _kick()[2]
-    nearest = min((math.hypot(o.x - s.ball[0], o.y - s.ball[1]) for o in s.opponents if not o.fallen), default=9.0)
-    begun = 0.0 if memory.kick_since is None else 0.3
-    to_goal = math.hypot(s.pitch.length / 2 - s.ball[0], s.ball[1])
-    if reach < WORTH or nearest < FREE - begun:
-        return False
-    return to_goal < 0.85 * reach or nearest > VERY_FREE - begun
-
-
-@cache
-def _kick() -> tuple[Point, float, float]:
-    """Where the ball must lie for the left foot, how exactly, and how far it then goes, m."""
-    return kick_place(), kick_tolerance(), kick_distance()
-
-
-def strike(s: Situation, memory: Memory, aim: float) -> tuple[Legs, str]:
-    """Gets the ball before a foot and kicks it."""
-    if memory.kick_since is None:
-        memory.kick_since, memory.foot = s.time, 0
-    if s.time - memory.kick_since > PATIENCE:
-        memory.kick_since, memory.no_kick_until = None, s.time + PATIENCE
-        return dribble(s, memory, aim), "dribble"
-    ahead, left = seen_from(s, s.ball)
-    turned = wrapped(aim - s.heading)
-    memory.foot = memory.foot or (1 if left + 0.15 * turned > 0 else -1)
-    place, tolerance, _ = _kick()
-    off_ahead, off_left = ahead - place[0], left - memory.foot * place[1]
-    stopping = memory.velocity == (0.0, 0.0, 0.0)
-    enough = (1.3 if stopping else 0.8) * tolerance
-    if max(abs(off_ahead), abs(off_left)) < enough and abs(turned) < (2.0 if stopping else 1.0) * KICK_TURNED:
-        memory.velocity = (0.0, 0.0, 0.0)
-        far = memory.pass_way if s.phase is not Phase.PLAY else None
-        strength = 1.0 if far is None else clipped((far + 0.3) / _kick()[2], 0.0, 1.0)
-        return Kick(ball=(ahead, left), strength=strength), "kick"
-    turn = clipped(TURN_GAIN * turned, -0.8, 0.8)
-    beside = off_left + place[0] * turned  # turning moves the ball across
-    forward = FINE * off_ahead if abs(beside) < 3 * tolerance and abs(turned) < 0.3 else FINE * (off_ahead - 0.06)
-    return smooth(
-        memory, clipped(forward, -0.2, 0.25), clipped(FINE * beside, -0.2, 0.2), turn, "positioning"
-    ), "get ready to kick"
-
-
-def seen_from(s: Situation, place: Point) -> Point:
-    """A place as the player sees it: ahead and to the left, m."""
-    dx, dy = place[0] - s.x, place[1] - s.y
-    c, d = math.cos(s.heading), math.sin(s.heading)
-    return c * dx + d * dy, c * dy - d * dx

@@ -6,8 +6,8 @@
     path = moves.kick(request, foot, angles)        # (T, motors) rad, one row for each cycle
 
 Motions are data files (`motion.played_motion`); how the kick was learned is `kick_learning`. Files have the kick with
-the left foot and the dive to the left. There are two strengths, each a motion of its own with the ball at the same
-place: a kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
+the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the ball: a
+kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ ROBOT = "nao-spark"
 FEET: tuple[Foot, Foot] = ("left", "right")
 KINDS: tuple[KickKind, ...] = ("straight", "pass")
 """The kinds of kick that there are motions for."""
+UNSTEADY = (2,)
+"""Types of robots that fall when they kick: they dribble only."""
 STRONG = 0.75
 """Kicks that ask for less strength than this are passes."""
 LEG = 0.26
@@ -43,14 +45,14 @@ SPREAD, SHIFT = 0.75, -0.3
 """Shares of the difference between stances."""
 
 
-def kick_place(kind: KickKind = "straight") -> tuple[float, float]:
+def kick_place(kind: KickKind = "straight", strength: float = 1.0) -> tuple[float, float]:
     """Where the ball must lie for a kick with the left foot: ahead of the torso and to the left of it [m]."""
-    return _motion(kind, 1.0).ball
+    return _motion(kind, strength).ball
 
 
-def kick_tolerance(kind: KickKind = "straight") -> float:
+def kick_tolerance(kind: KickKind = "straight", strength: float = 1.0) -> float:
     """How far from its place the ball may lie along each axis [m]."""
-    return _motion(kind, 1.0).tolerance
+    return _motion(kind, strength).tolerance
 
 
 def kick_distance(kind: KickKind = "straight", strength: float = 1.0) -> float:
@@ -62,11 +64,11 @@ def foot_for(request: Kick) -> Foot | None:
     """The foot that can kick the ball where it lies, or the wished one; None if it cannot, or there is no such kick."""
     if request.kind not in KINDS:
         return None
-    ahead, left = kick_place(request.kind)
+    ahead, left = kick_place(request.kind, request.strength)
     x, y = request.ball
     off = {foot: max(abs(x - ahead), abs(y - side * left)) for foot, side in zip(FEET, (1, -1), strict=True)}
     nearest = min(FEET, key=off.__getitem__) if request.foot is None else request.foot
-    return nearest if off[nearest] <= kick_tolerance(request.kind) else None
+    return nearest if off[nearest] <= kick_tolerance(request.kind, request.strength) else None
 
 
 def _motion(kind: KickKind, strength: float) -> PlayedMotion:

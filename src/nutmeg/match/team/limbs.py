@@ -63,7 +63,7 @@ DOING = {
 }
 STEP_LEFT = (0.012, 0.012, 0.05)
 """Steps that may end when the robot is to stand [m, m, rad]."""
-SETTLED = 0.16
+SETTLED = 0.34
 """How long a robot stands before it kicks [s]."""
 ASTRAY = 0.5
 """The most that a robot tries to make up for in turning [rad]."""

@@ -42,7 +42,9 @@ LOOK_AHEAD = 1.6
 """Obstacles farther away do not matter yet, m."""
 PLAYER_ROOM, FALLEN_ROOM, POST_ROOM = 0.55, 0.7, 0.35
 """How far to keep from others and from goal posts, m."""
-TOUCHING, CLOSE = 0.26, 0.5
+BEHIND_LINE, BACK_TO = 0.1, 0.5
+"""Who is no farther inside a goal line is behind it, and comes back so far, m."""
+TOUCHING, CLOSE = 0.26, 0.55
 """Nobody walks towards somebody nearer than the first, and only slowly nearer than the second, m."""
 FASTER = (0.05, 0.05, 0.2)
 """By how much wishes change in a cycle at most: ahead, left [m/s], turn [rad/s]."""
@@ -73,6 +75,7 @@ def walk_to(
     rest: bool = True,
     speed: float = 1.0,
     face_within: float = FACE_WITHIN,
+    slow_within: float = SLOW_WITHIN,
     near_ball: bool = False,
 ) -> Walk | Stand:
     """Goes to a place.
@@ -86,6 +89,7 @@ def walk_to(
         rest: whether to stand there.
         speed: share of the highest.
         face_within: distance from which on to look there, m.
+        slow_within: distance from which on to slow down, m.
         near_ball: whether to use the set of parameters for fine steps.
     """
     dx, dy = target[0] - s.x, target[1] - s.y
@@ -100,11 +104,15 @@ def walk_to(
             return Stand()
     else:
         memory.standing = False
+    gate = out_of_goal(s, target)
+    if gate != target:
+        dx, dy = gate[0] - s.x, gate[1] - s.y
+        way = math.hypot(dx, dy)
     direction = math.atan2(dy, dx)
     bent = around(s, memory, direction, way, players_around(s) if obstacles is None else obstacles)
     bearing = wrapped(bent - s.heading)
     turn = turned if face is not None and way < face_within else bearing
-    slow = speed * min(way / SLOW_WITHIN, 1.0)
+    slow = speed * min(way / slow_within, 1.0)
     if way > face_within:
         slow *= 0.5 + 0.5 * math.cos(bearing)
     straight = abs(bearing) < SPRINT_WITHIN and way > SPRINT_BEYOND
@@ -112,6 +120,18 @@ def walk_to(
     ahead, left = fastest(bearing)
     ahead, left = without_bumping(s, slow * ahead, slow * left)
     return smooth(memory, ahead, left, clipped(TURN_GAIN * turn, -TURN, TURN), kind)
+
+
+def out_of_goal(s: Situation, target: Point) -> Point:
+    """Where to go first: who is behind a goal line comes back over it before it goes past a goal's side."""
+    end, post = s.pitch.length / 2, s.pitch.goal_width / 2
+    if abs(s.x) < end - BEHIND_LINE or abs(target[0]) > end:
+        return target
+    inside = abs(s.y) < post
+    if inside == (abs(target[1]) < post) and (inside or target[1] * s.y > 0.0):
+        return target
+    y = clipped(s.y, POST_ROOM - post, post - POST_ROOM) if inside else s.y
+    return math.copysign(end - BACK_TO, s.x), y
 
 
 def fastest(bearing: float) -> Point:

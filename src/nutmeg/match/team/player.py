@@ -15,6 +15,7 @@ from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.match.percept import Action
 from nutmeg.match.rules import pitch_of
+from nutmeg.match.team.kick import UNSTEADY
 from nutmeg.match.team.limbs import Limbs
 from nutmeg.match.team.messages import decode
 from nutmeg.match.team.senses import Senses
@@ -50,7 +51,8 @@ class TeamPlayer:
         ground = load_field(field)
         self.senses = Senses(ground, team=team, number=number)
         self.limbs = Limbs(walk, robot_type)
-        self.memory = Memory(number=number, players=players, pitch=pitch_of(ground, load_ball(ground.ball)))
+        pitch, kicks = pitch_of(ground, load_ball(ground.ball)), robot_type not in UNSTEADY
+        self.memory = Memory(number=number, players=players, pitch=pitch, kicks=kicks)
         self.belief: Belief | None = None
         """What it believes; None before its first percept."""
         self.request: Request | None = None

@@ -41,7 +41,7 @@ class Post:
 
 POSTS = (
     Post("support", 0.95, -2.0, 0.9, inward=0.8),
-    Post("forward", 0.8, 3.0, 0.5, inward=2.0),
+    Post("forward", 0.85, 3.6, 0.5, inward=1.5),
     Post("cover", 0.55, -6.5, 0.5),
     Post("far wing", 0.8, -1.0, 0.4, inward=4.5),
     Post("near wing", 0.8, 2.0, 0.6, inward=-3.0),

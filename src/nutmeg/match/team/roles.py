@@ -19,7 +19,7 @@ import math
 from typing import TYPE_CHECKING
 
 from nutmeg.match.team.messages import NEVER
-from nutmeg.match.team.situation import Phase, Point, wrapped
+from nutmeg.match.team.situation import ROLLING, Phase, Point, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,8 @@ ROUND = 0.5
 """Time for each radian around the ball, s."""
 DRIVEN, FORESEEN = 0.8, 3.0
 """How much of its speed a ball keeps that is driven along, and for how long that is foreseen, s."""
+KICKED = 0.9
+"""Faster balls have been kicked, and roll on by themselves, m/s."""
 GET_UP = 4.0
 """s."""
 CREDIT = 0.8
@@ -45,11 +47,11 @@ STALE = 1.5
 
 
 def arrival_time(s: Situation, aim: float) -> float:
-    """When the player could play the ball in a direction, s from now; a ball on the move is driven on by somebody."""
+    """When the player could play the ball in a direction, s from now; slow balls are driven on by somebody."""
     vx, vy = s.ball_velocity
-    time = s.ball_way / PACE
+    kicked, time = math.hypot(vx, vy) > KICKED, s.ball_way / PACE
     for _ in range(2):
-        lead = DRIVEN * min(time, FORESEEN)
+        lead = (1.0 - math.exp(-ROLLING * time)) / ROLLING if kicked else DRIVEN * min(time, FORESEEN)
         dx, dy = s.ball[0] + lead * vx - s.x, s.ball[1] + lead * vy - s.y
         time = math.hypot(dx, dy) / PACE
     bearing = math.atan2(dy, dx)

@@ -31,7 +31,7 @@ ROLLING = 1.06
 """How a rolling ball slows down: its speed falls by this share a second [1/s]; see the ball `sim3d`."""
 MATE_FORGOTTEN = 10.0
 """A team-mate of whom nothing has been known for so long is taken to be off the pitch, s."""
-OPPONENT_FORGOTTEN = 3.0
+OPPONENT_FORGOTTEN = 1.6
 """Where an opponent was so long ago says nothing any more, s."""
 BALL_LOST = 4.0
 """A ball that nobody has seen for so long is looked for, s."""
@@ -109,6 +109,8 @@ class Memory:
     """Of the own team."""
     pitch: Pitch
     side: Side = Side.LEFT
+    kicks: bool = True
+    """Whether its body can kick; else it dribbles only."""
     in_turns: bool = True
     """Whether players speak one after the other, since one message at a time is heard."""
     first_side: Side | None = None
@@ -132,6 +134,12 @@ class Memory:
     """Whether it has arrived there and rests."""
     aim: float | None = None
     """Direction in which it wants to play the ball, rad."""
+    aim_at: float = -math.inf
+    """When it thought about that last, by the server's time, s."""
+    aim_reach: float = 0.0
+    """How far it wanted to play the ball then, m."""
+    wants_pass: bool = False
+    """Whether it asks for pass mode."""
     dribbling: bool = False
     doing: str = "stand"
     """What its body does at present: a kick or a dive is brought to its end, whatever is wished."""
@@ -139,8 +147,12 @@ class Memory:
     """How far the ball is to go that it puts into play, m; None for as far as possible."""
     foot: int = 0
     """The foot it is going to kick with: 1 left, -1 right, 0 none."""
+    strength: float = 1.0
+    """Of the kick for which it has stopped, 0..1."""
     kick_since: float | None = None
     """Since when it has been getting ready to kick, s; None if it is not."""
+    stopped_at: float | None = None
+    """When it began to stop for a kick, s; None if it did not."""
     no_kick_until: float = -math.inf
     """It does not try to kick before, having tried in vain, s."""
     barred_since: float | None = None

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.match.play_modes import GOALS, Side, side_of
-from nutmeg.match.team.attack import goal_direction, play_ball
+from nutmeg.match.play_modes import GOALS, PASSES, Side, side_of
+from nutmeg.match.team.aims import goal_direction
+from nutmeg.match.team.attack import play_ball
 from nutmeg.match.team.keeper import keep_goal
 from nutmeg.match.team.looking import look_around
 from nutmeg.match.team.messages import AGED, NEVER, Report, encode, speaks
@@ -45,6 +46,8 @@ LOYAL = 1.0
 """Keeping one's place saves so much of a squared way, m^2."""
 OFF_PATH = 0.9
 """On its way to its place a player keeps so far from the ball, m."""
+OFF_PASS = 1.3
+"""Who waits for a pass of opponents keeps so far from the ball: the rules want 1 m."""
 NEAR_BALL = 0.6
 """Who goes for the ball and is so near has eyes for nothing else, m."""
 
@@ -54,7 +57,7 @@ def decide(belief: Belief, game: GameView, memory: Memory) -> Request:
     s = assess(belief, game, memory)
     if memory.first_side is None:
         memory.first_side = memory.side
-    beam = None
+    beam, memory.wants_pass = None, False
     if s.phase is Phase.OVER:
         memory.goes = False
         legs: Legs = Stand()
@@ -63,7 +66,14 @@ def decide(belief: Belief, game: GameView, memory: Memory) -> Request:
         legs, beam, intent = line_up(s, memory)
     else:
         legs, intent = play(s, memory)
-    return Request(legs=legs, look=look_around(belief, gaze(s, memory)), say=say(s, memory), beam=beam, intent=intent)
+    return Request(
+        legs=legs,
+        look=look_around(belief, gaze(s, memory)),
+        say=say(s, memory),
+        beam=beam,
+        wants_pass=memory.wants_pass,
+        intent=intent,
+    )
 
 
 def line_up(s: Situation, memory: Memory) -> tuple[Legs, tuple[float, float, float] | None, str]:
@@ -103,6 +113,8 @@ def play(s: Situation, memory: Memory) -> tuple[Legs, str]:
     memory.goes = able and goes(s, memory)
     if memory.doing == "kick":
         return Stand(), "kick"
+    if memory.goes and s.mode in PASSES and not s.ours:
+        return press(s, memory, OFF_PASS), "wait for their pass"
     if memory.goes and may_go(s):
         legs, intent = play_ball(s, memory)
         return legs, intent if s.phase is Phase.PLAY else f"{s.phase.value}: {intent}"
@@ -135,12 +147,12 @@ def note_restart(s: Situation, memory: Memory) -> None:
             memory.barred_since = s.time
 
 
-def press(s: Situation, memory: Memory) -> Legs:
+def press(s: Situation, memory: Memory, off: float = OFF_RESTART) -> Legs:
     """Waits between the ball and the own goal, as near as the rules allow."""
     bx, by = s.ball if s.phase is not Phase.KICK_OFF else (0.0, 0.0)
     dx, dy = -s.pitch.length / 2 - bx, -by
     way = math.hypot(dx, dy) or 1.0
-    place = Room.of(s).nearest(bx + OFF_RESTART * dx / way, by + OFF_RESTART * dy / way)
+    place = Room.of(s).nearest(bx + off * dx / way, by + off * dy / way)
     return walk_to(s, memory, place, face=math.atan2(by - s.y, bx - s.x), face_within=1.0)
 
 

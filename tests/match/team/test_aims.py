@@ -1,0 +1,108 @@
+"""Where the ball is played: at the goal, to who is free, and neither out nor into opponents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nutmeg.match.play_modes import PASSES, PlayMode, Side
+from nutmeg.match.team.aims import GOAL, choose_aim, worth
+from nutmeg.match.team.request import Kick, Walk
+from nutmeg.match.team.situation import Situation, assess
+from nutmeg.match.team.striking import has_time, strike
+
+NewToy = Callable[..., Any]
+FAR_OFF = (-14.0, 9.0, 0.0)
+
+
+def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON) -> Any:
+    """Three a side, far off; number 2 stands behind the ball and looks ahead."""
+    toy = new_toy(3)
+    toy.run(0.1)
+    toy.order(mode, ball)
+    for n in range(3):
+        toy.pose[0, n], toy.pose[1, n] = FAR_OFF, (14.0, -9.0 + n, math.pi)
+    toy.pose[0, 1] = (ball[0] - 0.3, ball[1], 0.0)
+    return toy
+
+
+def seen(toy: Any, n: int = 1) -> Situation:
+    return assess(toy.belief(Side.LEFT, n), toy.view, toy.memories[Side.LEFT, n])
+
+
+def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (12.0, 0.0))
+    assert worth(seen(toy), 0.0, 4.4) > GOAL
+    toy.pose[1, 0] = (14.2, 0.0, math.pi)
+    assert worth(seen(toy), 0.0, 4.4) < 3.0
+    aim = choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))
+    assert 0.1 < abs(aim) < 0.4, "past the keeper, between the posts"
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_kick_goes_to_where_a_team_mate_is_first(new_toy: NewToy, side: int) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0))
+    toy.pose[0, 2] = (3.6, side * 2.0, 0.0)
+    toy.pose[1, 1] = (3.9, side * -1.0, math.pi)
+    assert choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,)) * side > 0.2
+
+
+def test_nobody_plays_the_ball_out_or_towards_the_own_goal(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (2.0, 9.3))
+    assert worth(seen(toy), 0.5, 4.4) < worth(seen(toy), -0.3, 4.4)
+    assert worth(seen(toy), math.pi, 4.4) < 0.0
+    assert abs(choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))) < 1.0
+
+
+def test_there_is_time_for_a_kick_only_while_opponents_are_away(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0))
+    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    toy.pose[1, 1] = (0.6, 0.0, math.pi)
+    assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    toy.upright[1, 1] = False
+    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    toy.memories[Side.LEFT, 1].kicks = False
+    assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+
+
+def test_pass_mode_is_asked_for_with_opponents_near_and_far_from_their_goal(new_toy: NewToy) -> None:
+    for ball, opponent, asks in (
+        ((0.0, 0.0), (2.2, 0.0), True),
+        ((0.0, 0.0), (6.0, 0.0), False),
+        ((10.0, 0.0), (12.2, 0.0), False),
+    ):
+        toy = with_ball(new_toy, ball)
+        toy.pose[1, 1] = (*opponent, math.pi)
+        toy.cycle()
+        assert toy.requests[Side.LEFT, 1].wants_pass is asks
+
+
+def test_pass_mode_is_used_to_kick_and_opponents_keep_off(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0), PASSES[Side.LEFT])
+    toy.pose[1, 1] = (1.6, 0.0, math.pi)
+    kicks, gaps = [], []
+
+    def look() -> None:
+        kicks.append(isinstance(toy.requests[Side.LEFT, 1].legs, Kick))
+        if toy.state.mode is PASSES[Side.LEFT]:
+            gaps.append(math.dist(toy.pose[1, 1, :2], toy.ball))
+
+    toy.run(3.0, look)
+    assert any(kicks)
+    assert min(gaps) > 1.0
+    assert toy.ball[0] > 0.8
+
+
+def test_who_turns_before_the_ball_goes_around_it(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0))
+    toy.pose[0, 1] = (-0.18, -0.02, 0.0)
+    for _ in range(10):
+        found = strike(seen(toy), toy.memories[Side.LEFT, 1], 0.6)
+    assert found is not None
+    legs, _ = found
+    assert isinstance(legs, Walk)
+    assert legs.turn > 0.5
+    assert legs.left < -0.05
