@@ -12,6 +12,7 @@ import os
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +35,7 @@ from nutmeg.net.openr.commands import (
     step_packet,
 )
 from nutmeg.net.openr.models import Gains
-from nutmeg.net.openr.packets import Packet
+from nutmeg.net.openr.packets import Event, Packet
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.net.openr.service import host_settings, settings_for
 from nutmeg.net.packed import pack
@@ -68,7 +69,7 @@ LOLA = (
     pack({7: 8, "Stiffness": [-1] * 25}),
     pack([1, 2, 3]),
 )
-LENGTHS = (0, 1, 31, 33, 16385, 2**31 - 1, 2**31, 2**32 - 1)
+LENGTHS = (0, 1, 31, 32, 33, 16385, 2**31 - 1, 2**31, 2**32 - 1)
 HEADS = (0xDC, 0xDD, 0xDE, 0xDF, 0xDB, 0xC6, 0xC1)
 
 
@@ -229,6 +230,13 @@ def test_an_openr_client_gets_every_sensor_vector_while_others_misbehave() -> No
                 last, came = next(vectors).sequence, came + 1
             lost = last - first.sequence + 1 - came
             assert lost == robot.dropped + robot.missed  # only what a starved reader was too slow for
+        end = time.monotonic() + 120
+        while any(seat.commanders for seat in port.seats.values()):
+            assert time.monotonic() < end, "not everybody has left"
+            time.sleep(0.005)
+        with OpenrClient(sensors, commands) as next_one:
+            assert next_one.wait_for(next_one.command({"NECK:pan": [0.1]})).event == Event.FINISHED
+            assert len(next_one.design.primitives) == 65
         assert np.isfinite(host.worlds.qpos).all()
         assert sum(seat.counts["refused"] for seat in port.seats.values()) > MESSAGES // 50
 

@@ -253,7 +253,11 @@ def test_a_client_that_hangs_in_lock_step_is_given_up(serving: Serving, exchange
         until(lambda: any("has not answered" in report.text for report in served.reports))
         served.host.clock.patience = 600.0  # the next one may be kept from its turn
         with served.connect() as good:
+            before = served.host.time
             exchange(good, 5)
+            assert served.host.time > before, "nobody waits for the silent one any more"
+        given_up = [report.text for report in served.reports if "has not answered" in report.text]
+        assert len(given_up) == 1
 
 
 def test_the_same_commands_give_the_same_packets_in_lock_step(serving: Serving, whole: Whole) -> None:

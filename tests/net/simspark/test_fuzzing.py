@@ -85,7 +85,7 @@ class Harassment:
             if at % 2:
                 sock.recv(65536)
         except BlockingIOError:
-            pass
+            pass  # the server has sent nothing yet, or reads slower than this sends: the next message comes anyway
         except OSError:
             self._drop(at)
         if self.rng.random() < 0.01:
