@@ -299,7 +299,6 @@ def test_a_cycle_worked_on_ahead_is_the_same_cycle() -> None:
             actions = {slot: Action(speeds=rng.normal(0, 2.0, 22), say="x") for slot in (0, 11)}
             told.append(game.cycle(actions))
             if ahead:
-                game.begin_cycle()
                 game.work_ahead()
         percepts.append(told)
     for one, other in zip(*percepts, strict=True):

@@ -261,9 +261,9 @@ def test_impossible_places_types_and_players_are_refused(world: MatchWorld) -> N
         world.join(LEFT, 0)
 
 
-def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
+def test_a_cycle_that_is_done_ahead_is_the_same_as_one_that_is_not() -> None:
     rng = np.random.default_rng(3)
-    plain, ahead = (MatchWorld(seats=4, thread_from=4) for _ in range(2))
+    plain, ahead = (MatchWorld(seats=4) for _ in range(2))
     slots = [0, 1, 11, 12]
     for world in (plain, ahead):
         for slot in slots:
@@ -271,7 +271,7 @@ def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
     for cycle in range(40):
         speeds = rng.uniform(-2, 2, (4, 22))
         if cycle % 7:  # now and then somebody is not quick enough
-            (ahead.begin_step if cycle % 2 else ahead.step_ahead)()
+            ahead.step_ahead()
         for world in (plain, ahead):
             world.command(slots, speeds)
             world.step()
@@ -285,14 +285,14 @@ def test_a_cycle_that_is_begun_ahead_is_the_same_as_one_that_is_not() -> None:
         np.testing.assert_array_equal(plain.ball, ahead.ball)
 
 
-def test_who_changes_the_world_while_a_cycle_is_under_way_finds_it_one_cycle_on() -> None:
-    world = MatchWorld(seats=5, thread_from=4)
+def test_who_changes_the_world_after_a_cycle_was_done_ahead_finds_it_one_cycle_on() -> None:
+    world = MatchWorld(seats=5)
     for slot in (0, 1, 2, 11):
         world.join(slot, 0)
     world.step()
     before = world.time
-    world.begin_step()
-    world.step_ahead()  # it has begun already
+    world.step_ahead()
+    world.step_ahead()  # it has been done already
     world.place_ball((2.0, 1.0))
     world.join(12, 0)
     assert world.time == pytest.approx(before + 0.02)
@@ -302,3 +302,21 @@ def test_who_changes_the_world_while_a_cycle_is_under_way_finds_it_one_cycle_on(
     assert world.playing.tolist() == [0, 1, 2, 11, 12]
     world.step()
     assert world.time == pytest.approx(before + 0.04)
+
+
+def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
+    world = MatchWorld(seats=2)
+    for slot in (0, 1):
+        world.join(slot, 0)
+    rng, counts = np.random.default_rng(5), set()
+    for _ in range(60):
+        world.command([0, 1], rng.uniform(-6, 6, (2, 22)))
+        world.step()
+        contact = world.ground.world.data.contact
+        geom, pos, frame, dist, address, dim = world._reader._contact_arrays()
+        counts.add(len(geom))
+        for kept, fresh in ((geom, contact.geom), (pos, contact.pos), (frame, contact.frame), (dist, contact.dist)):
+            np.testing.assert_array_equal(kept, fresh)
+        np.testing.assert_array_equal(address, contact.efc_address)
+        np.testing.assert_array_equal(dim, contact.dim)
+    assert len(counts) > 2, "the number of contacts hardly changed"

@@ -39,6 +39,7 @@ ANYWHERE, HALVES, KICK_OFF, CIRCLE, AREA = range(5)
 """Where players may be: wherever they like; in their halves; as for a kick-off; not near a place; not in an area."""
 LOWEST = -1.0
 """A ball below this has fallen out of the world, m."""
+_VELOCITIES, _DOWN = (*SHAPE, 2), (3, *SHAPE)
 
 
 class Scene(Protocol):
@@ -97,6 +98,8 @@ class Calm:
         self._judged = [mode not in PAUSED and mode is not PlayMode.GAME_OVER for mode in PlayMode]
         self._known: tuple[Bools | None, Floats | None] = None, None
         self._in_areas, self._frozen = np.zeros((2, *SHAPE), bool), np.zeros((*SHAPE, len(LIMBS)))
+        self._nobody = np.zeros(_DOWN), np.zeros(_DOWN, bool)
+        self._down: tuple[DownTimes | None, Floats] = None, self._nobody[0]
         self._end, self._line = pitch.length / 2, pitch.width / 2
         self._areas, down = fouls.illegal_defence.on or fouls.illegal_attack.on, fouls.incapable
         self._measures = np.array(
@@ -133,18 +136,17 @@ class Calm:
         if not math.hypot(x - place[0], y - place[1]) <= BALL_REST:
             return None
         self._copy(state)
-        elapsed = state.elapsed + self._cycle
-        if not in_order(
+        elapsed, down = state.elapsed + self._cycle, state.down
+        times, flags = self._nobody if down is None else (np.empty(_DOWN), np.empty(_DOWN, bool))
+        if not glance(
             scene.present, scene.position, scene.touches, scene.collides, self._in_areas, self._frozen, elapsed,
-            self._measures, self._judged[mode], self._areas, state.down is not None, order.where, order.kicker, *place,
+            self._measures, self._judged[mode], self._areas, down is not None, order.where, order.kicker, place[0],
+            place[1], self._times, self._times_of(down), times, flags,
         ):  # fmt: skip
             return None
-        down = state.down
         if down is not None:
-            down = self._still_down(down, scene)
-            if down is None:
-                return None
-        velocities = (scene.velocity.reshape(*SHAPE, 2), *state.velocities)[: self._samples]
+            down = _down_times(times, flags)
+            self._down = down, times
         return changed(
             state,
             {
@@ -153,7 +155,7 @@ class Calm:
                 "elapsed": elapsed,
                 "ball_before": ball,
                 "last_inside": (x, y) if inside else state.last_inside,
-                "velocities": velocities,
+                "velocities": (scene.velocity.reshape(_VELOCITIES), *state.velocities)[: self._samples],
                 "down": down,
             },
         )
@@ -164,22 +166,11 @@ class Calm:
         if now[0] is not self._known[0] or now[1] is not self._known[1]:
             self._known, self._in_areas, self._frozen = now, now[0].copy(), now[1].copy()
 
-    def _still_down(self, before: DownTimes, scene: Scene) -> DownTimes | None:
-        """How long players have been down now; None if somebody falls, or is to be called, or nobody is down."""
-        times, flags = np.empty((3, *SHAPE)), np.empty((3, *SHAPE), bool)
-        if not count_down_times(
-            scene.present, scene.position, before.not_standing, before.ground, before.standing, self._times,
-            times, flags,
-        ):  # fmt: skip
-            return None
-        return DownTimes(
-            not_standing=times[0],
-            ground=times[1],
-            standing=times[2],
-            low=flags[0],
-            counted=flags[1],
-            lying=flags[2],
-        )
+    def _times_of(self, down: DownTimes | None) -> Floats:
+        """(3, 2, 11) for how long players have been down; those of the last cycle are at hand."""
+        if down is not self._down[0]:
+            self._down = down, self._nobody[0] if down is None else _block(down)
+        return self._down[1]
 
     def _order(self, mode: PlayMode) -> _Order | None:
         """What a mode asks for; None where that depends on more."""
@@ -220,11 +211,61 @@ def _plain(state: MatchState) -> bool:
     )
 
 
+def _block(down: DownTimes) -> Floats:
+    """(3, 2, 11) the times of those who are down, as `count_down_times` wants them."""
+    return np.stack([down.not_standing, down.ground, down.standing])
+
+
+def _down_times(times: Floats, flags: Bools) -> DownTimes:
+    """What `count_down_times` has found, made as `changed` makes states: faster than by the constructor."""
+    found = object.__new__(DownTimes)
+    found.__dict__.update(
+        not_standing=times[0],
+        ground=times[1],
+        standing=times[2],
+        low=flags[0],
+        counted=flags[1],
+        lying=flags[2],
+    )
+    return found
+
+
 def _until_frozen_again(rules: SelfCollisionRules) -> float:
     """How long a limb is not looked at after it was found inside another part of its robot, s."""
     if not rules.on:
         return math.inf
     return (rules.freeze_time + rules.thaw_time if rules.penalty == "freeze" else rules.outside_cooldown) - TINY
+
+
+@kernel
+def glance(
+    present: Bools,
+    position: Floats,
+    touches: Bools,
+    collides: Bools,
+    in_areas: Bools,
+    frozen: Floats,
+    elapsed: float,
+    measures: Floats,
+    judged: bool,
+    areas: bool,
+    somebody_down: bool,
+    where: int,
+    kicker: int,
+    x: float,
+    y: float,
+    limits: Floats,
+    before: Floats,
+    times: Floats,
+    flags: Bools,
+) -> bool:
+    """`in_order`, and where somebody is down, `count_down_times`, in one call."""
+    if not in_order(
+        present, position, touches, collides, in_areas, frozen, elapsed, measures, judged, areas, somebody_down,
+        where, kicker, x, y,
+    ):  # fmt: skip
+        return False
+    return not somebody_down or count_down_times(present, position, before, limits, times, flags)
 
 
 @kernel
@@ -306,9 +347,7 @@ def _is_wrong(
 def count_down_times(
     present: Bools,
     position: Floats,
-    not_standing: Floats,
-    ground: Floats,
-    standing: Floats,
+    before: Floats,
     limits: Floats,
     times: Floats,
     flags: Bools,
@@ -319,6 +358,7 @@ def count_down_times(
     counts, and times: until somebody has stood up, and then, of players and goalies, not standing and on the ground.
     """
     anybody, step = False, limits[0]
+    not_standing, ground, standing = before[0], before[1], before[2]
     for side in range(2):
         for index in range(11):
             here = position[11 * side + index]

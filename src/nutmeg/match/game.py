@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules import Rules
 
 
+CYCLES_A_SECOND = round(1 / CYCLE)
 NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 
@@ -167,11 +168,12 @@ class Game(RefereedMatch):
     @property
     def time(self) -> float:
         """Of the server, which never rests, s."""
-        return round(self.cycles * CYCLE, 2)
+        return self.cycles / CYCLES_A_SECOND
 
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
         """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
-        self._begin_recording(self.robot_types)
+        if self._record is not None:
+            self._begin_recording(self.world.types)
         if not self._begun:
             self._wishes = self._carry_out(self._waiting)
         self._begun = False
@@ -179,7 +181,11 @@ class Game(RefereedMatch):
         self.world.step()
         self.cycles += 1
         self._past.clear()
-        self._obey(self._judged())
+        decisions = self._judged()
+        if decisions:
+            self._obey(decisions)
+        else:
+            self.events = ()
         percepts = self._percepts()
         if self._recording is not None:
             self._recording.sample(self.time, self.state)
@@ -194,15 +200,10 @@ class Game(RefereedMatch):
         self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         return decisions
 
-    def begin_cycle(self) -> None:
-        """Begins the next cycle in another thread, for who has to wait for actions: they count one cycle later only."""
+    def work_ahead(self) -> None:
+        """Does what can be done of the next cycle, for who has to wait for actions: they count one cycle later only."""
         if not self._begun:
             self._wishes, self._begun = self._carry_out(self._waiting), True
-            self.world.begin_step()
-
-    def work_ahead(self) -> None:
-        """Does what can be done of a cycle that has begun, unless another thread does so."""
-        if self._begun:
             self.world.step_ahead()
 
     def _carry_out(self, actions: Mapping[int, Action]) -> NDArray[np.bool_] | None:
@@ -246,17 +247,18 @@ class Game(RefereedMatch):
         if self.cycles % EVERY == 0 and playing:
             sights = self.seeing.look(world, self.teams)
         heard = self._heard(playing)
-        view, percepts = self.view, {}
+        view, types, percepts = self.view, world.types.tolist(), {}
+        gyro, acc, angles, forces = world.gyro, world.acc, world.angles, world.forces
         for slot in playing:
-            toes = world.types[slot] == TOED_TYPE
+            toes = types[slot] == TOED_TYPE
             percepts[slot] = Percept(
                 time=time,
                 game=self._introduced(slot, view) if slot in self._new else view,
+                gyro=gyro[slot],
+                acc=acc[slot],
+                angles=angles[slot] if toes else angles[slot, :WITHOUT_TOES],
+                forces=forces[slot] if toes else forces[slot, :2],
                 hears=heard.get(slot, ()),
-                gyro=world.gyro[slot],
-                acc=world.acc[slot],
-                angles=world.angles[slot] if toes else world.angles[slot, :WITHOUT_TOES],
-                forces=world.forces[slot] if toes else world.forces[slot, :2],
                 sight=sights.get(slot),
             )
         self._new.clear()

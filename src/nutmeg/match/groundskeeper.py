@@ -17,18 +17,17 @@ import multiprocessing.connection
 import os
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from nutmeg.closing import Closing
 from nutmeg.match.ground import ground_scene
 from nutmeg.search.processes import deaf_while_starting, ignore_ctrl_c
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from nutmeg.body.scene import Scene
 
 
-class Groundskeeper:
+class Groundskeeper(Closing):
     """Prepares scenes of grounds by their numbers of seats, all and toed."""
 
     def __init__(self, field: str = "sim3d") -> None:
@@ -74,14 +73,6 @@ class Groundskeeper:
             self._orders.clear()
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _serve_parent() -> None:

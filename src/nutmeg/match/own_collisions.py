@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.compiled import kernel
+from nutmeg.compiled import inlined, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def find_own_collisions(
                     collides[slots[k], limbs[column]] = True
 
 
-@kernel
+@inlined
 def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, tolerance: float) -> bool:
     """Whether two boxes overlap by more than a tolerance along all directions that may separate them."""
     dx, dy, dz = places[two, 0] - places[one, 0], places[two, 1] - places[one, 1], places[two, 2] - places[one, 2]
@@ -109,7 +109,7 @@ def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, t
     return not _edges_part(sizes[one], sizes[two], turn, away, tolerance)
 
 
-@kernel
+@inlined
 def _radius(sizes: Floats, box: int) -> float:
     """Of the sphere about a box, m."""
     return math.sqrt(sizes[box, 0] ** 2 + sizes[box, 1] ** 2 + sizes[box, 2] ** 2)

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Ids = NDArray[np.int32]
     Bools = NDArray[np.bool_]
+    Contacts = tuple[Ids, Floats, Floats, Floats, Ids, Ids]
 
 CYCLE = 0.02
 """Length of a cycle [s]."""
 GRAVITY = 9.81
 MOST_PAIRS = 64
 """Pairs of touching players that are told to the referee in one cycle."""
+NO_PAIRS = np.zeros((0, 2), np.int64), np.zeros((0, 2))
 FASTEST = 30.0
 """No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
 
@@ -45,8 +47,7 @@ class Reading:
     """The arrays of one cycle; nothing has been felt or sensed yet, and until then forces mean nothing."""
 
     __slots__ = (
-        *("acc", "angles", "collides", "count", "forces", "gyro", "pair_places", "pairs", "position", "touches"),
-        "velocity",
+        *("acc", "angles", "collides", "forces", "gyro", "pair_places", "pairs", "position", "touches", "velocity"),
     )
 
     def __init__(self) -> None:
@@ -56,23 +57,20 @@ class Reading:
         """(22,) who touched the ball."""
         self.collides = np.zeros((SLOTS, len(LIMBS)), bool)
         """(22, 4) limbs inside another part of their robot."""
-        self.pairs = np.empty((MOST_PAIRS, 2), np.int64)
-        """(64, 2) slots of players who touch each other, of which `count` are there."""
-        self.pair_places = np.empty((MOST_PAIRS, 2))
-        """(64, 2) where they do, m."""
-        self.count = 0
+        self.pairs, self.pair_places = NO_PAIRS
+        """(K, 2) slots of players who touch each other; (K, 2) where they do, m."""
         self.angles = np.zeros((SLOTS, WITH_TOES))
         """(22, 24) of the joints, degrees."""
-        self.gyro, self.acc = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
-        """(22, 3) degrees a second; (22, 3) m/s^2."""
-        self.position, self.velocity = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 2))
-        """(22, 3) m; (22, 2) m/s."""
+        self.gyro, self.acc, self.position = np.zeros((3, SLOTS, 3))
+        """(22, 3) degrees a second; (22, 3) m/s^2; (22, 3) m."""
+        self.velocity = np.zeros((SLOTS, 2))
+        """(22, 2) m/s."""
 
     def again(self) -> Reading:
         """The same contacts, with new arrays for everything else."""
         found = Reading()
         found.forces, found.touches, found.collides = self.forces, self.touches, self.collides
-        found.pairs, found.pair_places, found.count = self.pairs, self.pair_places, self.count
+        found.pairs, found.pair_places = self.pairs, self.pair_places
         return found
 
 
@@ -89,6 +87,8 @@ class Reader:
         world = ground.world
         model, data = world.model, world.data
         self._data = data
+        self._contacts: dict[int, Contacts] = {}
+        self._pairs, self._pair_places = np.empty((MOST_PAIRS, 2), np.int64), np.empty((MOST_PAIRS, 2))
         slot_of = np.full(ground.seats, -1, np.int64)
         slot_of[seats] = slots
         self._touching = (
@@ -103,12 +103,21 @@ class Reader:
 
     def feel(self, reading: Reading, restitution: float) -> None:
         """Reads what touches what in a step, and lets the ball bounce."""
-        contact = self._data.contact
-        reading.count = feel(
-            contact.geom, contact.pos, contact.frame, contact.dist, contact.efc_address, contact.dim,
-            self._data.efc_force, *self._touching, restitution, reading.touches, reading.forces, reading.pairs,
-            reading.pair_places,
+        geoms, places, frames, depths, address, dims = self._contact_arrays()
+        count = feel(
+            geoms, places, frames, depths, address, dims, self._data.efc_force, *self._touching, restitution,
+            reading.touches, reading.forces, self._pairs, self._pair_places,
         )  # fmt: skip
+        if count:
+            reading.pairs, reading.pair_places = self._pairs[:count].copy(), self._pair_places[:count].copy()
+
+    def _contact_arrays(self) -> Contacts:
+        """What the engine has about contacts, live; they always begin at the same place, so their number says all."""
+        count = self._data.ncon
+        if count not in self._contacts:
+            found = self._data.contact
+            self._contacts[count] = found.geom, found.pos, found.frame, found.dist, found.efc_address, found.dim
+        return self._contacts[count]
 
     def sense(self, reading: Reading, before: Floats, late: Floats, *, trusting: bool = False) -> bool:
         """Reads bodies' senses and places of the present state, and which limbs are inside their own robot.

@@ -10,9 +10,10 @@ decisions out.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
 
+from nutmeg.closing import Closing
 from nutmeg.errors import UsageError
 from nutmeg.match import trainer
 from nutmeg.match.admission import free_slot, side_for
@@ -20,14 +21,13 @@ from nutmeg.match.case import Case
 from nutmeg.match.decisions import Event, SwapEnds
 from nutmeg.match.penalties import outside_place
 from nutmeg.match.percept import GameView
-from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.play_modes import WIRE_NAMES, PlayMode, Side
 from nutmeg.match.slots import SLOTS, side_and_number
 from nutmeg.match.state import new_match
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     import numpy as np
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules import Rules
 
 
-class RefereedMatch(ABC):
+class RefereedMatch(Closing):
     """What all matches have.
 
     Args:
@@ -217,8 +217,9 @@ class RefereedMatch(ABC):
     @property
     def view(self) -> GameView:
         """Play mode, game time and score."""
-        left, right = self.state.score
-        return GameView(mode=self.state.mode.wire_name, time=self.state.time, score_left=left, score_right=right)
+        state = self.state
+        left, right = state.score
+        return GameView(mode=WIRE_NAMES[state.mode], time=state.time, score_left=left, score_right=right)
 
     @property
     def half(self) -> int:
@@ -265,11 +266,3 @@ class RefereedMatch(ABC):
         if self._recording is not None:
             self._recording.close()
         self._recording = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

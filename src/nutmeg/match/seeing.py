@@ -94,8 +94,7 @@ class Seeing:
             zip(slots.tolist(), found.tolist(), strict=True)
         ):
             labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
-            head = parts[k, 0]
-            truth = self._told(world, places[head], turns[head], sees_ball="B" in labels) if self._truth else NO_TRUTH
+            truth = self._told(world, places, turns, parts[k, 0], sees_ball="B" in labels) if self._truth else NO_TRUTH
             sights[slot] = Sight(
                 labels=labels,
                 marks=marks[k, : len(labels)],
@@ -134,10 +133,11 @@ class Seeing:
         return self._players[bits]
 
     def _told(
-        self, world: MatchWorld, eye: NDArray[np.float64], turn: NDArray[np.float64], *, sees_ball: bool
+        self, world: MatchWorld, places: NDArray[np.float64], turns: NDArray[np.float64], head: int, *, sees_ball: bool
     ) -> tuple[NDArray[np.float64], float, NDArray[np.float64] | None]:
-        """The truth: where the head is, where it looks (degrees), and where the ball is if it is in view."""
-        return eye.copy(), float(np.degrees(np.arctan2(turn[3], turn[0]))), world.ball if sees_ball else None
+        """The truth: where a head is, where it looks (degrees), and where the ball is if it is in view."""
+        turn = turns[head]
+        return places[head].copy(), float(np.degrees(np.arctan2(turn[3], turn[0]))), world.ball if sees_ball else None
 
 
 NO_TRUTH = (None, None, None)

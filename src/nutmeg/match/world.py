@@ -20,7 +20,6 @@ larger ground beforehand, wherever it likes, and calls `move_to`: the match goes
 from __future__ import annotations
 
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +31,7 @@ from nutmeg.errors import UsageError
 from nutmeg.match.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.facts import SHAPE, Facts
 from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
-from nutmeg.match.percept import PARTS, WITH_TOES
+from nutmeg.match.percept import WITH_TOES
 from nutmeg.match.reading import CYCLE, FASTEST, GRAVITY, Reader, Reading, drive, order
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of, start_place
 
@@ -47,8 +46,6 @@ TYPES = range(5)
 """Types of the league's robot."""
 FARTHEST = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
-WORTH_A_THREAD = 8
-"""Players from which on a cycle takes much longer than handing it to another thread, and taking turns with it."""
 HIDDEN = -5.0
 """Height at which a recording has who does not play [m]."""
 
@@ -61,7 +58,6 @@ class MatchWorld:
         seats: how many robots can play at once.
         toed: how many of these are of type 4.
         ground: a ground that has been prepared already, instead of these numbers.
-        thread_from: players from which on `begin_step` uses another thread.
     """
 
     def __init__(
@@ -71,7 +67,6 @@ class MatchWorld:
         seats: int = SLOTS,
         toed: int = 0,
         ground: Ground | None = None,
-        thread_from: int = WORTH_A_THREAD,
     ) -> None:
         if ground is None:
             ground = Ground(ground_scene(field, seats=seats, toed=toed))
@@ -88,10 +83,7 @@ class MatchWorld:
         self._before, self._late = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
         self._landing: set[int] = set()
         self._limp: list[tuple[float, int, int]] = []
-        self._crew: ThreadPoolExecutor | None = None
-        self._flight: Future[None] | None = None
-        self._thread_from = thread_from
-        self._arrived = False
+        self._is_ahead = False
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
         self._reading = Reading()
@@ -107,7 +99,6 @@ class MatchWorld:
 
     def join(self, slot: int, robot_type: int) -> None:
         """Lets a robot of a type play, at its place beside the pitch's corner, with all angles zero."""
-        self._arrive()
         if robot_type not in TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
         if self.present[slot]:
@@ -132,7 +123,6 @@ class MatchWorld:
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""
-        self._arrive()
         if not self.present[slot]:
             return
         self._limp = [limp for limp in self._limp if limp[1] != slot]
@@ -143,7 +133,6 @@ class MatchWorld:
 
     def move_to(self, ground: Ground) -> None:
         """Goes on on another, larger ground, from the same state."""
-        self._arrive()
         self._land()
         seats: dict[int, int] = {}
         for slot in self._slots.tolist():
@@ -161,7 +150,6 @@ class MatchWorld:
 
     def swap_ends(self) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
-        self._arrive()
         turned = np.roll(np.arange(SLOTS), SLOTS // 2)
         for array in (self.present, self.types, self.seat_of, self._next, self._told, self._before, self._late):
             array[:] = array[turned]
@@ -183,7 +171,8 @@ class MatchWorld:
         motors = ground.motors[self._seats]
         self._motors = motors[motors >= 0]
         self._columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[motors >= 0]
-        self._parts = ground.parts[self._seats]
+        self._all_parts = ground.world.data.xpos, ground.world.data.xmat, ground.parts[self._seats]
+        self._ball = ground.world.qpos[ground.ball : ground.ball + 3]
         self._good = ground.world.qpos.copy(), ground.world.qvel.copy()
 
     # ---- where things are put
@@ -200,7 +189,6 @@ class MatchWorld:
             height: of the torso, m; never so low that anything is under the ground, and on the ground if None.
             heading: where it looks, 0 along x, rad; it is put upright then. None keeps its attitude.
         """
-        self._arrive()
         if not all(abs(number) <= FARTHEST for number in (x, y, height or 0.0, heading or 0.0)):
             raise UsageError(
                 f"{SLOT_NAMES[slot]} cannot be put at x={x}, y={y}, height={height}, heading={heading}: places are "
@@ -233,7 +221,6 @@ class MatchWorld:
 
     def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Puts the ball on the ground (2,) or anywhere (3,), m, with a velocity (3,), m/s, and no spin."""
-        self._arrive()
         where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
         if not all(abs(number) <= FARTHEST for number in (*where, *velocity)):
             raise UsageError(
@@ -276,8 +263,8 @@ class MatchWorld:
 
     def settle(self) -> None:
         """Makes placements since the last step complete, so that they are seen."""
-        self._arrive()
-        self._land()
+        if self._landing:
+            self._land()
         self.ground.world.refresh()
 
     def _land(self) -> None:
@@ -305,42 +292,27 @@ class MatchWorld:
         """Tells the motors of one player their speeds, (22,) or (24,), as `command` does."""
         order(self._next, self._limits, slot, np.ascontiguousarray(speeds, np.float64))
 
-    def begin_step(self) -> None:
-        """Begins the next cycle in another thread, if that is worth while; `step` then only waits for its end.
-
-        What motors are told counts from the cycle after it on, so a cycle can begin before the next commands are known.
-        Whoever looks at the world or changes it meanwhile waits, too, and finds it one cycle on.
-        """
-        if self._flight is None and not self._arrived and len(self._slots) >= self._thread_from:
-            self._crew = self._crew or ThreadPoolExecutor(1, thread_name_prefix="match world")
-            self._prepare()
-            self._flight = self._crew.submit(self.ground.world.step, self._feel)
-
     def step_ahead(self) -> None:
-        """Does the next cycle now, unless it has begun, for the next call of `step`."""
-        if self._flight is None and not self._arrived:
+        """Does the next cycle now, for the next call of `step`.
+
+        What motors are told counts from the cycle after it on, so a cycle can be done before the next commands are
+        known. Whoever looks at the world or changes it meanwhile finds it one cycle on.
+        """
+        if not self._is_ahead:
             self._prepare()
             self.ground.world.step(self._feel)
             self._finish()
-            self._arrived = True
+            self._is_ahead = True
 
     def step(self) -> None:
         """One cycle."""
-        self._arrive()
         self.step_ahead()
-        self._arrived = False
-        np.copyto(self._told, self._next)
-
-    def _arrive(self) -> None:
-        """Waits for a cycle that was begun."""
-        if self._flight is not None:
-            flight, self._flight = self._flight, None
-            flight.result()
-            self._finish()
-            self._arrived = True
+        self._is_ahead = False
+        self._told[:] = self._next
 
     def _prepare(self) -> None:
-        self._land()
+        if self._landing:
+            self._land()
         world = self.ground.world
         if self._limp:
             self._thaw()
@@ -363,7 +335,7 @@ class MatchWorld:
             self._reader.sense(reading, self._before, self._late, trusting=True)
         self.angles, self.gyro, self.acc, self.forces = reading.angles, reading.gyro, reading.acc, reading.forces
         self.position, self.velocity = reading.position, reading.velocity
-        self.touches, self.collides, self.pairs = reading.touches, reading.collides, reading.count
+        self.touches, self.collides, self.pairs = reading.touches, reading.collides, len(reading.pairs)
 
     @property
     def time(self) -> float:
@@ -401,13 +373,11 @@ class MatchWorld:
     @property
     def ball(self) -> Floats:
         """(3,) where the ball is, m."""
-        self._arrive()
-        return self.ground.world.qpos[self.ground.ball : self.ground.ball + 3].copy()
+        return self._ball.copy()
 
     @property
     def ball_velocity(self) -> Floats:
         """(3,) m/s."""
-        self._arrive()
         return self.ground.world.qvel[self.ground.ball_rate : self.ground.ball_rate + 3].copy()
 
     @property
@@ -420,8 +390,7 @@ class MatchWorld:
 
         Columns as `percept.PARTS`; an attitude is the rows of the matrix that turns a body's frame into the world's.
         """
-        assert self._parts.shape[1:] == (len(PARTS),)
-        return self.ground.world.data.xpos, self.ground.world.data.xmat, self._parts
+        return self._all_parts
 
     def headings(self) -> Floats:
         """(22,) where the torsos of who plays look, 0 along x, rad."""
@@ -438,7 +407,6 @@ class MatchWorld:
 
     def body_poses(self) -> tuple[Floats, Floats]:
         """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of who plays; rows as `ground.BODIES`."""
-        self._arrive()
         data, bodies = self.ground.world.data, self.ground.bodies[self._seats]
         places, turns = np.zeros((SLOTS, bodies.shape[1], 3)), np.zeros((SLOTS, bodies.shape[1], 3, 3))
         places[self._slots] = data.xpos[bodies]
@@ -447,15 +415,13 @@ class MatchWorld:
 
     def ball_pose(self) -> tuple[Floats, Floats]:
         """(3,) place and (3, 3) attitude of the ball."""
-        self._arrive()
         data, body = self.ground.world.data, self.ground.ball_body
         return data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
 
     def facts(self, wants_pass: NDArray[np.bool_] | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
-        self._arrive()
         count, reading = self.pairs, self._reading
-        contacts = None if not count else np.stack(np.divmod(reading.pairs[:count], SHAPE[1]), axis=-1)
+        contacts = None if not count else np.stack(np.divmod(reading.pairs, SHAPE[1]), axis=-1)
         return Facts.of(
             time_step=CYCLE,
             ball=self.ball,
@@ -466,6 +432,6 @@ class MatchWorld:
             touches_ball=self.touches.reshape(SHAPE),
             wants_pass=None if wants_pass is None else wants_pass.reshape(SHAPE),
             contacts=contacts,
-            contact_places=reading.pair_places[:count] if count else None,
+            contact_places=reading.pair_places if count else None,
             self_collision=self.collides.reshape(*SHAPE, len(LIMBS)),
         )

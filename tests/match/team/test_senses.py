@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 
@@ -86,7 +85,7 @@ class Watch:
             percept = self.percepts[slot]
             if turned is not None:
                 gyro = np.array([0.0, 0.0, math.degrees(turned) / 0.02])
-                percept = dataclasses.replace(percept, gyro=gyro)
+                percept = percept._replace(gyro=gyro)
             self.beliefs[slot] = self.senses[slot].update(percept, odometry, upright=upright)
             speeds = np.full(22, np.nan)
             goal = np.array(self.look(self.beliefs[slot], percept))
@@ -111,9 +110,7 @@ class Watch:
         self.put(*poses)
         if self.game.cycles % 3 == 0:
             sights = self.game.seeing.look(self.game.world, self.game.teams)
-            self.percepts = {
-                slot: dataclasses.replace(percept, sight=sights[slot]) for slot, percept in self.percepts.items()
-            }
+            self.percepts = {slot: percept._replace(sight=sights[slot]) for slot, percept in self.percepts.items()}
 
     def settle(self, cycles: int = 60) -> None:
         for _ in range(cycles):
@@ -159,9 +156,9 @@ def _on_the_wire(percept: Percept) -> Percept:
     """All numbers of the body and the landmarks with two decimals."""
     sight = percept.sight
     if sight is not None:
-        sight = dataclasses.replace(sight, marks=np.round(sight.marks, 2), lines=np.round(sight.lines, 2))
+        sight = sight._replace(marks=np.round(sight.marks, 2), lines=np.round(sight.lines, 2))
     body = {name: np.round(getattr(percept, name), 2) for name in ("gyro", "acc", "angles")}
-    return dataclasses.replace(percept, sight=sight, **body)
+    return percept._replace(sight=sight, **body)
 
 
 def test_the_right_team_sees_the_pitch_from_the_other_end(watch: Watch) -> None:

@@ -58,6 +58,14 @@ def test_an_agent_asks_for_a_robot_and_enters() -> None:
     assert read_orders(b"(scene rsg/agent/nao/nao.rsg)").scene == 0
     assert read_orders(b"(init (unum 0)(teamname UTA))").entry == Entry(number=0, team="UTA")
     assert read_orders(b"(init (teamname a_b%) (unum 11))(syn)").entry == Entry(number=11, team="a_b%")
+    assert read_orders(b"(init (TeamName NaoRobot))").entry == Entry(number=0, team="NaoRobot")
+
+
+def test_messages_may_end_as_c_ends_a_text_and_of_several_words_the_first_is_said() -> None:
+    orders = read_orders(b"(he1 0.5)(say Hello World!)(syn)\0")
+    assert orders.problems == ()
+    assert orders.action.speeds is not None
+    assert (orders.action.speeds[0], orders.action.say, orders.action.syn) == (0.5, "Hello", True)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +79,7 @@ def test_an_agent_asks_for_a_robot_and_enters() -> None:
         (b"(beam 1 2)", "beam needs three finite numbers"),
         (b"(beam 1 2 inf)", "beam needs three finite numbers"),
         (b"(say " + b"x" * 21 + b")", "say needs one word of at most 20"),
-        (b"(say a b)", "say needs one word of at most 20"),
+        (b"(say (a) b)", "say needs one word of at most 20"),
         (b"(say \xff)", "say needs one word of at most 20"),
         (b"(scene rsg/agent/nao/nao_hetero.rsg 5)", "is not known"),
         (b"(scene (x) 1)", "is not known"),

@@ -118,8 +118,8 @@ def test_messages_are_heard_from_oneself_and_from_others() -> None:
 def test_numbers_that_no_robot_can_have_are_written_all_the_same() -> None:
     angles = np.arange(22) - 0.5
     angles[[2, 5, 7]] = np.inf, -1e15, np.nan
-    odd = dataclasses.replace(sight(), marks=np.array([[np.nan, 1.0, 0.5], [2.0, -np.inf, 1e300]]))
-    framed = PerceptWriter().framed(dataclasses.replace(percept(sight=odd), angles=angles))
+    odd = sight()._replace(marks=np.array([[np.nan, 1.0, 0.5], [2.0, -np.inf, 1e300]]))
+    framed = PerceptWriter().framed(percept(sight=odd)._replace(angles=angles))
     assert int.from_bytes(framed[:4], "big") == len(framed) - 4
     assert b"(HJ (n raj1) (ax inf))" in framed
     assert b"(HJ (n raj4) (ax -1000000000000000.00))" in framed
@@ -131,7 +131,7 @@ def test_numbers_that_no_robot_can_have_are_written_all_the_same() -> None:
 
 def test_a_writer_writes_the_same_however_much_it_has_written_before() -> None:
     writer = PerceptWriter()
-    many = dataclasses.replace(sight(), lines=np.arange(6000.0).reshape(-1, 2, 3))
+    many = sight()._replace(lines=np.arange(6000.0).reshape(-1, 2, 3))
     later = GameView(mode="KickOff_Left", time=12.36, score_left=2, score_right=1)
     own = Heard(team="UTA", time=1.0, direction=None, message="x")
     for told in (
@@ -139,8 +139,8 @@ def test_a_writer_writes_the_same_however_much_it_has_written_before() -> None:
         percept(24, hears=(own,)),
         percept(sight=many),
         percept(),
-        dataclasses.replace(percept(), game=later),
-        dataclasses.replace(percept(24), time=1.02),
+        percept()._replace(game=later),
+        percept(24)._replace(time=1.02),
     ):
         message = writer.framed(told)[4:]
         assert message == percept_message(told)
@@ -151,7 +151,7 @@ def test_a_writer_writes_the_same_however_much_it_has_written_before() -> None:
 
 def test_another_number_of_joints_is_refused() -> None:
     with pytest.raises(ValueError, match="23 joint angles"):
-        percept_message(dataclasses.replace(percept(), angles=np.zeros(23)))
+        percept_message(percept()._replace(angles=np.zeros(23)))
 
 
 @pytest.mark.parametrize(

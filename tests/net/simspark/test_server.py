@@ -92,7 +92,23 @@ def test_a_newcomer_waits_until_there_is_a_seat_and_nobody_waits_for_it(serve: S
     game.seats = 2
     one.send(b"(syn)")
     one.percept()
+    assert late.percept().game.number is None
+    late.send(b"(syn)")
+    one.send(b"(syn)")
     assert late.percept().game.number == 5
+
+
+def test_an_agent_may_throw_the_answer_to_its_entry_away(serve: Serve) -> None:
+    agent = serve(pace="sync", limits=Limits(newcomers=0.0)).agent()
+    agent.send(b"(scene rsg/agent/nao/nao.rsg)")
+    agent.percept()
+    agent.send(b"(init (unum 4)(teamname Thrifty))")
+    agent.percept()
+    while (told := agent.percept().game).number is None:
+        pass
+    assert (told.number, told.side) == (4, Side.LEFT)
+    agent.send(b"(syn)")
+    assert agent.percept().game.number is None
 
 
 def test_speeds_turn_joints_until_they_are_changed(serve: Serve) -> None:
@@ -230,7 +246,7 @@ def test_trainers_are_obeyed_even_if_they_never_read(serve: Serve, game: Any) ->
     assert game.ball_velocity.tolist() == [3.0, 0.0, 0.0]
     assert game.places[6].tolist() == [-3.0, 4.0, 0.4]
     assert game.headings[6] == 180.0
-    trainer.send(b"(kill (unum 7)(team Left))")
+    trainer.send(b"(select)(kill)")
     assert agent.ended()
     assert any("player 7 of the right team is not in the game" in text for text in served.texts("problem"))
     assert "a trainer removed it" in served.texts("left")

@@ -31,6 +31,12 @@ LIKELY = st.tuples(st.sampled_from(NAMES), st.lists(st.sampled_from(FIELDS), max
         (b"(kickOff)", trainer.KickOff(side=None)),
         (b"(dropBall)", trainer.DropBall()),
         (b"(select (unum 11)(team right))", trainer.Select(slot=21)),
+        (b"(select (unum -1))", trainer.Select(slot=None)),
+        (b"(select)", trainer.SelectNext()),
+        (b"(getAck)", trainer.Nothing()),
+        (b"(init)", trainer.Nothing()),
+        (b"(agent (unum 3)(team Right)(battery 50))", trainer.Nothing()),
+        (b"(dropBall)\0", trainer.DropBall()),
         (b"(kill)", trainer.Kill(slot=None)),
         (b"(kill (unum 2) (team Left))", trainer.Kill(slot=1)),
         (b"(repos (unum 2) (team Left))", trainer.SendOff(slot=1)),
@@ -56,6 +62,12 @@ def test_several_commands_share_a_message_and_good_ones_survive_bad_ones() -> No
     assert orders.commands == (trainer.SetPlayMode(mode=PlayMode.PLAY_ON), trainer.DropBall())
     assert len(orders.problems) == 5
     assert "not closed" in orders.problems[-1]
+
+
+def test_a_command_that_is_not_known_is_no_broken_message() -> None:
+    assert not read_commands(b"(dance 3)").broken
+    assert read_commands(b"(dance").broken
+    assert read_commands(b"dance").broken
 
 
 @pytest.mark.parametrize(

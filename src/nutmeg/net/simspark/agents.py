@@ -53,11 +53,8 @@ class Agent:
     """When it was sent its last percept."""
     greeted: bool = False
     """Whether it has been sent any percept."""
-
-    @property
-    def takes_part(self) -> bool:
-        """Whether it is sent percepts: it has a robot, and does not wait for a seat."""
-        return self.robot_type is not None and self.entry is None
+    introduced: bool = False
+    """Whether it has been told its number and side."""
 
 
 class Agents:
@@ -96,21 +93,21 @@ class Agents:
     def handle(self, connection: Connection, message: bytes) -> None:
         """Take up a message."""
         agent = self._agents[connection]
-        orders = read_orders(message, agent.joints)
+        action, scene, entry, problems, broken = read_orders(message, agent.joints)
         self._silent.discard(agent)
-        if orders.scene is not None:
-            self._give_robot(agent, orders.scene)
-        if orders.entry is not None:
-            self._ask_to_enter(agent, orders.entry)
+        if scene is not None:
+            self._give_robot(agent, scene)
+        if entry is not None:
+            self._ask_to_enter(agent, entry)
         if agent.slot is not None:
-            agent.action = merged(agent.action, orders.action)
-        if orders.action.syn or orders.scene is not None or orders.entry is not None:
+            agent.action = action if agent.action is None else merged(agent.action, action)
+        if action.syn or scene is not None or entry is not None:
             agent.ready = True
             self._unready.discard(agent)
-        if orders.problems:
-            for problem in orders.problems:
+        if problems:
+            for problem in problems:
                 note_problem(connection, problem, self._limits, self._report)
-            if orders.broken:
+            if broken:
                 count_broken(connection, self._limits)
 
     def take_actions(self) -> dict[int, Action]:
@@ -128,8 +125,11 @@ class Agents:
     def tell(self, percepts: Mapping[int, Percept]) -> None:
         """Send the percepts of a cycle: write them all, then send one after the other, so that they come together."""
         self._follow_swaps()
-        told = [(agent, self._percept(agent, percepts)) for agent in self._agents.values()]
-        messages = [(agent, self._writer.framed(percept)) for agent, percept in told if percept is not None]
+        messages = []
+        for agent in self._agents.values():
+            percept = self._percept(agent, percepts)
+            if percept is not None:
+                messages.append((agent, self._writer.framed(percept)))
         now = time.monotonic()
         for agent, message in messages:
             agent.ready, agent.asked = False, now
@@ -141,6 +141,10 @@ class Agents:
             if agent.connection.unsent > self._limits.unsent:
                 agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
 
+    def awaited(self) -> list[Connection]:
+        """Who has not said `(syn)` since its last percept."""
+        return [agent.connection for agent in self._unready]
+
     def waited_for(self, *, for_syn: bool) -> bool:
         """Whether somebody has not answered its last percept (or not with `(syn)`)."""
         return bool(self._unready if for_syn else self._silent)
@@ -148,7 +152,10 @@ class Agents:
     @property
     def any_with_robot(self) -> bool:
         """Whether anybody is there for whom a cycle means something."""
-        return any(agent.takes_part for agent in self._agents.values())
+        for agent in self._agents.values():  # noqa: SIM110 (asked several times a cycle; a generator is slow)
+            if agent.robot_type is not None and agent.entry is None:
+                return True
+        return False
 
     def check(self, now: float, *, for_syn: bool) -> None:
         """Lose those who take too long."""
@@ -164,6 +171,9 @@ class Agents:
                 agent.connection.lose(f"it has not sent (syn) for {limits.patience:g} s")
             elif for_syn and not agent.ready and agent.connection.held_up:
                 agent.connection.lose(f"it sent more than {limits.cycle_share} bytes without (syn)")
+            elif agent.greeted and not agent.introduced and now - agent.asked > limits.newcomers:
+                agent.ready = True
+                self._forget(agent)
 
     def lose(self, slot: int, reason: str) -> None:
         """Disconnect whoever plays in a slot, if that is a client."""
@@ -229,10 +239,24 @@ class Agents:
 
     def _percept(self, agent: Agent, percepts: Mapping[int, Percept]) -> Percept | None:
         if agent.slot is not None:
-            return percepts.get(agent.slot)
+            percept = percepts.get(agent.slot)
+            return percept if agent.introduced or percept is None else _introducing(agent, percept)
         if agent.robot_type is None or agent.entry is not None:
             return None
         return self._game.percept_before_joining(agent.robot_type)
+
+
+def _introducing(agent: Agent, percept: Percept) -> Percept:
+    """One of the first percepts of a player: number and side come in the second, as on the league's server.
+
+    Agents may throw the first one away, which comes as the answer to `(init ...)`.
+    """
+    assert agent.slot is not None, "only players have numbers"
+    if percept.game.number is not None:
+        return percept._replace(game=percept.game._replace(number=None, side=None))
+    agent.introduced = True
+    side, number = side_and_number(agent.slot)
+    return percept._replace(game=percept.game._replace(number=number, side=side))
 
 
 def note_problem(connection: Connection, problem: str, limits: Limits, report: Reporter) -> None:

@@ -13,6 +13,7 @@ A connection only notes that it is lost, and why; whoever owns it closes it. Not
 from __future__ import annotations
 
 import contextlib
+import selectors
 import socket
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ class Connection:
         self._unframer = Unframer(longest)
         self._unsent = bytearray()
         self._share = limits.cycle_share
-        self._credit = limits.burst
+        self._credit = self._most = limits.burst
+        self._sustained, self._cost = limits.sustained, limits.message_cost
 
     @property
     def unsent(self) -> int:
@@ -79,9 +81,10 @@ class Connection:
         if len(messages) > self._limits.messages_at_once:
             self.lose(f"it sent {len(messages)} messages at once; at most {self._limits.messages_at_once} are allowed")
             return []
-        self._share -= len(data) + self._limits.message_cost * len(messages)
+        size = len(data)
+        self._share -= size + self._cost * len(messages)
         self.held_up = self._share <= 0
-        self._credit -= len(data)
+        self._credit -= size
         if self._credit < 0:
             limits = self._limits
             self.lose(f"it sent {limits.burst} bytes more than the {limits.sustained} bytes a cycle that are allowed")
@@ -109,11 +112,14 @@ class Connection:
         if self._unsent and self.lost is None:
             del self._unsent[: self._try(self._unsent)]
 
-    def new_cycle(self) -> None:
-        """Give it a new share."""
-        self._credit = min(self._credit + self._limits.sustained, self._limits.burst)
+    def new_cycle(self) -> bool:
+        """Give it a new share; whether there is nothing to do but to wait for what it says, as before."""
+        if self._credit < self._most:
+            self._credit = min(self._credit + self._sustained, self._most)
+        plain = self.lost is None and not self.held_up and not self._unsent and self.watched == selectors.EVENT_READ
         self._share = self._limits.cycle_share
         self.held_up = False
+        return plain
 
     def close(self) -> None:
         """Close the socket; what waits is not sent."""

@@ -3,8 +3,9 @@
     process = multiprocessing.get_context("spawn").Process(target=play_crowd, args=("127.0.0.1", port, 22))
     process.start()
 
-They read nothing of what they are told, so what is measured is the server. The first eleven are one team, the others
-the second. `play_crowd` returns when the server ends the connections, or after so many percepts of each agent.
+They read nothing of what they are told but its length, and stay awake while the server is quick (`wakeful`), so what is
+measured is the server. The first eleven are one team, the others the second. `play_crowd` returns when the server ends
+the connections, or after so many percepts of each agent.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from nutmeg.match.percept import EFFECTORS, WITHOUT_TOES
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.net.framing import Unframer, framed
 from nutmeg.net.simspark.agent import LONGEST_PERCEPT
+from nutmeg.net.simspark.wakeful import WakefulSelector
 
 _SCENE = framed(b"(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)")
 
@@ -40,15 +42,14 @@ def answer_of_motors(speed: float = 0.01) -> bytes:
 def play_crowd(host: str, port: int, count: int, percepts: int | None = None) -> int:
     """Play with `count` agents until the server ends it, or each has had so many percepts; percepts in all."""
     answer = answer_of_motors()
-    with selectors.DefaultSelector() as selector:
+    with WakefulSelector() as selector:
         extras = [_connect(host, port, index) for index in range(count)]
         for extra in extras:
             selector.register(extra.socket, selectors.EVENT_READ, extra)
         try:
             while percepts is None or min(extra.percepts for extra in extras) < percepts:
-                ready = [key.data for key, _ in selector.select()] if count > 1 else extras
-                for extra in ready:  # who is alone waits in its own socket
-                    if not _turn(extra, answer):
+                for key, _ in selector.wait():
+                    if not _turn(key.data, answer):
                         return sum(extra.percepts for extra in extras)
         finally:
             for extra in extras:

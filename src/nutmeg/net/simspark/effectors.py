@@ -65,7 +65,7 @@ def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
     """The orders in a message to a robot with so many joints."""
     plain = motors_and_syn(message, joints)
     if plain is not None:
-        return Orders(action=Action(speeds=plain[0], syn=plain[1]))
+        return Orders(Action(plain[0], None, None, False, plain[1]))  # noqa: FBT003 (by place: for every message)
     told, others = _set_apart(message)
     syn = told.endswith(b"(syn)")
     if syn:
@@ -125,6 +125,8 @@ def _merged_speeds(first: Floats | None, second: Floats | None) -> Floats | None
 
 def _read_slowly(message: bytes, joints: int) -> Orders:
     """The same for messages that have more than plain motors in them."""
+    if message.endswith(b"\0"):  # as C ends a text
+        return read_orders(message.rstrip(b"\0"), joints)
     draft = _Draft(joints)
     reading = sexpr.read(message, most_words=MOST_WORDS)
     for expression in reading.expressions:
@@ -216,13 +218,13 @@ class _Draft:
             self.beam = (found[0], found[1], found[2])
 
     def _say(self, values: list[Expression]) -> None:
-        message = sexpr.text(values[0]) if len(values) == 1 else None
+        message = sexpr.text(values[0]) if values else None
         if message is None or len(message) > LONGEST_SAY:
             self.problems.append(
                 f"say needs one word of at most {LONGEST_SAY} printable characters, not {sexpr.shown(values)}"
             )
         else:
-            self.say = message
+            self.say = message  # of several words the first is said, as on the league's server
 
     def _scene(self, values: list[Expression]) -> None:
         kind = sexpr.number(values[1]) if len(values) == 2 else 0.0
@@ -233,8 +235,8 @@ class _Draft:
             self.scene = int(kind)
 
     def _init(self, values: list[Expression]) -> None:
-        given = {v[0]: v[1] for v in values if isinstance(v, list) and len(v) == 2 and isinstance(v[0], bytes)}
-        number, team = sexpr.number(given.get(b"unum", b"")), sexpr.text(given.get(b"teamname", []))
+        given = {v[0].lower(): v[1] for v in values if isinstance(v, list) and len(v) == 2 and isinstance(v[0], bytes)}
+        number, team = sexpr.number(given.get(b"unum", b"0")), sexpr.text(given.get(b"teamname", []))
         known = number is not None and number in range(MOST_PLAYERS + 1)
         if number is None or not known or team is None or len(team) > LONGEST_TEAM_NAME:
             wanted = f"(unum n) from 0 to {MOST_PLAYERS} and (teamname x) of at most {LONGEST_TEAM_NAME} characters"

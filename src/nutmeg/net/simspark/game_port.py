@@ -89,12 +89,8 @@ class GamePort(Protocol):
         """Play one cycle: actions of remote players by slot in, percepts of remote players by slot out."""
         ...
 
-    def begin_cycle(self) -> None:
-        """Begin to work on the next cycle as far as its actions do not matter; returns at once."""
-        ...
-
     def work_ahead(self) -> None:
-        """Do what `begin_cycle` has not given to another thread; called when percepts have been sent."""
+        """Do of the next cycle what its actions do not matter for; called when percepts have been sent."""
         ...
 
     def ball_pose(self) -> tuple[Floats, Floats]:

@@ -43,6 +43,9 @@ class Limits:
     """Time to ask for a robot, and again to enter the game once percepts come, s."""
     patience: float = 600.0
     """How long a server that waits for `(syn)` waits for one client, s."""
+    newcomers: float = 5.0
+    """How long such a server waits for the answer of who does not know its number yet, s. The league's server does not
+    wait for the answers to an agent's first percepts at all, and there are agents that throw one of them away."""
     agents: int = 64
     """Connections of agents at once."""
     monitors: int = 16

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nutmeg.errors import NutmegError, UsageError
 from nutmeg.match.slots import side_and_number
 from nutmeg.net.simspark import trainer_text as trainer
@@ -97,7 +99,7 @@ class Monitors:
                 problems.append(str(error))
         for problem in problems:
             note_problem(connection, problem, self._limits, self._report)
-        if orders.problems and not orders.commands:
+        if orders.broken and not orders.commands:
             count_broken(connection, self._limits)
 
     def _obey(self, command: trainer.Command, monitor: Monitor) -> None:
@@ -108,6 +110,10 @@ class Monitors:
                 game.place_player(slot, place, heading)
             case trainer.Select(slot=slot):
                 monitor.selected = slot
+            case trainer.SelectNext():
+                monitor.selected = self._next(monitor.selected)
+            case trainer.Nothing():
+                pass
             case trainer.Kill(slot=named):
                 self._lose_player(self._meant(named, monitor), "a trainer removed it")
             case trainer.SendOff(slot=named):
@@ -118,6 +124,11 @@ class Monitors:
                 self._end()
             case _:
                 _command_game(game, command)
+
+    def _next(self, selected: int | None) -> int | None:
+        """The next player after the one that is selected, or the first; None if nobody plays."""
+        players = np.flatnonzero(self._game.present).tolist()
+        return next((slot for slot in players if selected is not None and slot > selected), next(iter(players), None))
 
     def _meant(self, named: int | None, monitor: Monitor) -> int:
         slot = monitor.selected if named is None else named

@@ -1,7 +1,7 @@
 r"""The text of a percept, compiled: a script says what is written after what, and where its numbers come from.
 
     text, script = ...                       # b"(HJ (n hj1) (ax \x00))...", one row for each piece of it
-    end = write_percept(head, seen, seen_end, text, script, gyro, acc, angles, forces, out)
+    end = write_percept(head, now, clock, seen, seen_end, text, script, gyro, acc, angles, forces, out)
     message = written(out, end)              # framed
 
 What is seen is written before, by `write_seen`, into an array of its own. Either returns 0 if the array is too small.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.compiled import kernel
-from nutmeg.match.percept import PARTS
+from nutmeg.match.percept import PARTS, WITH_TOES
 from nutmeg.net.simspark.text_kernels import START, WIDEST, finish, put_template, put_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 GYRO, ACC, JOINT, FOOT, SEEN = range(5)
 """Where the numbers of a piece come from; `SEEN` is the whole of what is seen."""
+_FIRST = (2, 5, 8, 8 + WITH_TOES)
+"""Where the numbers of each source begin, after the two times; see `_numbers`."""
 POLAR = b"(pol \0 \0 \0)"
 
 
@@ -43,6 +45,8 @@ _SEE, _ = _joined([b"(See"])
 @kernel
 def write_percept(
     head: Text,
+    now: float,
+    clock: float,
     seen: Text,
     seen_end: int,
     text: Text,
@@ -55,24 +59,39 @@ def write_percept(
 ) -> int:
     """Writes a percept; `seen` and `seen_end` are what `write_seen` left, or any array and `START`.
 
+    `head` is a template of the server's time and the game's (s), followed by text without holes.
     script (K, 4) has for each piece its source, the first number there, and where its template is in `text`.
     """
-    if len(head) + abs(seen_end) + len(text) + WIDEST * (6 + angles.size + forces.size) > len(out):
+    if len(head) + abs(seen_end) + len(text) + WIDEST * (8 + angles.size + forces.size) > len(out):
         return 0
+    numbers, feet = _numbers(now, clock, gyro, acc, angles, forces), len(forces)
     out[0] = 0 if seen_end >= 0 else 1
-    place = put_text(head, out, START)
+    place = put_template(head, 0, len(head), numbers, 0, out, START)
     for k in range(len(script)):
-        source, first, start, stop = script[k]
-        if source == JOINT:
-            place = put_template(text, start, stop, angles, first, out, place)
-        elif source == FOOT:
-            if first < len(forces) and not math.isnan(forces[first, 0]):
-                place = put_template(text, start, stop, forces[first], 0, out, place)
-        elif source == SEEN:
+        source, first = script[k, 0], script[k, 1]
+        if source == SEEN:
             place = put_text(seen[START : abs(seen_end)], out, place)
-        else:
-            place = put_template(text, start, stop, gyro if source == GYRO else acc, 0, out, place)
+            continue
+        if source == FOOT and (first >= feet or math.isnan(numbers[_FIRST[FOOT] + 6 * first])):
+            continue
+        number = _FIRST[source] + (6 * first if source == FOOT else first)
+        place = put_template(text, script[k, 2], script[k, 3], numbers, number, out, place)
     return finish(place, out)
+
+
+@kernel
+def _numbers(now: float, clock: float, gyro: Floats, acc: Floats, angles: Floats, forces: Floats) -> Floats:
+    """All numbers of a percept but those of what is seen, in one row, where `_FIRST` says."""
+    row = np.empty(8 + WITH_TOES + forces.size)
+    row[0], row[1] = now, clock
+    for i in range(3):
+        row[2 + i], row[5 + i] = gyro[i], acc[i]
+    for i in range(len(angles)):
+        row[8 + i] = angles[i]
+    for i in range(len(forces)):
+        for j in range(6):
+            row[8 + WITH_TOES + 6 * i + j] = forces[i, j]
+    return row
 
 
 @kernel

@@ -22,7 +22,8 @@ from nutmeg.net.simspark.text_kernels import START, written
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.match.percept import Floats, GameView, Heard, Percept, Sight
+    from nutmeg.match.percept import Floats, Heard, Percept, Sight
+    from nutmeg.match.play_modes import Side
     from nutmeg.net.simspark.text_kernels import Text
 
 _SEEN_AFTER = 2
@@ -37,22 +38,23 @@ def percept_message(percept: Percept) -> bytes:
 
 
 class PerceptWriter:
-    """Writes percepts, one after the other; what all players are told in a cycle is formatted once."""
+    """Writes percepts, one after the other."""
 
     def __init__(self) -> None:
         self._out, self._seen = np.empty(_ROOM, np.uint8), np.empty(_ROOM, np.uint8)
-        self._time, self._news = -1.0, b""
-        self._game: GameView | None = None
 
     def framed(self, percept: Percept) -> bytes:
         """The text of a percept with its length before it, ready to be sent."""
         seen_end = START if percept.sight is None else self._write_seen(percept.sight)
         text, script = _script(len(percept.angles))
-        head = _text(self._head(percept))
+        game = percept.game
+        head = _head(game.mode, game.score_left, game.score_right, game.number, game.side)
+        if percept.hears:
+            head = _text(head.tobytes() + "".join(map(_heard, percept.hears)).encode("ascii"))
         while True:
             end = write_percept(
-                head, self._seen, seen_end, text, script, percept.gyro, percept.acc, percept.angles, percept.forces,
-                self._out,
+                head, percept.time, game.time, self._seen, seen_end, text, script, percept.gyro, percept.acc,
+                percept.angles, percept.forces, self._out,
             )  # fmt: skip
             if end:
                 return written(self._out, end)
@@ -70,27 +72,18 @@ class PerceptWriter:
                 return end
             self._seen = np.empty(2 * len(self._seen), np.uint8)
 
-    def _head(self, percept: Percept) -> bytes:
-        """Time, the state of the game, and what is heard."""
-        game = percept.game
-        if game is not self._game or percept.time != self._time:
-            self._time, self._game = percept.time, game
-            news = "(time (now %.2f))(GS %s(sl %d) (sr %d) (t %.2f) (pm %s))" % (  # noqa: UP031 (twice as fast)
-                percept.time,
-                "" if game.number is None else introduction(game),
-                game.score_left,
-                game.score_right,
-                game.time,
-                game.mode,
-            )
-            self._news = news.encode("ascii")
-        return self._news + "".join(map(_heard, percept.hears)).encode("ascii") if percept.hears else self._news
+
+@lru_cache(maxsize=256)
+def _head(mode: str, left: int, right: int, number: int | None, side: Side | None) -> Text:
+    """How a percept begins: a template of time and game time, score, play mode, and perhaps an introduction."""
+    who = "" if number is None else introduction(number, side)
+    return _text(f"(time (now \0))(GS {who}(sl {left}) (sr {right}) (t \0) (pm {mode}))".encode("ascii"))
 
 
-def introduction(game: GameView) -> str:
+def introduction(number: int, side: Side | None) -> str:
     """The number and side, which a player is told once."""
-    assert game.side is not None, "a number is told together with the side"
-    return f"(unum {game.number}) (team {game.side.word}) "
+    assert side is not None, "a number is told together with the side"
+    return f"(unum {number}) (team {side.word}) "
 
 
 def _text(text: bytes) -> Text:

@@ -6,7 +6,8 @@
 
 `transforms` has one row for the ball and one for each part of each robot, in the order of `scene.bodies`. Names of
 meshes and materials, nesting and number format are those that rcssserver3d 0.7.3 sends; monitors have the meshes
-themselves. Nodes of that server which draw nothing (flags, boxes for collisions) are left out.
+themselves. Nodes that draw nothing there (flags, lines, boxes for collisions) are here, too: there are monitors that
+count nodes, and expect the ball at number 35 and the robots after it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _ROBOT_MESH = ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
 _FIELD_MESH = ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
 _GOAL_MESH = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
 _HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+_LINES = 21
+"""Transforms of field lines, which draw nothing."""
 _SKY = " ".join(f"Material_skyrender_000{k}.tif" for k in range(1, 7))
 
 
@@ -107,6 +110,8 @@ def _stadium(pitch: Pitch) -> list[Node]:
         _still([_shape("StdUnitBox", (1, 2 * far_y + 1, 1), "matGrey")], at=(far_x, 0, 0)),
         _still([_shape("StdUnitBox", (2 * far_x + 1, 1, 1), "matGrey")], at=(0, far_y, 0)),
         _still([_shape("StdUnitBox", (2 * far_x + 1, 1, 1), "matGrey")], at=(0, -far_y, 0)),
+        *(_still([], at=(x * pitch.length / 2, y * pitch.width / 2, 0)) for x in (-1, 1) for y in (1, -1)),
+        *[_still([])] * _LINES,
     ]
 
 
@@ -115,8 +120,15 @@ def _goal(pitch: Pitch, *, left: bool) -> Node:
     colour = "yellow" if left else "sky-blue"
     mesh = _mesh(f"{'left' if left else 'right'}soccergoal", size, f"naogoalnet {colour}", transparent=True)
     inner = _still([mesh], at=(pitch.goal_depth / 2, 0, -pitch.goal_height / 2), turned=_GOAL_MESH)
+    deep, wide, high = (pitch.goal_depth / 2, pitch.goal_width / 2, pitch.goal_height / 2)
+    boxes = [(0.0, -wide - 0.02, 0.0), (0.0, wide + 0.02, 0.0), (0.02 - deep, 0.0, 0.0), (0.0, 0.0, high + 0.02)]
+    posts = [(deep, wide, high), (deep, -wide, high)]
     x = pitch.length / 2 + pitch.goal_depth / 2
-    return _still([inner], at=(-x if left else x, 0, pitch.goal_height / 2), turned=_UNTURNED if left else _HALF_TURN)
+    return _still(
+        [inner, *(_still([], at=place) for place in boxes + posts)],
+        at=(-x if left else x, 0, pitch.goal_height / 2),
+        turned=_UNTURNED if left else _HALF_TURN,
+    )
 
 
 def _ball(radius: float) -> Node:

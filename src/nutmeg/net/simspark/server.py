@@ -8,7 +8,8 @@ Three paces: `real-time` plays a cycle every 20 ms, whatever clients do; `fast` 
 the latest after 20 ms; `sync` when every agent has said `(syn)`, however long that takes. With no agents, all three
 keep real time. Everything happens in one thread. Between cycles, sockets that have something to say are read a piece
 at a time, so nobody is served twice before everybody has been served once; when a cycle is due, it begins, and who
-has not been served by then is the first in the next.
+has not been served by then is the first in the next. A server that waits for agents that answer at once stays awake
+meanwhile (see `wakeful`); in real time it sleeps.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from nutmeg.net.simspark.agents import Agents
 from nutmeg.net.simspark.connection import Connection
 from nutmeg.net.simspark.limits import Limits, Report, Reporter
 from nutmeg.net.simspark.monitors import Monitors
+from nutmeg.net.simspark.wakeful import WakefulSelector
 
 if TYPE_CHECKING:
     from nutmeg.net.simspark.game_port import GamePort
@@ -42,6 +44,8 @@ _TOO_LATE = 0.25
 _LEAST_SERVICE = 0.004
 """Time for clients in each cycle, even where the cycle is late, s."""
 _ACCEPTED_AT_ONCE = 16
+_LOOK_ROUND = 0.001
+"""How often a server that nobody keeps waiting looks for new clients, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +83,10 @@ class Server:
         self._agents = Agents(game, settings.limits, self._report)
         self._monitors = Monitors(game, settings.limits, self._report, lose_player=self._agents.lose, end=self.stop)
         self._stopping = False
-        self._selector = selectors.DefaultSelector()
+        self._selector = WakefulSelector()
         self._wake, self._woken = socket.socketpair()
         self._woken.settimeout(0.0)
-        self._due = self._next_check = 0.0
+        self._due = self._next_check = self._next_look = 0.0
         self._unserved: set[object] = set()
         self._kinds: dict[Connection, Agents | Monitors] = {}
         self._open: list[socket.socket] = [self._wake, self._woken]
@@ -143,7 +147,7 @@ class Server:
 
     def _await_cycle(self) -> None:
         """Serve clients until the next cycle is to begin, at least once."""
-        served = False
+        served = self.settings.pace == "sync" and self._take_answers()
         while not self._stopping:
             now = time.monotonic()
             if now >= self._next_check:
@@ -153,6 +157,17 @@ class Server:
                 return
             self._serve(max(0.0, left))
             served = True
+
+    def _take_answers(self) -> bool:
+        """Read from those who are waited for, without asking who has something to say; whether nobody else needs it.
+
+        Monitors are served before every cycle, so that what a trainer says counts from the same cycle on as ever.
+        """
+        for connection in self._agents.awaited():
+            self._hear(connection)
+            if connection.lost is not None or connection.held_up:
+                self._watch(connection)
+        return not len(self._monitors) and time.monotonic() < self._next_look
 
     def _time_left(self, now: float) -> float:
         """Until the next cycle, or until another look is worth while, s."""
@@ -165,7 +180,9 @@ class Server:
 
     def _serve(self, timeout: float) -> None:
         """Wait for clients at most so long, and give each one turn."""
-        ready = self._selector.select(timeout)
+        self._next_look = time.monotonic() + _LOOK_ROUND
+        wait = self._selector.select if self.settings.pace == "real-time" else self._selector.wait
+        ready = wait(timeout)
         if self._unserved:
             ready.sort(key=lambda pair: pair[0].data not in self._unserved)
             self._unserved = set()
@@ -189,12 +206,16 @@ class Server:
         if events & selectors.EVENT_WRITE:
             connection.flush()
         if events & selectors.EVENT_READ:
-            kind = self._kinds[connection]
-            for message in connection.receive():
-                kind.handle(connection, message)
-                if connection.lost is not None:
-                    break
+            self._hear(connection)
         self._watch(connection)
+
+    def _hear(self, connection: Connection) -> None:
+        """Take up what a client has sent."""
+        kind = self._kinds[connection]
+        for message in connection.receive():
+            kind.handle(connection, message)
+            if connection.lost is not None:
+                break
 
     def _watch(self, connection: Connection) -> None:
         """Wait for what matters with this client; drop it if it is lost."""
@@ -226,14 +247,11 @@ class Server:
         self.cycles += 1
         if self.cycles % settings.monitor_every == 0:
             self._monitors.show()
-        if settings.pace != "real-time":
-            self._game.begin_cycle()  # while percepts are written, sent and thought about
         self._agents.tell(percepts)
-        for connection in list(self._kinds):
-            connection.new_cycle()
+        for connection in [one for one in self._kinds if not one.new_cycle()]:
             self._watch(connection)
         if settings.pace != "real-time":
-            self._game.work_ahead()  # while they are thought about, if there was no other thread for it
+            self._game.work_ahead()  # while they are thought about
 
     def _check(self, now: float) -> None:
         self._next_check = now + _CHECK_EVERY

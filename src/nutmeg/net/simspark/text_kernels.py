@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.compiled import kernel
+from nutmeg.compiled import inlined, kernel
 from nutmeg.match.percept import EFFECTORS
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _fill(template: Text, values: Floats, out: Text) -> int:
     return finish(put_template(template, 0, len(template), values, 0, out, START), out)
 
 
-@kernel
+@inlined
 def put_template(text: Text, start: int, stop: int, values: Floats, first: int, out: Text, place: int) -> int:
     """Writes the template text[start:stop] with values from `first` on; returns where the text goes on."""
     for k in range(start, stop):
@@ -97,7 +97,7 @@ def put_template(text: Text, start: int, stop: int, values: Floats, first: int, 
     return place
 
 
-@kernel
+@inlined
 def put_text(text: Text, out: Text, place: int) -> int:
     """Writes a text; returns where it goes on."""
     out[place : place + len(text)] = text

@@ -72,7 +72,13 @@ class DropBall:
 class Select:
     """`(select (unum n)(team Left))`: whom `(kill)` and `(repos)` without a name mean."""
 
-    slot: int
+    slot: int | None
+    """None, which is `(select (unum -1))`, is nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectNext:
+    """`(select)`: the next one of those who play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,11 @@ class EndSimulation:
     """`(killsim)`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """What means nothing here or on the league's server: `(getAck)`, `(init)`, a player's `(battery x)`."""
+
+
 Command: TypeAlias = (
     PlacePlayer
     | PlaceBall
@@ -123,12 +134,14 @@ Command: TypeAlias = (
     | KickOff
     | DropBall
     | Select
+    | SelectNext
     | Kill
     | SendOff
     | SetTime
     | SetScore
     | SendFullState
     | EndSimulation
+    | Nothing
 )
 
 
@@ -140,25 +153,29 @@ class TrainerOrders:
     """In order."""
     problems: tuple[str, ...] = ()
     """What was ignored, and why."""
+    broken: bool = False
+    """Whether the message was no list of commands at all, whatever they are."""
 
 
 def read_commands(message: bytes) -> TrainerOrders:
     """The commands in a message."""
-    reading = sexpr.read(message)
+    reading = sexpr.read(message.rstrip(b"\0"))  # as C ends a text
     commands: list[Command] = []
     problems: list[str] = []
+    broken = reading.problem is not None
     for expression in reading.expressions:
         command = _command(expression)
         if command is not None:
             commands.append(command)
         else:
+            broken |= not isinstance(expression, list)
             problems.append(f"{sexpr.shown(expression, 80)} is not a trainer's command that is known here")
         if len(problems) >= MOST_PROBLEMS:
             problems.append("the rest of the message was not read")
             break
     if reading.problem is not None:
         problems.append(f"the message has {reading.problem}")
-    return TrainerOrders(commands=tuple(commands), problems=tuple(problems))
+    return TrainerOrders(commands=tuple(commands), problems=tuple(problems), broken=broken)
 
 
 def _command(expression: Expression) -> Command | None:
@@ -177,7 +194,9 @@ def _agent(words: list[Expression]) -> Command | None:
     if move is not None:
         return PlacePlayer(slot=slot, position=(move[0], move[1], move[2]), heading=move[3] + 90.0)
     position = _vector(fields.get(b"pos"))
-    return None if position is None else PlacePlayer(slot=slot, position=position)
+    if position is None:
+        return Nothing() if b"battery" in fields or b"temperature" in fields else None
+    return PlacePlayer(slot=slot, position=position)
 
 
 def _ball(words: list[Expression]) -> Command | None:
@@ -221,8 +240,11 @@ def _score(words: list[Expression]) -> Command | None:
 
 
 def _select(words: list[Expression]) -> Command | None:
-    slot = _slot(_fields(words))
-    return None if slot is None else Select(slot=slot)
+    if not words:
+        return SelectNext()
+    fields = _fields(words)
+    slot = _slot(fields)
+    return Select(slot=slot) if slot is not None or fields.get(b"unum") == [b"-1"] else None
 
 
 def _about_player(kind: type[Kill] | type[SendOff]) -> Callable[[list[Expression]], Command | None]:
@@ -252,6 +274,8 @@ _READERS: dict[bytes, Callable[[list[Expression]], Command | None]] = {
     b"score": _score,
     b"reqfullstate": _plain(SendFullState()),
     b"killsim": _plain(EndSimulation()),
+    b"getAck": _plain(Nothing()),
+    b"init": _plain(Nothing()),
 }
 
 
