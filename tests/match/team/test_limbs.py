@@ -132,6 +132,18 @@ def test_a_dive_ends_on_the_side_and_it_gets_up_again(side: str) -> None:
     assert {"dive", "fall", "get up", "steady", "stand"} <= one.seen
 
 
+@pytest.mark.parametrize("speed", [1.3, 1.6])
+def test_who_is_knocked_onto_its_back_gets_up_at_the_first_try(speed: float) -> None:
+    player = Alone()
+    player.run(0.9, Stand())
+    world = player.game.world
+    world.ground.world.qvel[int(world.ground.rate[int(world.seat_of[player.slot])])] -= speed
+    world.ground.world.touch()
+    player.run(4.4, Stand())
+    assert {"fall", "get up"} < player.seen
+    assert player.limbs.doing == "stand"
+
+
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_kick_with_either_foot_goes_far_and_straight_and_ends_on_its_feet(side: int) -> None:
     one = Alone()

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 ROBOT = "nao-spark"
 KINDS = ("type0", "type1", "type2", "type3", "type0")
 """What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
+GET_UPS = ("type0", "type0", "type2", "type3", "type0")
+"""Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
 CYCLE = 0.02
 """Of a percept [s]."""
 GRAVITY = 9.81
@@ -96,7 +98,7 @@ class Limbs:
             self._body,
             self._body.name,
             self._walker,
-            shipped_motions(ROBOT, kind),
+            shipped_motions(ROBOT, GET_UPS[robot_type]),
             settings=SkillSettings(step_left=STEP_LEFT),
             period=CYCLE,
         )
