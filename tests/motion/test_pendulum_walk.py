@@ -149,7 +149,7 @@ def test_the_equations_take_arrays_as_well_as_numbers() -> None:
     phi, half = rng.uniform(-1.0, 1.0, 50), rng.uniform(2.0, 3.0, 50)
     equations = {
         half_k: (half,),
-        filtered: (t, phi, share, -half, 0.1 * half),
+        filtered: (t, phi, share, 0.2 * half, -half, 0.1 * half),
         fraction: (phi, -half, half),
         exchanged: (half, t + 0.2),
         lifted_share: (t, share),
@@ -194,6 +194,19 @@ def test_steps_are_never_longer_than_allowed_and_stability_shortens_them() -> No
     walk.stability[:] = 0.0
     walk.advance((-9.0, 0.0, 0.0))
     assert walk.feet[0, 0, 0] == pytest.approx(walk.feet[0, 1, 0])
+
+
+def test_a_limit_of_change_turns_a_reversal_into_an_even_ramp_and_no_limit_is_the_papers_walk() -> None:
+    limited = PendulumWalkSettings(delta=0.5, step_change=0.1, side_delta=2.0)
+    walk = PendulumWalk(body_of("nao-spark"), [limited, PendulumWalkSettings(delta=0.5, side_delta=2.0)])
+    fast = walk.top_speed()[0]
+    for _ in range(40):
+        walk.advance(fast * (1, 1, 0))
+    np.testing.assert_allclose(walk.step[0], walk.step[1], rtol=1e-9)
+    before = walk.step.copy()
+    walk.advance(fast * (-1, -1, 0))
+    np.testing.assert_allclose(walk.step[0] - before[0], [-0.1 * 0.030, -0.2 * 0.025, 0.0], atol=1e-15)
+    np.testing.assert_allclose(walk.step[1], [0.0, -0.025, 0.0], atol=1e-9)
 
 
 def test_what_a_walk_cannot_do_is_refused_with_what_is_allowed() -> None:

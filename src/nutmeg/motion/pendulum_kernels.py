@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.compiled import kernel
+from nutmeg.motion.pendulum_settings import GRAVITY, SWAP, TURN_OF_FEET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,15 +42,10 @@ if TYPE_CHECKING:
     Integers = NDArray[np.intp]
     Records = NDArray[Any]
 
-GRAVITY = 9.80665
-SWAP = 3.0
-"""cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
 FIRST = -0.5
 """phi_start when the exchange has no solution."""
 END = 1 / (1 + math.exp(5.0))
 """The logistic curve at five units below its middle."""
-TURN_OF_FEET = 0.71
-"""How far a foot turns for each radian of its HipYawPitch."""
 
 
 @kernel
@@ -59,9 +55,10 @@ def half_k(z_torso: Number) -> Number:
 
 
 @kernel
-def filtered(step: Number, desired: Number, delta: Number, lowest: Number, highest: Number) -> Number:
-    """S1: step + delta (desired - step); S2: cropped to the longest steps."""
-    return np.minimum(np.maximum(step + delta * (desired - step), lowest), highest)
+def filtered(step: Number, desired: Number, delta: Number, most: Number, lowest: Number, highest: Number) -> Number:
+    """S1: step + delta (desired - step), a change of no more than `most`; S2: cropped to the longest steps."""
+    change = np.minimum(np.maximum(delta * (desired - step), -most), most)
+    return np.minimum(np.maximum(step + change, lowest), highest)
 
 
 @kernel
@@ -186,7 +183,7 @@ def advance(
     Args:
         walks: parameters, (N,) records.
         half: K of each, (N,).
-        steps: lowest and highest step sizes and delta for each, (3, N, 3).
+        steps: lowest and highest step sizes, delta and the largest change for each, (4, N, 3).
         wanted: m/s ahead, m/s to the left, rad/s to the left, (N, 3).
         period: of a cycle [s].
         phases: phi, phi_start and phi_end, (3, N); changed.
@@ -200,7 +197,8 @@ def advance(
         step_time = (phases[2, n] - phases[1, n]) * phi_length
         for i in range(3):
             desired = wanted[n, i] * step_time / (TURN_OF_FEET if i == 2 else 1.0)
-            step[n, i] = filtered(step[n, i], desired, steps[2, n, i], steps[0, n, i], steps[1, n, i])
+            lowest, highest, delta, most = steps[0, n, i], steps[1, n, i], steps[2, n, i], steps[3, n, i]
+            step[n, i] = filtered(step[n, i], desired, delta, most, lowest, highest)
         phases[0, n] += period / phi_length  # S3
         if phases[0, n] >= phases[2, n]:
             late = phases[0, n] - phases[2, n]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.errors import UsageError
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings, stacked
+from nutmeg.motion.pendulum_settings import GRAVITY, SWAP, TURN_OF_FEET, PendulumWalkSettings, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,14 +30,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-GRAVITY = 9.80665
-SWAP = 3.0
-"""cosh(K phi) at which the pendulums exchange."""
-TURN_OF_FEET = 0.71
-"""How far a foot turns for each radian of its HipYawPitch."""
 _TURNED = np.array([1.0, 1.0, TURN_OF_FEET])
 LEFT, RIGHT = 0, 1
-LOWEST, HIGHEST, DELTA = range(3)
+LOWEST, HIGHEST, DELTA, MOST = range(4)
 
 
 class PendulumWalk:
@@ -54,7 +49,7 @@ class PendulumWalk:
         self.parameters = stacked(walks)
         """Live: `adopt` changes them."""
         self._half_k: Array = np.zeros(self.count)
-        self._steps: Array = np.zeros((3, self.count, 3))
+        self._steps: Array = np.zeros((4, self.count, 3))
         self._rows = np.arange(self.count)
         self._derive(self._rows)
         self.step: Array = np.zeros((self.count, 3))
@@ -92,6 +87,7 @@ class PendulumWalk:
         steps[HIGHEST, rows], steps[LOWEST, rows] = highest, -highest
         steps[LOWEST, rows, 0] *= p.back_share[rows]
         steps[DELTA, rows] = np.clip(p.delta[rows, None] * pace, 0.0, 1.0)
+        steps[MOST, rows] = p.step_change[rows, None] * pace * highest
 
     @property
     def step_time(self) -> Array:

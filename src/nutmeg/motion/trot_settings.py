@@ -10,61 +10,50 @@ and heights of the fore and hind paths, length, lift, time, share on the ground)
 from __future__ import annotations
 
 import dataclasses
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from nutmeg.errors import UnknownNameError
-
-
-def _number(start: float, low: float, high: float, unit: str = "") -> float:
-    """A field with its allowed range and unit."""
-    value: float = field(default=start, metadata={"low": low, "high": high, "unit": unit})
-    return value
+from nutmeg.motion.bounded_numbers import check_numbers, number, range_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrotSettings:
     """Parameters of the trot; fore and hind legs have their own places, heights and lifts."""
 
-    step_x: float = _number(0.060, 0.0, 0.14, "m")
+    step_x: float = number(0.060, 0.0, 0.14, "m")
     """Longest way ahead of the trunk while a paw is on the ground."""
-    step_y: float = _number(0.040, 0.0, 0.10, "m")
+    step_y: float = number(0.040, 0.0, 0.10, "m")
     """Longest way aside likewise."""
-    step_turn: float = _number(0.40, 0.0, 1.0, "rad")
+    step_turn: float = number(0.40, 0.0, 1.0, "rad")
     """Largest turn likewise."""
-    back_share: float = _number(1.0, 0.1, 1.5)
+    back_share: float = number(1.0, 0.1, 1.5)
     """Longest way backward as a share of `step_x`."""
-    frequency: float = _number(1.6, 0.5, 3.0, "Hz")
+    frequency: float = number(1.6, 0.5, 3.0, "Hz")
     """Step cycles a second: each of the two pairs swings once in a cycle."""
-    duty: float = _number(0.58, 0.45, 0.80)
+    duty: float = number(0.58, 0.45, 0.80)
     """Share of a cycle in which a paw is on the ground."""
-    lift_fore: float = _number(0.016, 0.003, 0.05, "m")
+    lift_fore: float = number(0.016, 0.003, 0.05, "m")
     """How high fore paws are lifted."""
-    lift_hind: float = _number(0.021, 0.003, 0.05, "m")
+    lift_hind: float = number(0.021, 0.003, 0.05, "m")
     """How high hind paws are lifted."""
-    squareness: float = _number(0.0, 0.0, 1.0)
+    squareness: float = number(0.0, 0.0, 1.0)
     """Path of a swinging paw: 0 is half an ellipse, 1 a rectangle, values between are between."""
-    height_fore: float = _number(0.100, 0.070, 0.135, "m")
+    height_fore: float = number(0.100, 0.070, 0.135, "m")
     """Of the shoulders above the ground."""
-    height_hind: float = _number(0.100, 0.070, 0.135, "m")
+    height_hind: float = number(0.100, 0.070, 0.135, "m")
     """Of the hips above the ground."""
-    ahead_fore: float = _number(0.045, -0.03, 0.08, "m")
+    ahead_fore: float = number(0.045, -0.03, 0.08, "m")
     """Middle of the fore paws' paths ahead of the shoulders."""
-    ahead_hind: float = _number(-0.025, -0.06, 0.05, "m")
+    ahead_hind: float = number(-0.025, -0.06, 0.05, "m")
     """Middle of the hind paws' paths ahead of the hips."""
-    width_fore: float = _number(0.030, -0.01, 0.06, "m")
+    width_fore: float = number(0.030, -0.01, 0.06, "m")
     """Fore paws outside the shoulders."""
-    width_hind: float = _number(0.020, -0.01, 0.06, "m")
+    width_hind: float = number(0.020, -0.01, 0.06, "m")
     """Hind paws outside the hips."""
-    response: float = _number(0.15, 0.02, 1.0, "s")
+    response: float = number(0.15, 0.02, 1.0, "s")
     """Time in which steps come near to the wanted size: 63 % of the difference are gone in it."""
 
     def __post_init__(self) -> None:
-        for one in dataclasses.fields(self):
-            value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
-            if not (math.isfinite(value) and low <= value <= high):
-                unit = one.metadata["unit"]
-                raise ValueError(f"{one.name} is {value:g}; allowed is {f'{low:g}..{high:g} {unit}'.rstrip()}.")
+        check_numbers(self)
 
 
 AHEAD = (
@@ -77,7 +66,4 @@ ALL = tuple(one.name for one in dataclasses.fields(TrotSettings))
 
 def trot_range(name: str) -> tuple[float, float, str]:
     """The allowed range of a parameter and its unit."""
-    known = {one.name: one.metadata for one in dataclasses.fields(TrotSettings)}
-    if name not in known:
-        raise UnknownNameError("parameter of the trot", name, known)
-    return known[name]["low"], known[name]["high"], known[name]["unit"]
+    return range_of(TrotSettings, name, what="parameter of the trot")

@@ -27,12 +27,8 @@ MAX_X, MAX_Y, MAX_TURN = _at("max_step_x"), _at("max_step_y"), _at("max_step_tur
 Y_SHIFT, Y_SEP, Z_TORSO, Z_STEP = _at("y_shift"), _at("y_sep"), _at("z_torso"), _at("z_step")
 F_G, F_S, PHI_LENGTH, DELTA = _at("f_g"), _at("f_s"), _at("phi_length"), _at("delta")
 X_OFFSET, X_FACTOR, ERR_NORM, ERR_MAX = _at("x_offset"), _at("x_factor"), _at("err_norm"), _at("err_max")
-BACK_SHARE, SIDE_SPLIT, SIDE_DELTA, TURN_DELTA = (
-    _at("back_share"),
-    _at("side_split"),
-    _at("side_delta"),
-    _at("turn_delta"),
-)
+BACK_SHARE, SIDE_SPLIT = _at("back_share"), _at("side_split")
+SIDE_DELTA, TURN_DELTA, STEP_CHANGE = _at("side_delta"), _at("turn_delta"), _at("step_change")
 SENSING_DELAY, COM_X, COM_Y = _at("sensing_delay"), _at("com_x"), _at("com_y")
 TILT, TILT_X, LEAN_Y = _at("tilt"), _at("tilt_x"), _at("lean_y")
 GYRO_ANKLE_PITCH, GYRO_ANKLE_ROLL = _at("gyro_ankle_pitch"), _at("gyro_ankle_roll")
@@ -169,23 +165,24 @@ def place(g: Gait, n: int, stability: float):
 
 
 @wp.func
-def filtered(g: Gait, n: int, axis: int, desired: float, delta: float, lowest: float, highest: float):
+def filtered(g: Gait, n: int, axis: int, desired: float, pace: float, lowest: float, highest: float):
     """S1 and S2."""
     step = g.step[n, axis]
-    g.step[n, axis] = wp.clamp(step + wp.clamp(delta, 0.0, 1.0) * (desired - step), lowest, highest)
+    most = g.now[n, STEP_CHANGE] * pace * highest
+    change = wp.clamp(wp.clamp(g.now[n, DELTA] * pace, 0.0, 1.0) * (desired - step), -most, most)
+    g.step[n, axis] = wp.clamp(step + change, lowest, highest)
 
 
 @wp.func
 def advance(g: Gait, n: int, period: float, wanted: wp.vec3):
     """S1 to S7: step sizes and phases."""
     seconds = step_time(g, n)
-    delta = g.now[n, DELTA]
     top = g.now[n, MAX_X]
-    filtered(g, n, 0, wanted[0] * seconds, delta, -top * g.now[n, BACK_SHARE], top)
+    filtered(g, n, 0, wanted[0] * seconds, 1.0, -top * g.now[n, BACK_SHARE], top)
     top = g.now[n, MAX_Y]
-    filtered(g, n, 1, wanted[1] * seconds, delta * g.now[n, SIDE_DELTA], -top, top)
+    filtered(g, n, 1, wanted[1] * seconds, g.now[n, SIDE_DELTA], -top, top)
     top = g.now[n, MAX_TURN]
-    filtered(g, n, 2, wanted[2] * seconds / TURNED, delta * g.now[n, TURN_DELTA], -top, top)
+    filtered(g, n, 2, wanted[2] * seconds / TURNED, g.now[n, TURN_DELTA], -top, top)
     g.phases[n, 0] = g.phases[n, 0] + period / g.now[n, PHI_LENGTH]
     if g.phases[n, 0] >= g.phases[n, 2]:
         late = g.phases[n, 0] - g.phases[n, 2]
