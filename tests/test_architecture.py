@@ -12,7 +12,7 @@ import nutmeg
 
 SOURCE = Path(nutmeg.__file__).parent
 CHAPTERS = ("body", "engine", "motion", "search", "reality", "learning", "match", "net", "view")
-FOUNDATIONS = frozenset({"compiled", "errors", "json_values", "settings", "recording", "runs"})
+FOUNDATIONS = frozenset({"closing", "compiled", "errors", "json_lines", "json_values", "settings", "recording", "runs"})
 """Beside the chapters; every chapter may use them."""
 OUTERMOST = frozenset({"cli", "live", "terminal", "commands", "benchmark", "reproduce", "__main__"})
 """May use everything; used by no chapter."""

@@ -10,11 +10,12 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the machine lacks something, 1
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from nutmeg import __version__
-from nutmeg.errors import NutmegError, UnknownNameError
+from nutmeg.errors import NutmegError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +66,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nnutmeg: interrupted.\n")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
+    except ImportError as error:  # Ctrl-C while a compiled library was loading
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        sys.stderr.write("\nnutmeg: interrupted.\n")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read this has gone; the rest, written at exit, must not complain about it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a disk or a network that fails where no command expects it
+        place = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"nutmeg: {place}{error.strerror or error}.\n")
+        return NutmegError.exit_code
+    except MemoryError:
+        sys.stderr.write("nutmeg: there is not enough memory for this. Ask for less, or end other programs.\n")
+        return NutmegError.exit_code
 
 
 def _run(name: str, rest: list[str]) -> int:
@@ -84,6 +97,8 @@ def _run(name: str, rest: list[str]) -> int:
         arguments = tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
     except SystemExit as stop:  # tyro has printed help or a usage error
         return 0 if not stop.code else 2
+    if (getattr(arguments, "seed", None) or 0) < 0:
+        raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
     terminal = Terminal(json=arguments.json)
     result = module.run(arguments, terminal)
     terminal.finish(result)

@@ -96,5 +96,5 @@ def listing(kind: str, known: Iterable[str], *, most: int = 40) -> str:
 def _plural(kind: str) -> str:
     """The plural of a kind of thing: `bodies`, `keys`, `motors of nao-v6`."""
     thing, *of = re.split(r"(?= (?:of|in) )", kind, maxsplit=1)
-    many = f"{thing[:-1]}ies" if re.search(r"[^aeiou]y$", thing) else f"{thing}s"
+    many = f"{thing[:-1]}ies" if re.search(r"[^aeiou]y$", thing) else f"{thing.removesuffix('s')}s"
     return many + "".join(of)

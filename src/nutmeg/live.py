@@ -10,6 +10,7 @@ the director (`Watching.drive`), those about the pace go to the clock.
 
 from __future__ import annotations
 
+import math
 import signal
 import tempfile
 import time
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from nutmeg.engine.clock import RealTime
 from nutmeg.engine.schedule import Schedule
 from nutmeg.engine.trace import TraceWriter
-from nutmeg.errors import SimulationError
+from nutmeg.errors import SimulationError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,6 +93,11 @@ class Watching:
     """A run whose `seconds` are not given stops simulating after this time; the page stays until Ctrl-C [s]."""
     on_end: Callable[[], object] | None = None
     """Called when the run has ended by itself and its recording is finished, while the page may still be open."""
+
+    def __post_init__(self) -> None:
+        """Refuses a time that never ends."""
+        if not 0 <= self.seconds < math.inf:
+            raise UsageError(f"--seconds is {self.seconds:g}; a number of seconds is needed, or 0 for no end.")
 
 
 class PageClock(RealTime):
@@ -205,7 +211,7 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             run.close()
             if viewer is not None:
                 viewer.stop()
-        if how.record:
+        if how.record and how.record.exists():  # somebody may have ended it before its first moment
             terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
         url = viewer.url if viewer else None
         return {"url": url, "simulated_s": run.time, "late_s": clock.lost, "recording": how.record}

@@ -36,6 +36,7 @@ from typing import Any
 
 import nutmeg
 from nutmeg.errors import FileError, UsageError
+from nutmeg.json_lines import append_lines
 from nutmeg.json_values import plain
 
 FORMAT = 1
@@ -74,15 +75,7 @@ class Run:
 
     def log(self, **entry: object) -> None:
         """Adds a line to the log."""
-        path = self.folder / LOG
-        line = json.dumps({"time": _now(), **_plain(entry)}).encode() + b"\n"
-        with _writing(path), path.open("a+b", buffering=0) as file:
-            file.seek(0)
-            whole = file.read().rfind(b"\n") + 1  # a run that was killed may have left half a line
-            file.truncate(whole)
-            if file.write(line) < len(line):  # a disk that is nearly full takes a part
-                file.truncate(whole)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append_lines(self.folder / LOG, [{"time": _now(), **_plain(entry)}])
 
 
 @contextlib.contextmanager
@@ -186,6 +179,8 @@ def _installed(name: str) -> str:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     path = folder / LOCK
+    if folder.is_file():
+        raise FileError(folder, "is a file, but a run needs a folder. Name another with --output.")
     with _writing(path):
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -275,8 +270,10 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        advice = "make room, and run it again" if full else "choose a folder in which you may write"
         raise FileError(
-            path, f"cannot be written: {error.strerror}. What was saved before is safe; make room, and run it again."
+            path, f"cannot be written: {error.strerror}. What was saved before is safe; {advice}."
         ) from None
 
 

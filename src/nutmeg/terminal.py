@@ -6,7 +6,9 @@ output gets one JSON object as its last line.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rich.progress import Progress
+
+
+PIPED = 200
+"""Columns of tables that go to a file or another program, which do not tell how wide they are."""
 
 
 class Terminal:
@@ -26,6 +32,8 @@ class Terminal:
     def __init__(self, *, json: bool = False) -> None:
         self.json = json
         self.console = Console(stderr=json, highlight=False)
+        if not self.console.is_terminal and "COLUMNS" not in os.environ:
+            self.console.width = PIPED
 
     def say(self, text: str) -> None:
         """A line for people; Rich markup is understood."""
@@ -54,7 +62,14 @@ class Terminal:
 
         console = Console(stderr=True, highlight=False)
         parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        return Progress(*parts, console=console, transient=True)
+        return Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
+
+    @contextlib.contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """A progress bar for work that calls back with how much is done, and of how much."""
+        with self.progress() as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
     def finish(self, result: Mapping[str, Any] | None) -> None:
         """Prints the result as JSON if that was asked for."""

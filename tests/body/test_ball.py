@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from nutmeg.body.ball import BallSettings, add_ball, ball_names, damping_ratio, load_ball
-from nutmeg.body.field import add_field, load_field
+from nutmeg.body.field import load_field
+from nutmeg.body.field_geoms import add_field
 from nutmeg.errors import FileError, UnknownNameError
 
 STEPS = (0.001, 0.002, 0.004, 0.005)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from nutmeg.body.ball import add_ball, ball_names, load_ball
-from nutmeg.body.field import FOLDER, add_field, field_names, load_field
+from nutmeg.body.field import FOLDER, field_names, load_field
+from nutmeg.body.field_geoms import add_field
 from nutmeg.errors import FileError, UnknownNameError
 
 PITCHES = ["spl2011", "spl2025", "sim3d", "sim3d-21x14", "sim3d-12x8"]

@@ -187,6 +187,26 @@ def test_wrong_values_are_told(options: list[str], said: str, capsys: pytest.Cap
     assert said in capsys.readouterr().err
 
 
+def test_a_player_of_ones_own_that_fails_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("class Bad:\n    def __init__(self, *_): pass\n    def act(self, percept): return 1 / 0\n")
+    with Server(
+        ServedGame(load_rules("sim3d"), seed=1, players=1), ServerSettings(agent_port=0, monitor_port=0)
+    ) as server:
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        call = ["agents", "Ours", "--player", f"{own}:Bad", "--players", "1", "--port", str(server.agent_port)]
+        assert main(call) == 1
+        server.stop()
+        thread.join()
+    said = capsys.readouterr().err
+    assert "number 1 of 'Ours' failed." in said
+    assert "own.py, line 3: ZeroDivisionError" in said
+    assert "Traceback" not in said
+
+
 @pytest.mark.slow
 def test_a_team_of_ours_plays_over_the_socket_until_the_server_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     game = ShortGame(load_rules("sim3d"), seed=1, players=2)

@@ -72,9 +72,6 @@ class StandInGame:
     def prepare_seat(self, robot_type: int) -> None:
         self.seats_asked_for += not self.has_seat(robot_type)
 
-    def begin_cycle(self) -> None:
-        pass
-
     def work_ahead(self) -> None:
         pass
 

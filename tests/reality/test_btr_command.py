@@ -15,7 +15,7 @@ from nutmeg.body.identified import read_body
 from nutmeg.cli import main
 from nutmeg.motion.sinusoid import read_gait
 
-ENDS_ITSELF = Path(__file__).parent / "ends_itself"
+ALTERED = Path(__file__).parents[1] / "altered"
 PENDULUM = Path(__file__).parents[2] / "examples" / "pendulum"
 GAIT = """
 [gaits.sway]
@@ -100,7 +100,7 @@ def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: p
 def started(file: Path, folder: Path, *words: str, ends: str = "") -> subprocess.Popen[str]:
     """The command in a process of its own, which may end itself while it searches its first simulations."""
     command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(folder), "--json", *words]
-    own = {"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": f"{ends} 00-simulations"} if ends else {}
+    own = {"PYTHONPATH": str(ALTERED), "END_WITH": f"{ends} 00-simulations"} if ends else {}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
 
 

@@ -224,7 +224,7 @@ SWITCHES += ("--disable-component-update", "--disable-sync", "--use-gl=angle", "
 SWITCHES += ("--enable-unsafe-swiftshader",)
 PATIENCE = 180_000
 """How long a browser may take for anything [ms]: drawn in software beside other work, a page takes its time."""
-PLAIN_LIGHT = Path(__file__).parent / "plain_light"
+ALTERED = Path(__file__).parents[1] / "altered"
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def daylight_page(chromium: Any) -> Iterator[Any]:
 @pytest.fixture
 def browser_page(daylight_page: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same, for pages that are drawn in plain light: ten times faster, and quick to come up."""
-    spec = importlib.util.spec_from_file_location("plain_light", PLAIN_LIGHT / "sitecustomize.py")
+    spec = importlib.util.spec_from_file_location("altered", ALTERED / "sitecustomize.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -267,6 +267,7 @@ def browser_page(daylight_page: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     import nutmeg.view.stage
 
     monkeypatch.setattr(nutmeg.view.stage, "_light", module.plain(nutmeg.view.stage._light))
-    paths = [str(PLAIN_LIGHT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("PLAIN_LIGHT", "1")
     return daylight_page

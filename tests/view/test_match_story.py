@@ -9,7 +9,7 @@ import pytest
 from nutmeg.match.play_modes import PlayMode
 from nutmeg.recording import Recording
 from nutmeg.view.film import Film
-from nutmeg.view.match_story import MatchStory, clock_text, is_match, robot_named
+from nutmeg.view.match_story import MatchStory, clock_text, is_match
 
 
 @pytest.fixture
@@ -71,12 +71,10 @@ def test_events_are_remembered_for_a_while(story: MatchStory) -> None:
     assert story.last_told(goal["time"] + 0.5, 0.2) is None
 
 
-def test_clocks_and_robots_are_written_as_people_do() -> None:
+def test_clocks_are_written_as_people_do() -> None:
     assert clock_text(0.0) == "0:00"
     assert clock_text(64.999) == "1:04"
     assert clock_text(4.9999999) == "0:05"
-    assert robot_named(13.0) == "right3"
-    assert robot_named(-1.0) == ""
 
 
 def test_a_film_of_a_match_has_its_robots(match_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import EnvironmentProblem
+from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.view.process import start_viewer_process
 from nutmeg.view.server import check_port, open_server, serve_recording
 
@@ -35,7 +35,13 @@ def test_a_server_listens_on_this_machine_only_and_says_nothing(capfd: pytest.Ca
     assert capfd.readouterr().out == ""
 
 
-@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("203.0.113.7", 0), ("no.such.host.invalid", 0)])
-def test_an_impossible_address_is_refused(host: str, port: int) -> None:
+@pytest.mark.parametrize(("host", "port"), [("203.0.113.7", 0), ("no.such.host.invalid", 0)])
+def test_an_address_of_another_machine_is_refused(host: str, port: int) -> None:
     with pytest.raises(EnvironmentProblem):
+        check_port(host, port)
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("127.0.0.1", -1), ("", 0)])
+def test_what_is_no_address_at_all_is_a_wrong_call(host: str, port: int) -> None:
+    with pytest.raises(UsageError):
         check_port(host, port)

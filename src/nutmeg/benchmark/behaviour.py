@@ -51,8 +51,6 @@ def _matches(seconds: float) -> Row:
         name=f"behaviour, {players} v {players}, symbolic vision, {MATCHES} matches",
         value=value,
         unit=CORE,
-        peer="",
-        ratio=None,
         target=f">= {TARGET:,.0f}",
         met=value >= TARGET,
     )
@@ -76,8 +74,6 @@ def _pictures(seconds: float) -> Row:
         name=f"behaviour, pictures of the cameras, {eyes.cameras.width} x {eyes.cameras.height}",
         value=value,
         unit="pictures/s, CPU time of one core",
-        peer="",
-        ratio=None,
         target=f">= {PICTURES_TARGET:,.0f}",
         met=value >= PICTURES_TARGET,
     )
@@ -97,7 +93,7 @@ def alone(seconds: float) -> list[Row]:
 
     value = _best(play, seconds)
     name = f"behaviour, {rules.match.players} v {rules.match.players}, one match, players in Python"
-    return [Row(name=name, value=value, unit=CORE, peer="", ratio=None, target="")]
+    return [Row(name=name, value=value, unit=CORE)]
 
 
 def _best(play: Callable[[], float], seconds: float) -> float:

@@ -60,7 +60,7 @@ def frames(size: tuple[int, int], seconds: float) -> list[Row]:
 def _row(name: str, period: float, plain: float | None) -> Row:
     peer = "" if plain is None else f"drawn alone {1 / plain:,.0f}"
     ratio = None if plain is None else plain / period
-    return Row(name=name, value=1 / period, unit="frames/s of a core", peer=peer, ratio=ratio, target="")
+    return Row(name=name, value=1 / period, unit="frames/s of a core", peer=peer, ratio=ratio)
 
 
 def _scene() -> Scene:

@@ -20,18 +20,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nutmeg.closing import Closing
 from nutmeg.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from types import TracebackType
 
 HOST = "127.0.0.1"
 START_WITHIN = 60.0
 """How long a scheduler or a worker may take to start, on a busy machine [s]."""
 
 
-class LocalCluster:
+class LocalCluster(Closing):
     """A scheduler and workers as processes of their own.
 
     Args:
@@ -53,14 +53,6 @@ class LocalCluster:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> LocalCluster:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def scheduler(self) -> subprocess.Popen[bytes]:

@@ -35,8 +35,6 @@ def many_worlds() -> list[Row]:
         name=f"memory of {WORLDS:,} worlds of nao-v6",
         value=used,
         unit="GB",
-        peer="",
-        ratio=None,
         target=target,
         met=used < WORLDS_GB,
     )
@@ -63,8 +61,6 @@ def recording_size() -> list[Row]:
         name=f"recording, {MINUTES} min of {ROBOTS} nao-v6 at 50 Hz",
         value=size,
         unit="MB",
-        peer="",
-        ratio=None,
         target=f"< {RECORDING_MB:g} MB",
         met=size < RECORDING_MB,
     )
@@ -113,7 +109,6 @@ def viewer_memory() -> list[Row]:
         value=100 * growth,
         unit="%",
         peer=f"{first / 1e6:.0f} MB after the first hour",
-        ratio=None,
         target=f"< {100 * VIEWER_GROWTH:g} %",
         met=growth < VIEWER_GROWTH,
     )

@@ -13,11 +13,11 @@ class Row:
     name: str
     value: float
     unit: str
-    peer: str
+    peer: str = ""
     """What it is compared with, with the peer's own value."""
-    ratio: float | None
+    ratio: float | None = None
     """Ours over the peer's; None where there is nothing to compare with."""
-    target: str
+    target: str = ""
     """The promise, e.g. `ratio >= 0.85`; empty where there is none."""
     met: bool | None = None
     """Whether the promise is kept."""

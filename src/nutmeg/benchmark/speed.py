@@ -85,7 +85,6 @@ def _rows(name: str, scene: Scene, ours: float, bare: float, target: float) -> l
             unit="x",
             peer=f"bare mj_step {bare * scene.timestep:,.1f}",
             ratio=ratio,
-            target="",
         ),
     ]
 

@@ -117,8 +117,6 @@ def one_cycle(seconds: float) -> list[Row]:
         name="walk, one robot's control cycle",
         value=fastest,
         unit="ms",
-        peer="",
-        ratio=None,
         target=f"< {CYCLE_TARGET:g} ms",
         met=fastest < CYCLE_TARGET,
     )
@@ -188,4 +186,4 @@ class _WalkedAndBare:
 
 
 def _row(name: str, value: float, unit: str) -> Row:
-    return Row(name=name, value=value, unit=unit, peer="", ratio=None, target="")
+    return Row(name=name, value=value, unit=unit)

@@ -30,7 +30,8 @@ from nutmeg.body.adjustment import AdjustedRobot, Adjustment, adjusted_physics, 
 from nutmeg.body.ball import add_ball, load_ball
 from nutmeg.body.build import GREY, ROOT, build
 from nutmeg.body.catalogue import load_robot
-from nutmeg.body.field import add_field, load_field
+from nutmeg.body.field import load_field
+from nutmeg.body.field_geoms import add_field
 from nutmeg.body.geometry import heading
 from nutmeg.body.objects import ObjectSettings, add_object
 from nutmeg.body.physics import PROFILES, Physics, profile

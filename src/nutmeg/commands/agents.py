@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import queue
 import threading
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.errors import UsageError
+from nutmeg.errors import NutmegError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,8 @@ class Arguments:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
+    if not 1 <= arguments.port <= 65535:
+        raise UsageError(f"--port is {arguments.port}; ports are 1 to 65535.")
     players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
@@ -107,13 +110,18 @@ def _play(
     player: Player,
     ended: queue.SimpleQueue[tuple[int, int | Exception]],
 ) -> None:
+    from nutmeg.match.driver import PlayerError
     from nutmeg.net.simspark.agent import Agent
 
     try:
         with Agent(*where, team=team, number=number, robot_type=getattr(player, "robot_type", 0)) as agent:
             ended.put((number, agent.play(player)))
-    except Exception as error:  # noqa: BLE001 (raised again by who started this thread)
+    except (NutmegError, OSError) as error:
         ended.put((number, error))
+    except Exception as error:  # noqa: BLE001 (raised again by who started this thread)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{place.filename}, line {place.lineno}: {type(error).__name__}: {error}"
+        ended.put((number, PlayerError(f"number {number} of {team!r} failed. {told}")))
 
 
 def chosen_numbers(text: str, players: int) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 import tyro
 
 from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
+from nutmeg.commands.resumable import command_line
 from nutmeg.errors import NutmegError, UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     settings = _changed(read_btr(arguments.config), arguments)
     folder = arguments.output or new_folder(Path("runs"), "btr")
-    command = _words(arguments)
+    command = command_line("btr", arguments)
     again = resume_command(command, folder)
     began = time.monotonic()
     try:
@@ -78,17 +79,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         if (folder / "run.json").exists():
             terminal.say(f"The run is saved. Go on with:  {again}")
         raise
-
-
-def _words(arguments: Arguments) -> list[str]:
-    """The command line that these arguments are."""
-    words = ["nutmeg", "btr", str(arguments.config)]
-    for name in ("seed", "mode", "iterations", "cluster", "output"):
-        if (value := getattr(arguments, name)) not in (None, ""):
-            words += [f"--{name}", str(value)]
-    if arguments.threads != 1:
-        words += ["--threads", str(arguments.threads)]
-    return [*words, "--json"] if arguments.json else words
 
 
 def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:

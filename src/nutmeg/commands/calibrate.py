@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from nutmeg.commands.outputs import check_output, writing
 from nutmeg.errors import FileError, UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Calibrates, writes file and report, and prints what was found."""
+    from nutmeg.body.field import load_field
     from nutmeg.match.behaviour.calibration import calibrate
     from nutmeg.match.behaviour.settings import load_behaviour, write_behaviour
     from nutmeg.view.calibration_report import calibration_report
@@ -54,6 +56,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     if not arguments.out.name.endswith(".toml"):
         raise UsageError(f"--out is {arguments.out}; it must be a name that ends in .toml.")
+    with writing(arguments.out):
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    check_output(arguments.out)
+    if arguments.field is not None:
+        load_field(arguments.field)  # says which there are
     recordings, base, began = found_recordings(arguments.from_), load_behaviour(arguments.base), time.perf_counter()
     with terminal.console.status(f"calibrating from {len(recordings)} recordings"):
         found = calibrate(recordings, base=base, seed=arguments.seed, field=arguments.field)
@@ -61,11 +68,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         found, recordings, command=command_of(arguments), seconds=time.perf_counter() - began, seed=arguments.seed
     )
     page = arguments.out.with_suffix(".html")
-    try:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    with writing(arguments.out):
         write_behaviour(found.settings, arguments.out)
-    except OSError as error:
-        raise FileError(arguments.out, f"the numbers cannot be written: {error.strerror}.") from None
     write_report(page, report)
     _show(found, terminal)
     terminal.say(f"numbers: {arguments.out}; report: {page}")
@@ -80,8 +84,12 @@ def found_recordings(given: tuple[Path, ...]) -> list[Path]:
     for path in given:
         if not path.exists():
             raise FileError(path, "is not there; needed is a recording of a match.")
-        inside = [] if (path / "manifest.toml").exists() or path.is_file() else sorted(path.glob("*.nutmeg"))
-        found += inside or [path]
+        if path.is_file() or (path / "manifest.toml").exists():
+            found.append(path)
+        elif inside := sorted(path.glob("*.nutmeg")):
+            found += inside
+        else:
+            raise FileError(path, "has no recordings in it; name one, or the folder that holds them (NAME.nutmeg).")
     return found
 
 

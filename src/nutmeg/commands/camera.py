@@ -14,6 +14,7 @@ example: nutmeg camera nao-v6 --out camera.png
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tyro
 
+from nutmeg.commands.outputs import check_output, writing
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,8 +88,21 @@ class Arguments:
     """Print one JSON object as the last line."""
 
 
+def _check(arguments: Arguments) -> None:
+    """Refuses what cannot be drawn or written, before anything is drawn."""
+    if arguments.fit_data is None:
+        check_output(arguments.out, ".png")
+    if not all(arguments.size) and any(arguments.size):
+        raise UsageError(f"--size is {arguments.size[0]} {arguments.size[1]}; give both numbers, or 0 0.")
+    if not math.isfinite(arguments.turn):
+        raise UsageError(f"--turn is {arguments.turn:g}; needed is a finite number [rad/s].")
+    if arguments.moments < 1:
+        raise UsageError(f"--moments is {arguments.moments}; allowed is 1 or more.")
+
+
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Takes the pictures."""
+    _check(arguments)
     if arguments.fit_data is not None:
         from nutmeg.commands.camera_pictures import save_pictures
 
@@ -122,12 +137,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     else:
         shown = [Panel(picture=p, label=s["label"], note=s["note"]) for p, s in zip(pictures, shots, strict=True)]
         sheet = panels(shown, around=ball)
-    try:
-        Image.fromarray(sheet).save(arguments.out)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{arguments.out} cannot be written: {error}. Name a PNG file in a folder that exists."
-        ) from None
+    with writing(arguments.out) as path:
+        Image.fromarray(sheet).save(path)
     terminal.say(
         f"wrote {arguments.out}. Numbers of the camera: {settings.source or 'a pinhole with a perfect sensor'}."
     )

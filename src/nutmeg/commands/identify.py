@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
+from nutmeg.commands.resumable import command_line, resumable_run
 from nutmeg.errors import UsageError
 from nutmeg.json_values import finite
 
@@ -63,7 +64,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Identifies, or goes on with it."""
     from nutmeg.reality.chosen_files import check_apart
     from nutmeg.reality.identification import Identification
-    from nutmeg.runs import new_folder, open_run
+    from nutmeg.runs import new_folder
 
     checked_threads(arguments.threads)
     settings = _settings(arguments)
@@ -72,17 +73,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     check_apart(train, held_out)
     fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=arguments.threads)
     folder = arguments.output or new_folder(Path("runs"), "identify")
-    command = _command(arguments, folder)
-    with open_run(
-        folder, command=command, seed=seed, configuration=_described(settings, train, held_out), copy=arguments.config
+    with resumable_run(
+        folder,
+        terminal,
+        saved="finished generation",
+        command=command_line("identify", dataclasses.replace(arguments, output=folder)),
+        seed=seed,
+        configuration=_described(settings, train, held_out),
+        copy=arguments.config,
     ) as opened:
-        if opened.resumed:
-            terminal.say(f"going on in {folder}.")
-        try:
-            return _identify(fit, settings, opened, arguments, terminal)
-        except KeyboardInterrupt:
-            terminal.say(f"interrupted; every finished generation is saved. To go on:\n  {opened.resume_command}")
-            raise
+        return _identify(fit, settings, opened, arguments, terminal)
 
 
 def _settings(arguments: Arguments) -> IdentifySettings:
@@ -138,22 +138,6 @@ def _content(files: Files) -> dict[str, str]:
             digest.update(part.read_bytes())
         out["#".join([str(path), *(p for p in parts if p != "*")])] = digest.hexdigest()
     return out
-
-
-def _command(arguments: Arguments, folder: Path) -> list[str]:
-    """The command that makes this run again."""
-    words = ["nutmeg", "identify", str(arguments.config)]
-    for name in ("train", "held_out"):
-        if given := getattr(arguments, name):
-            words += [f"--{name.replace('_', '-')}", *given]
-    for name in ("seed", "evaluations"):
-        if getattr(arguments, name) is not None:
-            words += [f"--{name}", str(getattr(arguments, name))]
-    if arguments.threads != 1:
-        words += ["--threads", str(arguments.threads)]
-    if arguments.cluster:
-        words += ["--cluster", arguments.cluster]
-    return [*words, "--output", str(folder), *(["--json"] if arguments.json else [])]
 
 
 def _identify(

@@ -12,11 +12,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+from nutmeg.closing import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from nutmeg.net.simspark.limits import Report
 
@@ -28,7 +29,7 @@ PATIENCE = 10.0
 """How long the end waits for whoever reads, s."""
 
 
-class Journal:
+class Journal(Closing):
     """Writes lines down, as far as somebody reads them.
 
     Args:
@@ -79,11 +80,3 @@ class Journal:
     def _work(self) -> None:
         while (line := self._lines.get()) is not None:
             self._write(line)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

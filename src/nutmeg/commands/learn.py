@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from nutmeg.commands.evaluators import checked_threads
+from nutmeg.commands.resumable import command_line, resumable_run
 from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ CHANGED = (
     "actuation",
 )
 """Options that stand for the settings of the same name."""
+MOST_TRIALS = 1000
+"""Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
 
@@ -108,26 +111,23 @@ class Arguments:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Learns, or goes on with it."""
     from nutmeg.learning.learn import WalkLearning
-    from nutmeg.runs import open_run
 
     checked_threads(arguments.threads)
+    if not 1 <= arguments.trials <= MOST_TRIALS:
+        raise UsageError(f"--trials is {arguments.trials}; allowed is 1 to {MOST_TRIALS}.")
     settings = _settings(arguments)
     learning = WalkLearning(settings)
     folder = arguments.output or Path("runs") / f"learn-{settings.task}-{settings.seed}"
-    with open_run(
+    with resumable_run(
         folder,
-        command=_command(arguments, folder),
+        terminal,
+        saved="finished generation",
+        command=command_line("learn", dataclasses.replace(arguments, output=folder)),
         seed=settings.seed,
         configuration=_described(settings, learning),
         copy=arguments.config,
     ) as opened:
-        if opened.resumed:
-            terminal.say(f"going on in {folder}.")
-        try:
-            return _learn(learning, opened, arguments, terminal)
-        except KeyboardInterrupt:
-            terminal.say(f"interrupted; every finished generation is saved. To go on:\n  {opened.resume_command}")
-            raise
+        return _learn(learning, opened, arguments, terminal)
 
 
 def _settings(arguments: Arguments) -> LearnSettings:
@@ -150,17 +150,6 @@ def _described(settings: LearnSettings, learning: WalkLearning) -> dict[str, obj
         del table[key]
     course = dataclasses.asdict(read_course(learning.task.course)) if learning.task.course else {}
     return {**table, "course_content": course, "start_content": learning.before.as_tables()}
-
-
-def _command(arguments: Arguments, folder: Path) -> list[str]:
-    """The command that makes this run again."""
-    words = ["nutmeg", "learn", *([str(arguments.config)] if arguments.config else [])]
-    for name in (*CHANGED, "threads", "cluster", "trials"):
-        value = getattr(arguments, name)
-        if value not in (None, "") and (name, value) not in (("threads", 1), ("trials", 20)):
-            words += [f"--{name}", str(value)]
-    words += ["--output", str(folder)]
-    return [*words, *([] if arguments.video else ["--no-video"]), *(["--json"] if arguments.json else [])]
 
 
 def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -287,14 +276,13 @@ def _film(learned: LearnedWalk, learning: WalkLearning, path: Path, terminal: Te
     """Films the learned walk; a computer without a renderer learns all the same, and is told what it lacks."""
     from nutmeg.view.walk_video import film_walk
 
-    with terminal.progress() as bar:
-        task = bar.add_task("filming", total=None)
+    with terminal.counting("filming") as on_progress:
         try:
             film_walk(
                 learned.walk,
                 path,
                 actuation=learning.settings.actuation,
-                on_progress=lambda done, total: bar.update(task, completed=done, total=total),
+                on_progress=on_progress,
             )
         except EnvironmentProblem as error:
             terminal.warn(f"there is no video of the walk, everything else is there: {error}")

@@ -31,8 +31,9 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Packs the recording."""
-    from nutmeg.recording import pack
+    from nutmeg.recording import Recording, pack
 
+    Recording.open(arguments.folder)  # says what is wrong with one that nobody could read
     pack(arguments.folder, arguments.output, overwrite=arguments.overwrite)
     size = arguments.output.stat().st_size
     terminal.say(f"wrote {arguments.output}: {size / 1e6:.1f} MB.")

@@ -36,6 +36,9 @@ class Arguments:
     """The right team. If left out, holonomic, or attacker-keeper in the behavioural world."""
     field: str = ""
     """What is played on; sim3d, or spl2011 in the behavioural world, if left out."""
+    rules: str = ""
+    """The rule book: a name, or a TOML file; if left out, sim3d, or spl2011 in the behavioural world on pitches with
+    penalty marks."""
     walk: str = "final"
     """How robots walk in the physical world whose team is not a walk."""
     behaviour: str = "nao"

@@ -7,10 +7,12 @@ driver.run()
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nutmeg.body.field import load_field
 from nutmeg.errors import UsageError
 from nutmeg.match.deciders import is_decider, read_decide, title_of
 from nutmeg.match.driver import Driver
@@ -58,7 +60,7 @@ def check(arguments: Arguments) -> None:
         raise UsageError(f"--players is {arguments.players}; a team has 1 to {MOST_PLAYERS}.")
     if not 0 < arguments.half < LONGEST_HALF:
         raise UsageError(f"--half is {arguments.half:g} s; a half takes more than 0 and less than {LONGEST_HALF:g} s.")
-    if not arguments.seconds >= 0:
+    if not 0 <= arguments.seconds < math.inf:
         raise UsageError(f"--seconds is {arguments.seconds:g}; 0 plays the whole match, a shorter one takes some time.")
     rules_of(arguments)
     if arguments.world == BEHAVIOURAL:
@@ -74,6 +76,7 @@ def _check_physical(arguments: Arguments) -> None:
         if getattr(arguments, option):
             raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
     for team in teams_of(arguments):
+        _check_complete(team)
         if is_decider(team):
             read_decide(team)
         read_walk(arguments.walk if is_decider(team) else team).for_robot(ROBOT)
@@ -84,6 +87,7 @@ def _check_behavioural(arguments: Arguments) -> None:
     from nutmeg.match.behaviour.settings import load_behaviour
 
     for team in teams_of(arguments):
+        _check_complete(team)
         read_decide(team)
     load_behaviour(_named(arguments.behaviour))
     if arguments.eyes:
@@ -94,9 +98,23 @@ def _check_behavioural(arguments: Arguments) -> None:
         )
 
 
+def _check_complete(team: str) -> None:
+    """Refuses the file of a player without the name of the function in it."""
+    if team.endswith(".py"):
+        raise UsageError(f"{team} is a file; name the function in it that decides, too: {team}:decide.")
+
+
+def book_of(arguments: Arguments) -> str:
+    """The rule book that was asked for, or that of the world; the 3D simulation league's needs no penalty mark."""
+    if arguments.rules:
+        return arguments.rules
+    marked = load_field(field_of(arguments)).penalty_mark_distance > 0
+    return RULES[arguments.world] if marked else RULES["physical"]
+
+
 def rules_of(arguments: Arguments) -> Rules:
-    """The rule book of the world, on the field."""
-    return rules_on(RULES[arguments.world], field_of(arguments)).with_match(
+    """The rule book on the field."""
+    return rules_on(book_of(arguments), field_of(arguments)).with_match(
         players=arguments.players,
         half_length=arguments.half,
         automatic_kick_off=True,
@@ -191,6 +209,7 @@ def command_of(arguments: Arguments) -> str:
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
     words += ["--field", arguments.field] if arguments.field else []
+    words += ["--rules", arguments.rules] if arguments.rules else []
     for name, usual in (("walk", "final"), ("behaviour", "nao"), ("eyes", "")):
         words += [f"--{name}", getattr(arguments, name)] if getattr(arguments, name) != usual else []
     words += ["--players", str(arguments.players), "--half", f"{arguments.half:g}", "--seed", str(arguments.seed)]

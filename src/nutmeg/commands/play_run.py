@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.commands.outputs import check_output, writing
+from nutmeg.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.recording import Recording
 from nutmeg.recording.manifest import MANIFEST
 from nutmeg.runs import new_folder
@@ -53,19 +54,30 @@ class Files:
         if folder is not None:
             if (folder / "match.nutmeg").exists() and arguments.record is None:
                 raise UsageError(f"{folder} has a match already; choose another folder with --output.")
-            folder.mkdir(parents=True, exist_ok=True)
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
         elif None in (arguments.record, arguments.report) or (arguments.make_replay and arguments.replay is None):
             folder = new_folder(Path("runs"), "match")
         place = folder or Path()
         record = arguments.record or place / "match.nutmeg"
         replay = (arguments.replay or place / "replay.html") if arguments.make_replay else None
-        return cls(
+        files = cls(
             record=record,
             report=arguments.report or place / "report.html",
             replay=replay,
             video=arguments.video,
             cameras=(folder if folder is not None else record.parent) / "cameras",
         )
+        files.check()
+        return files
+
+    def check(self) -> None:
+        """Refuses what cannot be written, before the match and not after it."""
+        check_output(self.report)
+        if self.replay is not None:
+            check_output(self.replay)
+        if self.video is not None:
+            check_output(self.video, ".mp4")
 
 
 class MatchRun:
@@ -173,14 +185,21 @@ class Aftermath:
                 self._terminal.say("nothing was played, so there is nothing to report.")
                 return self._written
             self._written["recording"] = self._files.record
-            self._write_report(self._written)
-            if self._files.replay is not None:
-                self._write_replay(self._files.replay, self._written)
-            if self._files.video is not None:
-                self._write_video(self._files.video, self._written)
-            if self._cameras is not None:
-                self._write_cameras(*self._cameras, self._written)
+            try:
+                self._write_all(self._written)
+            except NutmegError:
+                self._terminal.say(f"The match itself is safe: nutmeg replay {self._files.record}")
+                raise
         return self._written
+
+    def _write_all(self, written: dict[str, object]) -> None:
+        self._write_report(written)
+        if self._files.replay is not None:
+            self._write_replay(self._files.replay, written)
+        if self._files.video is not None:
+            self._write_video(self._files.video, written)
+        if self._cameras is not None:
+            self._write_cameras(*self._cameras, written)
 
     def _write_report(self, written: dict[str, object]) -> None:
         from nutmeg.view.match_report import write_match_report
@@ -195,13 +214,12 @@ class Aftermath:
 
         fewest, most = REPLAY_FPS
         fps = min(max(REPLAY_MOMENTS / max(Recording.open(self._files.record).duration, 1.0), fewest), most)
-        with self._terminal.progress() as progress:
-            task = progress.add_task("replay", total=None)
+        with self._terminal.counting("replay") as on_progress:
             size = replay_html(
                 self._files.record,
                 out,
                 fps=fps,
-                on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+                on_progress=on_progress,
             )
         written["replay"] = out
         self._terminal.say(f"replay: {out} ({size / 1e6:.1f} MB; open it in any browser)")
@@ -211,14 +229,13 @@ class Aftermath:
         from nutmeg.view.video import video
 
         try:
-            with self._terminal.progress() as progress:
-                task = progress.add_task("video", total=None)
+            with self._terminal.counting("video") as on_progress:
                 video(
                     self._files.record,
                     out,
                     camera="stand",
                     quality=QUICK,
-                    on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+                    on_progress=on_progress,
                 )
         except EnvironmentProblem as problem:
             self._terminal.warn(f"no video: {problem}")
@@ -231,14 +248,13 @@ class Aftermath:
 
         folder = self._files.cameras
         try:
-            with self._terminal.progress() as progress:
-                task = progress.add_task("camera pictures", total=None)
+            with self._terminal.counting("camera pictures") as on_progress:
                 count = write_cameras(
                     self._files.record,
                     folder,
                     rate=rate,
                     form=form,
-                    on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+                    on_progress=on_progress,
                 )
         except EnvironmentProblem as problem:
             self._terminal.warn(f"no camera pictures: {problem}")

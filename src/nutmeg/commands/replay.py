@@ -6,6 +6,7 @@ example: nutmeg replay match.nutmeg
 
 from __future__ import annotations
 
+import math
 import time
 import webbrowser
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
+
+from nutmeg.commands.outputs import check_output
+from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
@@ -44,6 +48,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Shows or converts the recording."""
     from nutmeg.recording import Recording
 
+    if not 0 <= arguments.seconds < math.inf:
+        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for no end.")
+    if arguments.html is not None:
+        check_output(arguments.html)
     recording = Recording.open(arguments.file)
     for problem in recording.problems:
         terminal.warn(problem)
@@ -67,14 +75,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _write_page(arguments: Arguments, out: Path, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.replay import replay_html
 
-    with terminal.progress() as progress:
-        task = progress.add_task("page", total=None)
+    with terminal.counting("page") as on_progress:
         size = replay_html(
             arguments.file,
             out,
             fps=arguments.fps,
             max_seconds=arguments.seconds or None,
-            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+            on_progress=on_progress,
         )
     terminal.say(f"wrote {out}: {size / 1e6:.1f} MB. Open it in any browser; it needs no server.")
     return {"file": str(out), "bytes": size}

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from nutmeg.commands.evaluators import checked_threads
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,8 +92,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table."""
     from nutmeg.reproduce.tables import TABLES
 
-    if arguments.threads < 1 or (arguments.seeds is not None and arguments.seeds < 1):
-        raise UsageError(f"--threads is {arguments.threads}, --seeds {arguments.seeds}; allowed is 1 or more.")
+    checked_threads(arguments.threads)
+    if arguments.seeds is not None and arguments.seeds < 1:
+        raise UsageError(f"--seeds is {arguments.seeds}; allowed is 1 or more.")
     out = arguments.output or Path("runs") / arguments.experiment
     module, name = FUNCTIONS[arguments.experiment].split(".")
     function = getattr(importlib.import_module(f"nutmeg.reproduce.{module}"), name)

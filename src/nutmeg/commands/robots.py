@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import tyro
 from rich.markup import escape
 
-from nutmeg.errors import EnvironmentProblem
+from nutmeg.commands.outputs import check_output, writing
+from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,8 +45,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.body import load_robot, robot_names
     from nutmeg.body.facts import facts
 
+    if arguments.picture is not None:
+        check_output(arguments.picture, ".png")
     if arguments.robot:
         return _show(load_robot(arguments.robot), arguments, terminal)
+    if arguments.type or arguments.picture is not None:
+        raise UsageError("--type and --picture need a robot: nutmeg robots nao-spark --type type1.")
     rows = [facts(load_robot(name)) for name in robot_names()]
     columns = ("robot", "mass [kg]", "height [m]", "joints", "motors", "sensors", "licence of the numbers")
     shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
@@ -109,7 +114,9 @@ def _pictures(arguments: Arguments, terminal: Terminal) -> NDArray[np.uint8] | N
         if arguments.picture is not None:
             from PIL import Image
 
-            Image.fromarray(portrait(arguments.robot, arguments.type, (1200, 900))).save(arguments.picture)
+            image = Image.fromarray(portrait(arguments.robot, arguments.type, (1200, 900)))
+            with writing(arguments.picture) as path:
+                image.save(path)
             terminal.say(f"wrote {arguments.picture}")
         return (
             None

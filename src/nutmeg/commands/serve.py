@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import signal
 import socket
 import sys
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.errors import EnvironmentProblem, SimulationError, UsageError
+from nutmeg.errors import EnvironmentProblem, FileError, SimulationError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,8 +182,6 @@ def _settings(arguments: Arguments) -> ServerSettings:
     for name in ("agent_port", "monitor_port", "port"):
         if not 0 <= getattr(arguments, name) <= LAST_PORT:
             raise UsageError(f"--{name.replace('_', '-')} is {getattr(arguments, name)}; ports are 0 to {LAST_PORT}.")
-    if arguments.seed < 0:
-        raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
     return ServerSettings(
         host=arguments.host,
         agent_port=arguments.agent_port,
@@ -220,6 +219,9 @@ def _rules(arguments: Arguments) -> Rules:
     changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     if changes.get("halves", 1) not in (1, 2):
         raise UsageError(f"--halves is {changes['halves']}; allowed are 1 and 2.")
+    for name in ("half_length", "wait_before_kick_off"):
+        if not math.isfinite(changes.get(name, 0.0)):
+            raise UsageError(f"--{name.replace('_', '-')} is {changes[name]}; needed is a number of seconds.")
     if arguments.automatic_kick_off:
         changes["automatic_kick_off"] = True
     try:
@@ -261,6 +263,8 @@ def _recording(arguments: Arguments) -> Path | None:
 
     if arguments.no_record:
         return None
+    if arguments.record is not None and arguments.record.exists():
+        raise FileError(arguments.record, "exists already; choose another name with --record.")
     return arguments.record or new_folder(Path("runs"), "serve") / "match.nutmeg"
 
 

@@ -14,14 +14,14 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from nutmeg.closing import Closing
 from nutmeg.errors import NutmegError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from types import TracebackType
 
     from nutmeg.commands.journal import Journal
     from nutmeg.net.simspark.server import Server
@@ -42,7 +42,7 @@ class Page:
     port: int
 
 
-class Guests:
+class Guests(Closing):
     """Processes that belong to a server.
 
     Args:
@@ -105,11 +105,3 @@ class Guests:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -9,8 +9,9 @@ page.url
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from nutmeg.closing import Closing
 from nutmeg.errors import NutmegError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PATIENCE = 3.0
 """How long the page may take to end [s]."""
 
 
-class RobotPage:
+class RobotPage(Closing):
     """The page of a host.
 
     Args:
@@ -78,9 +79,3 @@ class RobotPage:
             self._thread.join(PATIENCE)  # a page that is still coming up ends with this process
         if self._viewer is not None:
             self._viewer.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

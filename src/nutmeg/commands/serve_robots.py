@@ -12,6 +12,7 @@ example: nutmeg serve --protocol lola --robot nao-v6 --socket /tmp/robocup
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import time
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.errors import SimulationError, UsageError
+from nutmeg.errors import FileError, SimulationError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +58,7 @@ class Arguments:
     """What clients speak; SimSpark has options of its own: nutmeg serve --help."""
     robot: str = ""
     """Which robot: nao-v6 for LoLA; ers7 or ers210 for OPEN-R."""
-    robots: int = 0
+    robots: int | None = None
     """How many; as many as there are sockets if left out."""
     socket: tuple[Path, ...] = ()
     """LoLA: the Unix socket of each robot; /tmp/robocup as on the robot, and -2, -3 behind it for the others."""
@@ -155,9 +156,13 @@ def _check(arguments: Arguments) -> None:
         value = getattr(arguments, name)
         if value is not None and not 0 <= value <= LAST_PORT:
             raise UsageError(f"--{name.replace('_', '-')} is {value}; ports are 0 to {LAST_PORT}.")
-    if arguments.seed < 0 or arguments.seconds < 0 or arguments.patience <= 0:
-        raise UsageError("--seed and --seconds must be 0 or more, --patience above 0.")
-    if not 0 <= arguments.robots <= MOST_ROBOTS:
+    if not 0 <= arguments.seconds < math.inf:
+        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for no end.")
+    if not arguments.patience > 0:
+        raise UsageError(f"--patience is {arguments.patience:g}; needed is a number of seconds above 0.")
+    if arguments.record is not None and arguments.record.exists():
+        raise FileError(arguments.record, "exists already; choose another name with --record.")
+    if arguments.robots is not None and not 1 <= arguments.robots <= MOST_ROBOTS:
         raise UsageError(f"--robots is {arguments.robots}; allowed is 1 to {MOST_ROBOTS}.")
 
 

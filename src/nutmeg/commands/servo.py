@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.errors import FileError, ModelError, UsageError
+from nutmeg.commands.outputs import check_output, writing
+from nutmeg.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,9 +64,10 @@ class Arguments:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Measures, or compares with recordings."""
     page = arguments.html or arguments.output.with_suffix(".html")
-    for path in (arguments.output, page):
-        if not path.parent.is_dir():
-            raise FileError(path, "cannot be written: its folder does not exist. Make the folder, or name another.")
+    check_output(arguments.output, ".png")
+    check_output(page, ".html")
+    if not arguments.timestep > 0:
+        raise UsageError(f"--timestep is {arguments.timestep:g} s; allowed is 0.00001 to 0.05.")
     if not 0 < arguments.amplitude <= 1:
         raise UsageError(f"--amplitude is {arguments.amplitude:g} rad; allowed is above 0 and up to 1.")
     if arguments.against:
@@ -94,8 +96,10 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     ideal = rest[0] if rest else None
     title = f"{arguments.robot.rstrip('/').split('/')[-1]} {rig.joint}"
     png = servo_figure(title, first, ideal)
-    arguments.output.write_bytes(png)
-    page.write_text(servo_page(title, png, first, ideal, facts(rig), notes), encoding="utf-8")
+    with writing(arguments.output) as path:
+        path.write_bytes(png)
+    with writing(page):
+        page.write_text(servo_page(title, png, first, ideal, facts(rig), notes), encoding="utf-8")
     numbers = first.numbers()
     beside = ideal.numbers() if ideal else {}
     rows = [
@@ -194,8 +198,7 @@ def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     bench = read_bench(arguments.robot)
     logs = [read_log(path, bench) for path in paths]
     actuations = [arguments.actuation or actuation_of(log.name, bench) for log in logs]
-    with terminal.progress() as bar:
-        task = bar.add_task("replaying", total=None)
+    with terminal.counting("replaying") as on_progress:
         found = compare(
             arguments.robot,
             logs,
@@ -203,9 +206,10 @@ def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             joint=arguments.joint,
             timestep=arguments.timestep,
             body=_body(arguments),
-            on_progress=lambda done, total: bar.update(task, completed=done, total=total),
+            on_progress=on_progress,
         )
-    arguments.output.write_bytes(replay_figure("A real servo and its simulation", found))
+    with writing(arguments.output) as path:
+        path.write_bytes(replay_figure("A real servo and its simulation", found))
     rows = list(_error_rows(found))
     columns = ("recording", "servo [°]", "position = goal [°]", "ideal drive [°]")
     terminal.table("mean absolute error of the angle", columns, rows)

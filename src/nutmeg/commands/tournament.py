@@ -13,6 +13,7 @@ example: nutmeg tournament examples/tournament/walks.toml --threads 2
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from nutmeg.commands.evaluators import checked_threads
+from nutmeg.commands.resumable import command_line, resumable_run
 from nutmeg.json_values import finite, plain
 
 if TYPE_CHECKING:
@@ -71,26 +73,21 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays, or goes on with it."""
     from nutmeg.match.series import Series
     from nutmeg.match.series_settings import read_series
-    from nutmeg.runs import open_run
 
     checked_threads(arguments.threads)
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
-    with open_run(
+    with resumable_run(
         folder,
-        command=_command(arguments, folder),
+        terminal,
+        saved="game that has ended",
+        command=command_line("tournament", dataclasses.replace(arguments, output=folder)),
         seed=settings.seed,
         configuration=series.described(),
         copy=arguments.config,
     ) as opened:
-        if opened.resumed:
-            terminal.say(f"going on in {folder}.")
-        try:
-            return _play(series, opened, arguments, terminal)
-        except KeyboardInterrupt:
-            terminal.say(f"interrupted; every game that has ended is saved. To go on:\n  {opened.resume_command}")
-            raise
+        return _play(series, opened, arguments, terminal)
 
 
 def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -122,16 +119,6 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
     _show(table, terminal)
     terminal.say(f"report: {opened.folder / 'report.html'}")
     return {**answer, "folder": opened.folder, "report": opened.folder / "report.html"}
-
-
-def _command(arguments: Arguments, folder: Path) -> list[str]:
-    """The command that makes this run again."""
-    words = ["nutmeg", "tournament", str(arguments.config)]
-    for name in (*CHANGED, "threads", "cluster"):
-        value = getattr(arguments, name)
-        if value not in (None, "") and (name, value) != ("threads", 1):
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    return [*words, "--output", str(folder), *(["--json"] if arguments.json else [])]
 
 
 def _answer(settings: SeriesSettings, results: list[GameResult], table: Standings, seconds: float) -> dict[str, Any]:

@@ -5,11 +5,15 @@ example: nutmeg video match.nutmeg match.mp4 --camera follow:nao-v6-1
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
+
+from nutmeg.commands.outputs import check_output
+from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
@@ -43,10 +47,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.pictures import FINE, QUICK
     from nutmeg.view.video import video
 
+    if not 0 <= arguments.seconds < math.inf:
+        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for all.")
+    check_output(arguments.output, ".mp4")
     for problem in Recording.open(arguments.file).problems:
         terminal.warn(problem)
-    with terminal.progress() as progress:
-        task = progress.add_task("filming", total=None)
+    with terminal.counting("filming") as on_progress:
         frames = video(
             arguments.file,
             arguments.output,
@@ -55,7 +61,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             camera=arguments.camera,
             quality=QUICK if arguments.quick else FINE,
             max_seconds=arguments.seconds or None,
-            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+            on_progress=on_progress,
         )
     terminal.say(f"wrote {arguments.output}: {frames} frames, {frames / arguments.fps:.1f} s.")
     return {"file": str(arguments.output), "frames": frames}

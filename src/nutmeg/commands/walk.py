@@ -12,12 +12,14 @@ example: nutmeg walk nao-spark --params initial --command 0.15,0,0
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
+from nutmeg.commands.outputs import check_output
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,18 +93,27 @@ def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.motion.walk_comparison import compare_walk
 
     seconds = 20.0 if arguments.seconds is None else arguments.seconds
-    if seconds < 6:
+    if not 6 <= seconds < math.inf:
         raise UsageError(f"--seconds is {seconds:g}; a walk needs at least 6 s to start, walk and stop.")
+    if not arguments.timestep > 0:
+        raise UsageError(f"--timestep is {arguments.timestep:g} s; allowed is 0.00001 to 0.05.")
+    if arguments.plot is not None:
+        check_output(arguments.plot, ".png", ".pdf", ".svg")
     support = MOTOFLEX_2.double_support if arguments.step_duration >= 1.5 else PreviewWalkSettings().double_support
-    settings = PreviewWalkSettings(
-        forward=arguments.speed,
-        step_duration=arguments.step_duration,
-        zmp_width=arguments.zmp_width,
-        double_support=support,
-    )
+    try:
+        settings = PreviewWalkSettings(
+            forward=arguments.speed,
+            step_duration=arguments.step_duration,
+            zmp_width=arguments.zmp_width,
+            double_support=support,
+        )
+    except ValueError as error:
+        raise UsageError(f"--speed, --step-duration, --zmp-width: {error}") from None
     body = None if arguments.body is None else read_body(arguments.body)
     chosen = arguments.actuation or ("ideal,servo,motoflex" if body is None else body.actuation or "ideal")
     names = [name.strip() for name in chosen.split(",") if name.strip()]
+    if not names:
+        raise UsageError(f"--actuation is {chosen!r}; name at least one, such as ideal,servo.")
     results: list[WalkResult] = []
     for name in names:
         with terminal.console.status(f"walking with {name}"):

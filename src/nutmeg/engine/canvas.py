@@ -9,11 +9,12 @@ Not for several threads at once: an OpenGL context belongs to one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.engine.renderers import make_context, working_renderer
 from nutmeg.errors import UsageError
 
@@ -24,7 +25,7 @@ SMALLEST, LARGEST = 8, 8192
 """Bounds of a picture's width and height, pixels."""
 
 
-class Canvas:
+class Canvas(Closing):
     """Draws scenes of one model; holds an OpenGL context until closed, and closing twice is fine.
 
     Args:
@@ -60,12 +61,6 @@ class Canvas:
             self._context.free()
             self._window.free()
             self._context = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def checked_size(size: tuple[int, int]) -> tuple[int, int]:

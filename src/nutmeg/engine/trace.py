@@ -10,10 +10,11 @@ viewer needs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.recording import Channel, RecordingWriter
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SENSOR_UNITS = {"encoder": "rad", "imu": "rad/s, m/s2", "force": "N", "switch": 
 _COMMAND_UNITS = {"position": "rad", "velocity": "rad/s", "torque": "N m"}
 
 
-class TraceWriter:
+class TraceWriter(Closing):
     """Records one world of a batch.
 
     Args:
@@ -89,12 +90,6 @@ class TraceWriter:
     def close(self) -> None:
         """Finishes the recording."""
         self.recording.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _sources(

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from gymnasium.spaces import Box
 
-from nutmeg.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.learning.environments.task import checked
 from nutmeg.learning.walks import read_walk
 from nutmeg.match.behaviour.environment import BehaviourEnv
 from nutmeg.match.driver import Driver
 from nutmeg.match.environment_options import MatchOptions
+from nutmeg.match.episodes import check_actions
 from nutmeg.match.game import Game
 from nutmeg.match.percept_rows import PerceptRows
 from nutmeg.match.play_modes import LIVE, PlayMode, Side, may_beam
@@ -132,14 +133,8 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Row], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """One cycle of 20 ms."""
-        if not self.agents:
-            raise UsageError("the episode is over or was never begun; call reset() before step().")
-        for agent in actions:
-            if agent not in self.agents:
-                raise UnknownNameError("agent", agent, self.agents)
+        check_actions(actions, self.agents)
         for agent in self.agents:
-            if agent not in actions:
-                raise UsageError(f"there is no action for {agent!r}; every agent needs one.")
             player = self._players[agent]
             player.wish = checked(actions[agent], (player.width,))
         self._cycle()

@@ -11,8 +11,6 @@ other game of a pair is played from the other side, and after two games the othe
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 
 from nutmeg.errors import FileError, SimulationError
+from nutmeg.json_lines import append_lines, read_lines
 from nutmeg.match.behaviour.game import eyes_for
 from nutmeg.match.behaviour.series_games import BehaviourSeriesGames
 from nutmeg.match.behaviour.settings import load_behaviour
@@ -29,7 +28,7 @@ from nutmeg.match.deciders import read_decide
 from nutmeg.match.driver import Driver, PlayerError
 from nutmeg.match.game import Game
 from nutmeg.match.own_players import load_player, player_digest
-from nutmeg.match.play_modes import Side
+from nutmeg.match.tally import COUNTED, kick_off_of, played_out, sides_of
 from nutmeg.match.team.player import TeamPlayer
 from nutmeg.search.evaluation import Share
 
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-COUNTED = ("fall", "foul")
-"""Events that are counted for each team, beside its goals."""
 PARTS = 2 * (1 + len(COUNTED))
 """Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""
 BATCH = 64
@@ -115,7 +112,7 @@ class SeriesGames:
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
         """Plays a game; goals, falls and fouls of the first team and of the second, (6,)."""
-        sides = pair if number % 2 == 0 else pair[::-1]
+        sides = sides_of(pair, number)
         names = [self.settings.team[index].name for index in sides]
         game = Game(
             self.settings.rule_book(),
@@ -124,23 +121,14 @@ class SeriesGames:
             left=names[0],
             right=names[1],
             players=2 * self.settings.players,
-            kick_off=Side(number // 2 % 2),
+            kick_off=kick_off_of(number),
             record=record,
             field=self.settings.ground,
         )
-        counted = {(name, kind): 0 for name in names for kind in ("goal", *COUNTED)}
-
-        def count(driver: Driver) -> None:
-            for event in driver.game.events:
-                if event.kind in COUNTED and event.side is not None:
-                    counted[driver.game.teams[event.side], event.kind] += 1
-
         with game:
             players = {who: player for index in sides for who, player in self.team(index)}
-            Driver(game, players, types=self.types(sides)).run(on_cycle=count)
-        for name, goals in zip(game.teams, game.state.score, strict=True):
-            counted[name, "goal"] = goals
-        return [counted[self.settings.team[index].name, kind] for index in pair for kind in ("goal", *COUNTED)]
+            driver = Driver(game, players, types=self.types(sides))
+            return played_out(driver, [self.settings.team[index].name for index in pair])
 
     def team(self, index: int) -> Iterable[tuple[tuple[str, int], Player]]:
         """The players of a team, each with its name and number."""
@@ -283,30 +271,19 @@ class GameLog:
         self._path = path
         self.results: dict[tuple[str, str, int], GameResult] = {}
         """By first team, second team and number."""
-        if path is not None and path.exists():
+        if path is not None:
             self._read(path)
 
     def append(self, results: Iterable[GameResult]) -> None:
         """Adds games that have been played."""
         new = {(one.home, one.away, one.number): one for one in results}
         if self._path is not None:
-            text = "".join(json.dumps(asdict(one)) + "\n" for one in new.values())
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with self._path.open("a+b", buffering=0) as file:
-                    file.seek(0)
-                    file.truncate(file.read().rfind(b"\n") + 1)  # a run that was killed may have left half a line
-                    file.write(text.encode())
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise FileError(self._path, f"games cannot be saved: {error.strerror}. Make room, and go on.") from None
+            append_lines(self._path, map(asdict, new.values()), problem="games cannot be saved")
         self.results |= new
 
     def _read(self, path: Path) -> None:
-        data = path.read_bytes()
-        for line, text in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+        for line, table in enumerate(read_lines(path), start=1):
             try:
-                table = json.loads(text)
                 table |= {name: _pair(table[name]) for name in ("goals", "falls", "fouls")}
                 one = GameResult(**table)
             except (ValueError, TypeError, KeyError, AttributeError):

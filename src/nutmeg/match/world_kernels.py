@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.compiled import kernel
+from nutmeg.compiled import inlined, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +100,7 @@ def _note_pair(one: int, two: int, place: Floats, count: int, pairs: Ints, pair_
     return count + 1
 
 
-@kernel
+@inlined
 def _add_force(
     sums: Floats,
     weights: Floats,

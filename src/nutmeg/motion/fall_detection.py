@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.motion.inertial import inertia_of
+from nutmeg.motion.inertial import GRAVITY, PLAUSIBLE, inertia_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-GRAVITY = 9.80665
-PLAUSIBLE = 0.3
-"""Accelerations that differ from gravity by more than this share say nothing of what is up."""
 DRAWN = 0.5
 """Time constant with which the accelerometer draws the direction that is up [s]."""
 

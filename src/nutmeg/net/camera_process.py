@@ -25,11 +25,12 @@ import multiprocessing
 import time
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.body.cameras import EFFECTS, CameraSettings, checked_effects
+from nutmeg.closing import Closing
 from nutmeg.engine.cameras import Quality, RobotCamera, SceneRenderer, camera_size
 from nutmeg.errors import EnvironmentProblem, NutmegError, UnknownNameError
 from nutmeg.net.camera_memory import SLOTS, Entry, Mailbox
@@ -79,7 +80,7 @@ class CameraStatistics:
     """Time spent on the collected pictures [s]."""
 
 
-class CameraProcess:
+class CameraProcess(Closing):
     """Takes pictures of one scene in a process of its own.
 
     Args:
@@ -193,12 +194,6 @@ class CameraProcess:
     def close(self) -> None:
         """Ends the process."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _collected(self, camera: str) -> list[Frame]:
         box, seen, statistics = self._pictures[camera], self._seen[camera], self.statistics[camera]

@@ -36,11 +36,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
+from nutmeg.closing import Closing
 from nutmeg.engine.schedule import Schedule
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import UsageError
@@ -136,7 +137,7 @@ class Port(Protocol):
         """Disconnects everybody and frees the sockets; closing twice is fine."""
 
 
-class RobotHost:
+class RobotHost(Closing):
     """A world and its ports; ready to be connected to after construction.
 
     Args:
@@ -257,12 +258,6 @@ class RobotHost:
             port.close()
         self._cameras.close()
         self.sockets.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _add_tasks(self, cameras: Callable[[Worlds], CameraFeed] | None) -> None:
         periods = sorted({robot.period for robot in self.robots.values()})

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.reality.realities.log import append_line, read_log
+from nutmeg.json_lines import append_lines, read_lines
 from nutmeg.runs import open_run
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class RunFolder:
             configuration=described(self._settings),
             copy=self._copy,
         ):
-            self._noted = len(read_log(self.path / ITERATIONS))
+            self._noted = len(read_lines(self.path / ITERATIONS))
             yield
 
     def search(self, iteration: int, step: str) -> Path:
@@ -52,7 +52,7 @@ class RunFolder:
     def note(self, line: Mapping[str, Any]) -> None:
         """Adds the line of an iteration, unless it is there."""
         if int(line["iteration"]) >= self._noted:
-            append_line(self.path / ITERATIONS, line)
+            append_lines(self.path / ITERATIONS, [line])
             self._noted += 1
 
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from nutmeg.errors import FileError, UsageError
+from nutmeg.json_lines import append_all, parsed_lines, whole
 from nutmeg.runs import differences
 from nutmeg.search.evaluation import Failure
 from nutmeg.search.searcher import Searcher
@@ -57,7 +58,6 @@ class Checkpoint:
         self.generations = generations
         """What was told before the checkpoint was opened."""
         self._handle = handle
-        self._size = os.lseek(handle, 0, os.SEEK_END)
 
     def append(self, told: Told) -> None:
         """Adds a generation; it is on the disk when this returns, or the file is as it was before."""
@@ -69,23 +69,14 @@ class Checkpoint:
 
     def write(self, line: Mapping[str, object]) -> None:
         """Adds any line."""
-        data = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
-        size = len(data)
         try:
-            while data:
-                data = data[os.write(self._handle, data) :]
-            os.fsync(self._handle)
-        except BaseException as error:
-            with contextlib.suppress(OSError):  # the first error is the one to report
-                os.ftruncate(self._handle, self._size)
-            if isinstance(error, OSError):
-                raise FileError(
-                    self.path,
-                    f"the generation could not be saved: {error.strerror}. Everything before it is safe; "
-                    "make room and run the same search again.",
-                ) from None
-            raise
-        self._size += size
+            append_all(self._handle, json.dumps(line, allow_nan=False).encode() + b"\n")
+        except OSError as error:
+            raise FileError(
+                self.path,
+                f"the generation could not be saved: {error.strerror}. Everything before it is safe; "
+                "make room and run the same search again.",
+            ) from None
 
 
 @contextlib.contextmanager
@@ -128,7 +119,7 @@ def read_generations(folder: Path) -> tuple[Told, ...]:
     """The generations in a folder, for those who only look, even while the search goes on."""
     path = folder / FILE
     try:
-        lines = _parsed(path.read_bytes(), path)
+        lines = parsed_lines(path.read_bytes(), path)
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror}.") from None
     return _generations(lines[1:], path, len(lines[0]["space"])) if lines else ()
@@ -159,18 +150,8 @@ def _whole_lines(handle: int, path: Path) -> list[dict[str, Any]]:
     with open(os.dup(handle), "rb") as file:  # noqa: PTH123 (a handle that stays open, and locked)
         file.seek(0)
         data = file.read()
-    os.ftruncate(handle, data.rfind(b"\n") + 1)
-    return _parsed(data, path)
-
-
-def _parsed(data: bytes, path: Path) -> list[dict[str, Any]]:
-    lines = []
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
-        try:
-            lines.append(dict(json.loads(line)))
-        except (ValueError, TypeError):
-            raise FileError(path, "is not an object in JSON; the file was changed or damaged.", line=number) from None
-    return lines
+    os.ftruncate(handle, whole(data))
+    return parsed_lines(data, path)
 
 
 def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Told, ...]:

@@ -29,14 +29,6 @@ WINDOW = 400
 """Rows kept at once."""
 
 
-class RecordedChannel(Protocol):
-    """What a film asks of a channel."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of its columns."""
-
-
 class SceneRecording(Protocol):
     """What a film asks of a recording; `nutmeg.recording.Recording` is one."""
 

@@ -135,7 +135,8 @@ def _estimates(report: FitReport) -> str:
         ("Between its bounds", True),
         ("Determined", any(row.identifiable is not None for row in rows)),
     ]
-    head = "".join(f"<th scope=col>{name}</th>" for name, here in shown if here)
+    texts = ("Parameter", "Between its bounds", "Determined")
+    head = "".join(f"<th scope=col{'' if name in texts else ' class=n'}>{name}</th>" for name, here in shown if here)
     body = "".join(_estimate(row, [name for name, here in shown if here]) for row in rows)
     known = report.identifiability
     percent = f"{100 * known.thresholds.confidence:g} % intervals. " if known else ""

@@ -38,6 +38,8 @@ NEWS = 1.0
 """A ball of which nothing was known for so long is drawn as a memory, seconds."""
 RING, WIDEST = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
+UNDERGROUND = -1.0
+"""Robots that do not play are kept below this height, metres."""
 BODY, DRIFT = 0.1, 0.3
 """How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""
 
@@ -77,6 +79,9 @@ class MindView:
         true = thing_position(self._stage.model, self._stage.data, self._robot)
         if true is None:
             return
+        if true[2] < UNDERGROUND:
+            self._show_absence(time)
+            return
         own, others = self._believed(row)
         with self._client.atomic():
             sees = self._show_view(row)
@@ -86,6 +91,13 @@ class MindView:
             for robot, belief in others.items():
                 known = self._drawn and bool(np.isfinite(belief[:2]).all())
                 self._show(f"other {robot}", np.append(belief[:2], ABOVE_GRASS) if known else None)
+
+    def _show_absence(self, time: float) -> None:
+        """A player whose seat is empty, or who has been sent off, sees and believes nothing."""
+        with self._client.atomic():
+            self._text.content = self._told([("is", "not on the pitch")], time)
+            for node in self._nodes.values():
+                node.visible = False
 
     def _show_view(self, row: int) -> str:
         """Draw what the player has in view; that in words."""
@@ -187,6 +199,10 @@ class MindView:
             rows.append(("believes", "not told"))
         lost = self._story.lost_turns(self._robot, time)
         rows += [("lost turns", lost)] if lost else []
+        return self._told(rows, time)
+
+    def _told(self, rows: list[tuple[str, str]], time: float) -> str:
+        """Who it is, what it intends, and rows of what else there is to tell."""
         intent = self._story.intent(self._robot, time) or "—"
         team = COLOURS[self._story.team_of(self._robot)]
         name = html.escape(self._story.name_of(self._robot))

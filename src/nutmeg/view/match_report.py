@@ -125,11 +125,10 @@ def _duel(facts: MatchFacts) -> str:
 
 def _bar(name: str, first: float, second: float, shape: str) -> str:
     whole = first + second
-    share = first / whole if whole else 0.5
-    widths = (100 * share, 100 - 100 * share) if whole else (0.0, 0.0)
+    widths = (100 * first / whole, 100 * second / whole) if whole else ()
     spans = "".join(
         f'<span style="width:{width:.1f}%;background:{colour}"></span>'
-        for width, colour in zip(widths, COLOURS, strict=True)
+        for width, colour in zip(widths, COLOURS, strict=False)
     )
     bar = f'<div class="bar">{spans}<em>{escape(name)}</em></div>'
     return f"<b>{shape.format(first)}</b>{bar}<b>{shape.format(second)}</b>"

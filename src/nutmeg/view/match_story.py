@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from nutmeg.match.foul_rules import Foul
 from nutmeg.match.match_recording import STATE
 from nutmeg.match.play_modes import PlayMode, side_of
-from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,14 +212,6 @@ class MatchStory:
 def number_of(robot: str) -> int:
     """The uniform number of a robot by its name, such as `left3`."""
     return int(robot.removeprefix("left").removeprefix("right"))
-
-
-def robot_named(touch: float) -> str:
-    """The name of the robot with a number as in the column `touch`; empty if it is nobody's."""
-    if touch < 0:
-        return ""
-    side, index = divmod(int(touch), MOST_PLAYERS)
-    return f"{('left', 'right')[side]}{index + 1}"
 
 
 def clock_text(seconds: float) -> str:

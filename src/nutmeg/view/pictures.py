@@ -14,11 +14,12 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.engine.canvas import Canvas, checked_size
 from nutmeg.view import backdrop
 from nutmeg.view.bodies import HIDDEN_GROUP
@@ -57,7 +58,7 @@ QUICK = Quality(shadows=False, reflections=False, samples=0)
 """For many small pictures, such as what robots see."""
 
 
-class Photographer:
+class Photographer(Closing):
     """Takes pictures of one model; holds a renderer until closed."""
 
     def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE) -> None:  # noqa: ANN401
@@ -98,12 +99,6 @@ class Photographer:
     def close(self) -> None:
         """Gives the renderer back."""
         self._canvas.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def picture(

@@ -217,4 +217,4 @@ def _making(report: SeriesReport) -> str:
         **versions(),
     }
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
-    return f"<table><tbody>{rows}</tbody></table>"
+    return f"<table class=facts><tbody>{rows}</tbody></table>"

@@ -13,7 +13,7 @@ import socket
 import time
 from typing import TYPE_CHECKING
 
-from nutmeg.errors import EnvironmentProblem
+from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.view.film import Film
 from nutmeg.view.lights import Lights
 from nutmeg.view.match_page import MatchPage
@@ -139,9 +139,11 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> Iterator[viser.Vis
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise `EnvironmentProblem` unless the port can be listened on."""
+    """Raise `EnvironmentProblem` unless the port can be listened on, `UsageError` if there is no such port."""
     if not 0 <= port <= 65535:
-        raise EnvironmentProblem(f"port {port} does not exist; choose one from 1024 to 65535 with --port.")
+        raise UsageError(f"port {port} does not exist; choose one from 1024 to 65535 with --port.")
+    if not host:
+        raise UsageError("--host is empty; use 127.0.0.1, or 0.0.0.0 to let other machines in.")
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

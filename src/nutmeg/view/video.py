@@ -106,6 +106,8 @@ def _check(out: Path, size: tuple[int, int], fps: float) -> None:
         raise FileError(out, "videos are MP4 files; let the name end in .mp4.")
     if not out.parent.is_dir():
         raise FileError(out, "the folder does not exist. Make it first, or write elsewhere.")
+    if min(size) <= 0:
+        raise UsageError(f"the video size is {size[0]} x {size[1]}; both must be above 0.")
     if size[0] % 2 or size[1] % 2:
         raise UsageError(f"the video size is {size[0]} x {size[1]}; H.264 needs even numbers.")
     if not 1 <= fps <= 240:

@@ -16,7 +16,7 @@ import pytest
 from nutmeg.body.identified import read_body
 from nutmeg.cli import main
 
-ENDS_ITSELF = Path(__file__).parents[1] / "ends_itself"
+ALTERED = Path(__file__).parents[2] / "altered"
 EVALUATIONS = "90"
 
 
@@ -105,7 +105,7 @@ def test_mistakes_are_one_sentence_and_an_exit_code(
 def stopped(config: Path, how: signal.Signals) -> tuple[int, str]:
     """Begins a fit in the folder `cut` that is stopped after four generations; gives exit code and output."""
     command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", EVALUATIONS, "--output", "cut"]
-    ends = {"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": f"{how.name} 4"}
+    ends = {"PYTHONPATH": str(ALTERED), "END_WITH": f"{how.name} 4"}
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,

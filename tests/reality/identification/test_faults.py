@@ -19,7 +19,7 @@ from nutmeg.benchmark.local_cluster import LocalCluster
 pytestmark = pytest.mark.slow
 
 EVALUATIONS = "90"
-ENDS_ITSELF = Path(__file__).parents[1] / "ends_itself"
+ALTERED = Path(__file__).parents[2] / "altered"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def begun(config: Path, folder: str, *words: str, ends: str = "") -> subprocess.
         stderr=subprocess.PIPE,
         text=True,
         cwd=config.parent,
-        env=os.environ | ({"PYTHONPATH": str(ENDS_ITSELF), "END_WITH": ends} if ends else {}),
+        env=os.environ | ({"PYTHONPATH": str(ALTERED), "END_WITH": ends} if ends else {}),
     )
 
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.engine.canvas import Canvas
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Quality:
     """Into how many pieces round things are cut, around and along: in software, time goes with their number."""
 
 
-class SceneRenderer:
+class SceneRenderer(Closing):
     """Draws one model through any of its cameras; holds an OpenGL context until closed.
 
     Args:
@@ -120,12 +121,6 @@ class SceneRenderer:
     def close(self) -> None:
         """Gives the renderer back."""
         self._canvas.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401

@@ -25,13 +25,14 @@ positions (nq,) of the same scene; a scene built without visuals has the same on
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from nutmeg.body.cameras import EFFECTS, CameraSettings, adjusted_cameras
 from nutmeg.body.catalogue import load_robot
+from nutmeg.closing import Closing
 from nutmeg.engine.cameras import shutter
 from nutmeg.engine.cameras.auto_exposure import adapted, at_start, metered
 from nutmeg.engine.cameras.drawing import Quality, SceneRenderer
@@ -76,7 +77,7 @@ def scene_cameras(scene: Scene) -> dict[str, CameraSettings]:
     }
 
 
-class RobotCamera:
+class RobotCamera(Closing):
     """One camera of a scene.
 
     Args:
@@ -165,9 +166,3 @@ class RobotCamera:
         """Gives the renderer back, if it is the camera's own."""
         if self._own:
             self._renderer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from nutmeg.body.field import add_field
+from nutmeg.body.field_geoms import add_field
 from nutmeg.body.geometry import product, quaternion
 from nutmeg.match.behaviour.state import Posture
 from nutmeg.match.slots import SLOT_NAMES, SLOTS

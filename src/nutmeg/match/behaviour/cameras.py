@@ -12,12 +12,13 @@ each match and cycle, and drawn from each camera. Shadows, reflections and smoot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from nutmeg.closing import Closing
 from nutmeg.engine.canvas import Canvas
 from nutmeg.errors import UsageError
 from nutmeg.match.behaviour.camera_geometry import WHICH, Which, camera_pose
@@ -48,7 +49,7 @@ OFF = (
 )
 
 
-class Cameras:
+class Cameras(Closing):
     """Draws what players' cameras see; holds a renderer until closed.
 
     Args:
@@ -123,9 +124,3 @@ class Cameras:
     def close(self) -> None:
         """Gives the renderer back."""
         self._canvas.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.errors import EnvironmentProblem
 from nutmeg.learning.environments.task import checked
 from nutmeg.match.behaviour.vector_environment import BehaviourVectorEnv
+from nutmeg.match.episodes import check_actions
 from nutmeg.match.slots import SLOTS
 
 try:
@@ -70,14 +71,7 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
 
     def step(self, actions: Told) -> tuple[Told, dict[str, float], dict[str, bool], dict[str, bool], Told]:
         """One cycle of 0.1 s."""
-        if not self.agents:
-            raise UsageError("the episode is over or was never begun; call reset() before step().")
-        for agent in actions:
-            if agent not in self.agents:
-                raise UnknownNameError("agent", agent, self.agents)
-        for agent in self.agents:
-            if agent not in actions:
-                raise UsageError(f"there is no action for {agent!r}; every agent needs one.")
+        check_actions(actions, self.agents)
         shape, matches = self.matches.single_action_space.shape, self.matches
         rewards, over, cut = matches.advance(np.array([checked(actions[agent], shape) for agent in self.agents])[None])
         agents = self.agents

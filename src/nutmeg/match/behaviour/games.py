@@ -38,6 +38,7 @@ from nutmeg.match.quiet import looked, quiet, until_look
 from nutmeg.match.referee import judge
 from nutmeg.match.slots import SLOTS, slot_of
 from nutmeg.match.state import new_match
+from nutmeg.match.tally import COUNTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Entry = str | Strategy
     """A strategy, by its name or its traits."""
-
-COUNTED = ("fall", "foul")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from nutmeg.match.behaviour.strategy_rows import BELIEF
 
 Floats = NDArray[np.float64]
+Bytes = NDArray[np.int8]
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 XX, XY, YY, XT, YT, TT = range(BELIEF, BELIEF + 6)
@@ -64,6 +66,17 @@ class TrackerNumbers(NamedTuple):
     """By how many landmarks a new pose must fit better than any other."""
     half_length: float
     half_width: float
+
+
+class Seen(NamedTuple):
+    """What one player sees in a cycle, its rows of `sights.Sights`."""
+
+    things: int
+    """How many; what follows has more rows."""
+    kind: Bytes
+    number: Bytes
+    lying: Bools
+    polar: Floats
 
 
 class Table(NamedTuple):

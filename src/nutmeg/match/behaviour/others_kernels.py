@@ -22,11 +22,9 @@ from nutmeg.match.rules import MOST_PLAYERS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.match.behaviour.mind_rows import TrackerNumbers
+    from nutmeg.match.behaviour.mind_rows import Seen, TrackerNumbers
 
     Floats = NDArray[np.float64]
-    Bytes = NDArray[np.int8]
-    Bools = NDArray[np.bool_]
 
 MATE, OPPONENT, ROBOT = Kind.MATE.value, Kind.OPPONENT.value, Kind.ROBOT.value
 PLAYERS = 2 * MOST_PLAYERS
@@ -37,20 +35,12 @@ FRESH = 1e-9
 
 
 @kernel
-def see_robots(
-    w: Floats,
-    own: int,
-    things: int,
-    kind: Bytes,
-    number: Bytes,
-    lying: Bools,
-    polar: Floats,
-    n: TrackerNumbers,
-) -> None:
+def see_robots(w: Floats, own: int, seen: Seen, n: TrackerNumbers) -> None:
     """Takes the robots among the things that are seen into a mind; `own` is the player's number less 1."""
+    kind, number, polar = seen.kind, seen.number, seen.polar
     for k in range(PLAYERS):
         w[MATES + 4 * k + 2] += n.step
-    for i in range(things):
+    for i in range(seen.things):
         if not MATE <= kind[i] <= ROBOT:
             continue
         way = w[HEADING] + polar[i, BEARING]
@@ -62,7 +52,7 @@ def see_robots(
         if track < 0:
             continue
         _move(w, MATES + 4 * track, x, y, polar[i, SPREAD], n.others_drift)
-        w[MATES + 4 * track + 3] = 1.0 if lying[i] else 0.0
+        w[MATES + 4 * track + 3] = 1.0 if seen.lying[i] else 0.0
 
 
 @kernel

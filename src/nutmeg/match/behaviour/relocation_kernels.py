@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.compiled import kernel
+from nutmeg.compiled import inlined, kernel
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.mind_rows import MISFIT, TT, XT, XX, XY, YT, YY
 from nutmeg.match.behaviour.strategy_rows import HEADING, X, Y
@@ -22,11 +22,9 @@ from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD, TURN,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.match.behaviour.mind_rows import TrackerNumbers
+    from nutmeg.match.behaviour.mind_rows import Seen, Table, TrackerNumbers
 
     Floats = NDArray[np.float64]
-    Bytes = NDArray[np.int8]
-    Ints = NDArray[np.int64]
     Best = tuple[float, float, float, float, float]
     """x, y and heading of the best pose so far, how well it fits, and how well the best one elsewhere does."""
 
@@ -43,88 +41,64 @@ HABIT = 0.05
 """What a pose gets for each metre that it is nearer to where the player believed to be, in landmarks."""
 
 
+@inlined
+def differs(number: int, landmarks: float) -> bool:
+    """Whether a number that is recognised with a thing, if any is, is another than a landmark's."""
+    found: bool = number > 0 and number != landmarks
+    return found
+
+
 @kernel
-def begin_anew(
-    w: Floats,
-    things: int,
-    kind: Bytes,
-    number: Bytes,
-    polar: Floats,
-    places: Floats,
-    first: Ints,
-    n: TrackerNumbers,
-) -> None:
+def begin_anew(w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> None:
     """Looks for a new pose in what is seen, and takes it if there is one."""
+    kind, polar, places = seen.kind, seen.polar, table.places
     best = (0.0, 0.0, 0.0, -math.inf, -math.inf)
-    for i in range(things):
+    for i in range(seen.things):
         if kind[i] < FIRST_MARK:
             continue
-        for c in range(first[kind[i]], first[kind[i] + 1]):
-            if number[i] > 0 and places[c, 3] != number[i]:
+        for c in range(table.first[kind[i]], table.first[kind[i] + 1]):
+            if differs(seen.number[i], places[c, 3]):
                 continue
             if not math.isnan(polar[i, TURN]):
                 heading = wrapped(places[c, 2] - polar[i, TURN])
-                best = _try(best, heading, i, c, w, things, kind, number, polar, places, first, n)
+                best = _try(best, heading, i, c, w, seen, table, n)
             elif kind[i] <= LAST_POST:
-                best = _try_pairs(best, i, c, w, things, kind, number, polar, places, first, n)
+                best = _try_pairs(best, i, c, w, seen, table, n)
     if best[3] > ENOUGH and best[3] > best[4] + n.apart:
         w[X], w[Y], w[HEADING], w[MISFIT] = best[0], best[1], best[2], 0.0
         w[XX], w[XY], w[YY], w[XT], w[YT], w[TT] = 0.04, 0.0, 0.04, 0.0, 0.0, 0.04
 
 
 @kernel
-def _try_pairs(
-    best: Best,
-    i: int,
-    c: int,
-    w: Floats,
-    things: int,
-    kind: Bytes,
-    number: Bytes,
-    polar: Floats,
-    places: Floats,
-    first: Ints,
-    n: TrackerNumbers,
-) -> Best:
+def _try_pairs(best: Best, i: int, c: int, w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> Best:
     """Tries poses in which thing i is post c, with any other post that is seen."""
+    kind, polar, places = seen.kind, seen.polar, table.places
     ax, ay = polar[i, DISTANCE] * math.cos(polar[i, BEARING]), polar[i, DISTANCE] * math.sin(polar[i, BEARING])
-    for j in range(things):
+    for j in range(seen.things):
         if j == i or not FIRST_MARK <= kind[j] <= LAST_POST:
             continue
         bx, by = polar[j, DISTANCE] * math.cos(polar[j, BEARING]), polar[j, DISTANCE] * math.sin(polar[j, BEARING])
-        for d in range(first[kind[j]], first[kind[j] + 1]):
-            if d == c or (number[j] > 0 and places[d, 3] != number[j]):
+        for d in range(table.first[kind[j]], table.first[kind[j] + 1]):
+            if d == c or differs(seen.number[j], places[d, 3]):
                 continue
             way = math.atan2(places[d, 1] - places[c, 1], places[d, 0] - places[c, 0])
             heading = wrapped(way - math.atan2(by - ay, bx - ax))
-            best = _try(best, heading, i, c, w, things, kind, number, polar, places, first, n)
+            best = _try(best, heading, i, c, w, seen, table, n)
     return best
 
 
 @kernel
-def _try(
-    best: Best,
-    heading: float,
-    i: int,
-    c: int,
-    w: Floats,
-    things: int,
-    kind: Bytes,
-    number: Bytes,
-    polar: Floats,
-    places: Floats,
-    first: Ints,
-    n: TrackerNumbers,
-) -> Best:
+def _try(best: Best, heading: float, i: int, c: int, w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> Best:
     """Tries the pose with a heading in which thing i is landmark c."""
+    polar, places = seen.polar, table.places
     way = heading + polar[i, BEARING]
     x, y = places[c, 0] - polar[i, DISTANCE] * math.cos(way), places[c, 1] - polar[i, DISTANCE] * math.sin(way)
     if abs(x) > n.half_length + OUTSIDE or abs(y) > n.half_width + OUTSIDE:
         return best
     fit = -HABIT * math.hypot(x - w[X], y - w[Y])
-    for k in range(things):
-        if kind[k] >= FIRST_MARK:
-            fit += _fits(x, y, heading, k, kind, number, polar, places, first)
+    for k in range(seen.things):
+        if seen.kind[k] >= FIRST_MARK:
+            fit += _fits(x, y, heading, k, seen, table)
     away = math.hypot(x - best[0], y - best[1]) > ELSEWHERE or abs(wrapped(heading - best[2])) > OTHERWISE
     if fit > best[3]:
         return x, y, heading, fit, best[3] if away else best[4]
@@ -133,25 +107,16 @@ def _try(
     return best
 
 
-@kernel
-def _fits(
-    x: float,
-    y: float,
-    heading: float,
-    k: int,
-    kind: Bytes,
-    number: Bytes,
-    polar: Floats,
-    places: Floats,
-    first: Ints,
-) -> float:
+@inlined
+def _fits(x: float, y: float, heading: float, k: int, seen: Seen, table: Table) -> float:
     """How well thing k fits a pose: 1 less its share of what it may be off at most, or -1."""
+    kind, polar, places = seen.kind[k], seen.polar, table.places
     way = heading + polar[k, BEARING]
     sx, sy = x + polar[k, DISTANCE] * math.cos(way), y + polar[k, DISTANCE] * math.sin(way)
     turn, most, fit = polar[k, TURN], NEAR + 3.0 * polar[k, SPREAD], -1.0
-    for c in range(first[kind[k]], first[kind[k] + 1]):
+    for c in range(table.first[kind], table.first[kind + 1]):
         off = math.hypot(places[c, 0] - sx, places[c, 1] - sy) / most
-        if off >= 1.0 or (number[k] > 0 and places[c, 3] != number[k]):
+        if off >= 1.0 or differs(seen.number[k], places[c, 3]):
             continue
         if not math.isnan(turn) and abs(wrapped(places[c, 2] - heading - turn)) > OTHERWISE:
             continue

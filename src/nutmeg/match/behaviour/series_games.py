@@ -15,7 +15,7 @@ from nutmeg.match.behaviour.game import BehaviourGame
 from nutmeg.match.behaviour.games import BehaviourGames
 from nutmeg.match.deciders import is_strategy, read_decide
 from nutmeg.match.driver import Driver
-from nutmeg.match.play_modes import Side
+from nutmeg.match.tally import kick_off_of, played_out, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Game = tuple[int, int, int]
     """First team, second team, number."""
-
-COUNTED = ("fall", "foul")
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class BehaviourSeriesGames:
         if not games:
             return {}
         chosen = self.settings
-        sides = [pair_of(game) for game in games]
+        sides = [sides_of(game[:2], game[2]) for game in games]
         found = BehaviourGames(
             chosen.rule_book(),
             left=[chosen.team[left].decide for left, _ in sides],
@@ -73,7 +71,7 @@ class BehaviourSeriesGames:
             settings=chosen.behaviour,
             eyes=chosen.eyes or None,
             players=chosen.players,
-            kick_off=[Side(number // 2 % 2) for *_, number in games],
+            kick_off=[kick_off_of(number) for *_, number in games],
         ).run()
         numbers = {}
         for game, one in zip(games, found, strict=True):
@@ -85,7 +83,7 @@ class BehaviourSeriesGames:
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
         """Plays one game; goals, falls and fouls of the first team and of the second, (6,)."""
         chosen = self.settings
-        sides = pair_of((*pair, number))
+        sides = sides_of(pair, number)
         names = [chosen.team[index].name for index in sides]
         game = BehaviourGame(
             chosen.rule_book(),
@@ -95,17 +93,10 @@ class BehaviourSeriesGames:
             eyes=chosen.eyes or None,
             left=names[0],
             right=names[1],
-            kick_off=Side(number // 2 % 2),
+            kick_off=kick_off_of(number),
             record=record,
             cameras=chosen.images,
         )
-        counted = {(name, kind): 0 for name in names for kind in ("goal", *COUNTED)}
-
-        def count(driver: Driver) -> None:
-            for event in driver.game.events:
-                if event.kind in COUNTED and event.side is not None:
-                    counted[driver.game.teams[event.side], event.kind] += 1
-
         with game:
             players: dict[tuple[str, int], AnyPlayer] = {}
             for index, name in zip(sides, names, strict=True):
@@ -113,13 +104,4 @@ class BehaviourSeriesGames:
             driver = Driver(game, players)
             if record is not None:
                 game.record_with(minds=lambda: driver.players)
-            driver.run(on_cycle=count)
-        for name, goals in zip(game.teams, game.state.score, strict=True):
-            counted[name, "goal"] = goals
-        return [counted[chosen.team[index].name, kind] for index in pair for kind in ("goal", *COUNTED)]
-
-
-def pair_of(game: Game) -> Pair:
-    """Who plays from the left and from the right: every other game of a pair is played from the other side."""
-    home, away, number = game
-    return (home, away) if number % 2 == 0 else (away, home)
+            return played_out(driver, [chosen.team[index].name for index in pair])

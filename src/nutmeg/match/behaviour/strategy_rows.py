@@ -89,11 +89,6 @@ INTENTS = (
 """What players want, in words."""
 
 
-def others_column(team: int, number: int) -> int:
-    """Where a player's x stands in a belief: team is `MATES` or `OPPONENTS`."""
-    return team + 4 * (number - 1)
-
-
 def belief_row(belief: Belief) -> Floats:
     """A belief as a row, (102,)."""
     row = np.empty(BELIEF)

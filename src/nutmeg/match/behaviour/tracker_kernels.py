@@ -48,11 +48,12 @@ from nutmeg.match.behaviour.mind_rows import (
     XY,
     YT,
     YY,
+    Seen,
     Table,
     TrackerNumbers,
 )
 from nutmeg.match.behaviour.others_kernels import see_robots
-from nutmeg.match.behaviour.relocation_kernels import begin_anew
+from nutmeg.match.behaviour.relocation_kernels import begin_anew, differs
 from nutmeg.match.behaviour.state import Posture
 from nutmeg.match.behaviour.strategy_rows import (
     BALL_SPREAD,
@@ -118,20 +119,20 @@ def track_all(
         for s in range(SLOTS):
             if not present[m, s]:
                 continue
-            w, far, kinds, numbers, things = minds[m, s], polar[m, s], kind[m, s], number[m, s], count[m, s]
+            w, seen = minds[m, s], Seen(count[m, s], kind[m, s], number[m, s], lying[m, s], polar[m, s])
             upright = posture[m, s] <= KICKING
             w[UPRIGHT] = 1.0 if upright else 0.0
             _walk(w, odometry[m, s, 0], odometry[m, s, 1], odometry[m, s, 2], n)
             _roll(w, odometry[m, s, 0], odometry[m, s, 1], posture[m, s] == KICKING, n)
             if w[TT] < ASTRAY:
-                _see_landmarks(w, things, kinds, numbers, far, table.places, table.first, n)
+                _see_landmarks(w, seen, table, n)
             if w[MISFIT] > n.lost or w[TT] >= ASTRAY:
-                begin_anew(w, things, kinds, numbers, far, table.places, table.first, n)
-            for i in range(things):
-                if kinds[i] == BALL:
-                    _see_ball(w, far[i, DISTANCE], far[i, BEARING], far[i, FAR_SPREAD], n.bearing_noise, n.ball_gate)
+                begin_anew(w, seen, table, n)
+            for i in range(seen.things):
+                if seen.kind[i] == BALL:
+                    _see_ball(w, seen.polar[i], n)
                     break
-            see_robots(w, s % PLAYERS, things, kinds, numbers, lying[m, s], far, n)
+            see_robots(w, s % PLAYERS, seen, n)
             tell(w, s % PLAYERS)
 
 
@@ -193,20 +194,12 @@ def _roll(w: Floats, ahead: float, left: float, kicking: bool, n: TrackerNumbers
 
 
 @inlined
-def _see_landmarks(
-    w: Floats,
-    things: int,
-    kind: Bytes,
-    number: Bytes,
-    polar: Floats,
-    places: Floats,
-    first: Ints,
-    n: TrackerNumbers,
-) -> None:
+def _see_landmarks(w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> None:
     """Corrects the pose by all landmarks that are seen and known."""
+    polar, places = seen.polar, table.places
     misfit, crossing = w[MISFIT], n.crossing_noise**2
-    for i in range(things):
-        k = kind[i]
+    for i in range(seen.things):
+        k = seen.kind[i]
         if k < FIRST_MARK:
             continue
         distance, turn, far = polar[i, DISTANCE], polar[i, TURN], polar[i, FAR_SPREAD]
@@ -219,8 +212,8 @@ def _see_landmarks(
         i11, i12, i22 = _seen_information(w, zx, zy, r11, r12, r22)
         x, y, aimed = w[X] + zx, w[Y] + zy, not math.isnan(turn)
         best, rival, which, sure = math.inf, math.inf, -1, 1.0 / (w[TT] + crossing)
-        for c in range(first[k], first[k + 1]):
-            if number[i] > 0 and places[c, 3] != number[i]:
+        for c in range(table.first[k], table.first[k + 1]):
+            if differs(seen.number[i], places[c, 3]):
                 continue
             ex, ey = places[c, 0] - x, places[c, 1] - y
             off = i11 * ex * ex + 2.0 * i12 * ex * ey + i22 * ey * ey
@@ -296,12 +289,13 @@ def _turn(w: Floats, off: float, variance: float) -> None:
 
 
 @inlined
-def _see_ball(w: Floats, distance: float, bearing: float, far: float, bearing_noise: float, gate: float) -> None:
-    """Takes a sight of the ball."""
-    way = w[ODO_T] + bearing
+def _see_ball(w: Floats, polar: Floats, n: TrackerNumbers) -> None:
+    """Takes a sight of the ball, a row of `Seen.polar`."""
+    distance, far = polar[DISTANCE], polar[FAR_SPREAD]
+    way = w[ODO_T] + polar[BEARING]
     ux, uy = math.cos(way), math.sin(way)
     bx, by = w[ODO_X] + distance * ux, w[ODO_Y] + distance * uy
-    along, across = far * far + 2.5e-5, (distance * bearing_noise) ** 2 + 2.5e-5
+    along, across = far * far + 2.5e-5, (distance * n.bearing_noise) ** 2 + 2.5e-5
     r11, r12 = along * ux * ux + across * uy * uy, (along - across) * ux * uy
     r22 = along * uy * uy + across * ux * ux
     ex, ey = bx - w[BX], by - w[BY]
@@ -309,7 +303,7 @@ def _see_ball(w: Floats, distance: float, bearing: float, far: float, bearing_no
     scale = 1.0 / (s11 * s22 - s12 * s12)
     i11, i12, i22 = s22 * scale, -s12 * scale, s11 * scale
     gx, gy = i11 * ex + i12 * ey, i12 * ex + i22 * ey
-    if ex * gx + ey * gy > gate:
+    if ex * gx + ey * gy > n.ball_gate:
         w[ODD] += 1.0
         if w[ODD] > 1.0 or w[SEEN] > LONG:
             find_ball(w, bx, by, r11, r12, r22, STRUCK if w[SEEN] < LONG else FOUND)

@@ -165,10 +165,16 @@ def aside(x: float, y: float, half: float, across: float, height: float) -> bool
 
 
 @inlined
+def before(x: float, y: float, z: float, camera: Camera) -> tuple[float, float, float]:
+    """A point in a camera's own frame: ahead, to the left and above."""
+    a, dz = x - camera[X], z - camera[Z]
+    return camera[COS] * a - camera[SIN] * dz, y - camera[Y], camera[SIN] * a + camera[COS] * dz
+
+
+@inlined
 def shows(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
-    a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
-    ahead, above = camera[COS] * a - camera[SIN] * dz, camera[SIN] * a + camera[COS] * dz
+    ahead, left, above = before(x, y, z, camera)
     seen: bool = ahead > LEAST_AHEAD and abs(left) <= across * ahead and abs(above) <= up * ahead
     return seen
 
@@ -208,8 +214,8 @@ def measure(
     noise: float,
 ) -> Polar:
     """Where a point of known height z is found to be from its place in a picture."""
-    a, left, dz = x - camera[X], y - camera[Y], z - camera[Z]
-    ahead, up = camera[COS] * a - camera[SIN] * dz, camera[SIN] * a + camera[COS] * dz
+    ahead, left, up = before(x, y, z, camera)
+    dz = z - camera[Z]
     e, f = normal_pair(draw, count)
     if sway[3] > 0.0:
         far = math.sqrt(x * x + y * y)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.net.lola.names import JOINTS, LIGHTS, SIZE
 from nutmeg.net.lola.packets import read_sensors
@@ -78,7 +79,7 @@ _FIELDS = {
 }
 
 
-class LolaClient:
+class LolaClient(Closing):
     """A connection to a robot; close it, or use it in a `with`."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -158,12 +159,6 @@ class LolaClient:
     def close(self) -> None:
         """Ends the connection."""
         self._socket.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _place(joint: str) -> int:

@@ -7,14 +7,15 @@ message, or more of them than anybody needs, lose the connection. Nothing here b
 
 from __future__ import annotations
 
-import contextlib
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nutmeg.net.packed import PackedError, read_message
+from nutmeg.net.wire import Wire
 
 if TYPE_CHECKING:
+    import socket
+
     from nutmeg.net.packed import Value
 
 
@@ -40,18 +41,11 @@ class Limits:
     """Connections at once to one socket; only the newest moves the robot."""
 
 
-class LolaClient:
+class LolaClient(Wire):
     """A socket with bounded buffers."""
 
     def __init__(self, sock: socket.socket, name: str, limits: Limits) -> None:
-        sock.settimeout(0.0)
-        with contextlib.suppress(OSError):  # the peer may have gone already
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.send_buffer)
-        self.socket = sock
-        self.name = name
-        """What people are told it is."""
-        self.lost: str | None = None
-        """Why it is to be closed, once that is so."""
+        super().__init__(sock, name, send_buffer=limits.send_buffer)
         self.sent = self.received = self.missed = self.problems = self.broken = 0
         """Packets sent, messages received, packets for which it had no room, problems, messages without sense."""
         self.unanswered = False
@@ -71,11 +65,6 @@ class LolaClient:
         """Whether a part of a packet still has to go out."""
         return bool(self._unsent)
 
-    def lose(self, reason: str) -> None:
-        """Notes that it is to be closed; the first reason counts."""
-        if self.lost is None:
-            self.lost = reason
-
     def new_cycle(self) -> None:
         """Gives it a new share."""
         self._pieces = self._limits.pieces
@@ -85,7 +74,7 @@ class LolaClient:
         self.flush()
         if self.lost is not None:
             return
-        sent = 0 if self._unsent else self._try(packet)
+        sent = 0 if self._unsent else self.write(packet)
         if self._unsent or not sent:
             self.missed += 1
             return
@@ -96,23 +85,14 @@ class LolaClient:
     def flush(self) -> None:
         """Goes on with a packet that was begun."""
         if self._unsent and self.lost is None:
-            self._unsent = self._unsent[self._try(self._unsent) :]
+            self._unsent = self._unsent[self.write(self._unsent) :]
 
     def receive(self) -> list[Value]:
         """The messages that have arrived; call when the socket is readable."""
         self._pieces -= 1
-        try:
-            data = self.socket.recv(self._limits.piece)
-        except BlockingIOError:
-            return []
-        except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
-            return []
-        if not data:
-            self.lose("it disconnected")
-            return []
+        data = self.read(self._limits.piece)
         self._buffer += data
-        return self._messages()
+        return self._messages() if data else []
 
     def _messages(self) -> list[Value]:
         out: list[Value] = []
@@ -139,12 +119,3 @@ class LolaClient:
         """Closes the socket; what waits is not sent."""
         self._unsent = b""
         self.socket.close()
-
-    def _try(self, data: bytes) -> int:
-        try:
-            return self.socket.send(data)
-        except BlockingIOError:
-            return 0
-        except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
-            return 0

@@ -28,10 +28,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.closing import Closing
 from nutmeg.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.net.openr.commands import (
     EVERY,
@@ -113,7 +114,7 @@ class CameraPicture:
         return rgb(self.planes)
 
 
-class OpenrClient:
+class OpenrClient(Closing):
     """The two connections to one robot.
 
     Args:
@@ -266,12 +267,6 @@ class OpenrClient:
         """Disconnects."""
         for sock in self._sockets:
             sock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _next(self) -> int:
         self._sent += 1

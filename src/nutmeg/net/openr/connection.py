@@ -12,14 +12,14 @@ whoever owns it closes it.
 
 from __future__ import annotations
 
-import contextlib
-import socket
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from nutmeg.net.openr.packets import LONGEST_COMMAND, Packet, PacketReader, with_dropped
+from nutmeg.net.wire import Wire
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping
 
     from nutmeg.net.host_sockets import Sockets
@@ -34,7 +34,7 @@ SEND_BUFFER = 262144
 """Size of the system's send buffer, bytes."""
 
 
-class Connection:
+class Connection(Wire):
     """A socket with bounded buffers.
 
     Args:
@@ -54,16 +54,10 @@ class Connection:
         most: Mapping[str, int],
         heard: Callable[[Packet], None] | None = None,
     ) -> None:
-        sock.settimeout(0.0)
-        with contextlib.suppress(OSError):  # the peer may have gone already
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        self.name = name
-        self.lost: str | None = None
-        """Why it is to be closed, once that is so."""
+        super().__init__(sock, name, send_buffer=SEND_BUFFER, at_once=True)
         self.dropped = 0
         """Packets that were dropped because it did not read them."""
-        self._socket, self._sockets, self._most, self._heard = sock, sockets, most, heard
+        self._sockets, self._most, self._heard = sockets, most, heard
         self._reader = PacketReader(LONGEST_COMMAND)
         self._groups: deque[tuple[str, tuple[bytes, ...]]] = deque()
         self._waiting: Counter[str] = Counter()
@@ -75,11 +69,6 @@ class Connection:
     def waiting(self) -> int:
         """Packets that wait because the client does not read."""
         return len(self._sending) + sum(len(packets) for _, packets in self._groups)
-
-    def lose(self, reason: str) -> None:
-        """Note that it is to be closed; the first reason counts."""
-        if self.lost is None:
-            self.lost = reason
 
     def send(self, kind: str, *packets: bytes) -> None:
         """Sends packets that belong together, now or when the client reads again; drops the oldest of their kind."""
@@ -106,27 +95,19 @@ class Connection:
         self._groups.clear()
         self._sending.clear()
         self._waiting.clear()
-        self._sockets.forget(self._socket)
-        self._socket.close()
+        self._sockets.forget(self.socket)
+        self.socket.close()
 
     def _watch(self) -> None:
         reading = self._receive if self._share > 0 and self.lost is None else None
         writing = self._flush if (self._sending or self._groups) and self.lost is None else None
-        self._sockets.watch(self._socket, readable=reading, writable=writing)
+        self._sockets.watch(self.socket, readable=reading, writable=writing)
 
     def _receive(self) -> None:
-        try:
-            data = self._socket.recv(PIECE)
-        except BlockingIOError:
-            return
-        except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
-            return
-        if not data:
-            self.lose("it disconnected")
-        elif self._heard is None:
+        data = self.read(PIECE)
+        if data and self._heard is None:
             self.lose("it sent something, but on this connection only the robot speaks")
-        else:
+        elif data:
             self._read(data)
         if self.lost is not None or self._share <= 0:
             self._watch()
@@ -148,7 +129,7 @@ class Connection:
                 kind, packets = self._groups.popleft()
                 self._waiting[kind] -= 1
                 self._sending.extend(memoryview(self._stamped(packet)) for packet in packets)
-            sent = self._try(self._sending[0])
+            sent = self.write(self._sending[0])
             if sent == len(self._sending[0]):
                 self._sending.popleft()
             else:
@@ -159,12 +140,3 @@ class Connection:
 
     def _stamped(self, packet: bytes) -> bytes:
         return with_dropped(packet, self.dropped) if self.dropped else packet
-
-    def _try(self, data: memoryview) -> int:
-        try:
-            return self._socket.send(data)
-        except BlockingIOError:
-            return 0
-        except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
-            return 0

@@ -13,10 +13,7 @@ is kept, so the same call tries it again.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.errors import FileError, RecordingError, SimulationError, UsageError
+from nutmeg.errors import RecordingError, SimulationError, UsageError
+from nutmeg.json_lines import append_lines, read_lines
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, Reality, fingerprint
 from nutmeg.recording import Channel, Recording, RecordingWriter
@@ -70,7 +68,7 @@ class LoggedReality:
 
     def recall(self) -> None:
         """Reads the log again, after others may have written it."""
-        self._known = {line["fingerprint"]: line for line in read_log(self._path)}
+        self._known = {line["fingerprint"]: line for line in read_lines(self._path)}
 
     def knows(self, trial: Trial) -> bool:
         """Whether it was tried before."""
@@ -122,7 +120,6 @@ class LoggedReality:
             file = f"trials/{_file_name(observed.trial, key)}.nutmeg"
             shutil.rmtree(self.folder / file, ignore_errors=True)  # half of it, of a run that was killed
             write_series(self.folder / file, behaviour, period)
-        self.folder.mkdir(parents=True, exist_ok=True)
         line = {
             "trial": observed.trial,
             "fingerprint": key,
@@ -131,7 +128,7 @@ class LoggedReality:
             "series": file,
             "source": behaviour.source,
         }
-        append_line(self._path, line)
+        append_lines(self._path, [line])
         self._known[key], self._observed[key] = line, observed
 
     def _remembered(self, key: str) -> Observed:
@@ -148,43 +145,6 @@ class LoggedReality:
             )
             self._observed[key] = Observed(trial=line["trial"], behaviour=behaviour)
         return self._observed[key]
-
-
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; one that a crash cut short is cut off."""
-    if not path.exists():
-        return []
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        os.truncate(path, len(whole))
-    lines = []
-    for number, text in enumerate(whole.splitlines(), start=1):
-        try:
-            lines.append(dict(json.loads(text)))
-        except (ValueError, TypeError):
-            raise FileError(path, "is not an object in JSON; the file was changed or damaged.", line=number) from None
-    return lines
-
-
-def append_line(path: Path, line: Mapping[str, object]) -> None:
-    """Adds a line of JSON; it is on the disk when this returns, or the file is as it was."""
-    size = path.stat().st_size if path.exists() else 0
-    try:
-        with path.open("ab", buffering=0) as file:
-            data = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
-            while data:
-                data = data[file.write(data) or 0 :]
-            os.fsync(file.fileno())
-    except BaseException as error:
-        with contextlib.suppress(OSError):  # the first error is the one to report
-            os.truncate(path, size)
-        if isinstance(error, OSError):
-            raise FileError(
-                path,
-                f"cannot be written: {error.strerror}. Everything before is safe; make room and run the same again.",
-            ) from None
-        raise
 
 
 def _file_name(trial: str, key: str) -> str:
