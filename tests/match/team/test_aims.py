@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nutmeg.match.play_modes import PASSES, PlayMode, Side
-from nutmeg.match.team.aims import GOAL, choose_aim, worth
+from nutmeg.match.team.aims import PUSHED, SHOT, choose_aim, worth
 from nutmeg.match.team.request import Kick, Walk
 from nutmeg.match.team.situation import Situation, assess
 from nutmeg.match.team.striking import has_time, strike
@@ -35,7 +35,7 @@ def seen(toy: Any, n: int = 1) -> Situation:
 
 def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (12.0, 0.0))
-    assert worth(seen(toy), 0.0, 4.4) > GOAL
+    assert worth(seen(toy), 0.0, 4.4) > SHOT
     toy.pose[1, 0] = (14.2, 0.0, math.pi)
     assert worth(seen(toy), 0.0, 4.4) < 3.0
     aim = choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))
@@ -62,10 +62,38 @@ def test_there_is_time_for_a_kick_only_while_opponents_are_away(new_toy: NewToy)
     assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
     toy.pose[1, 1] = (0.6, 0.0, math.pi)
     assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    toy.pose[1, 1] = (-0.7, 0.0, 0.0)
+    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0), "it has to come around"
+    toy.pose[1, 1] = (0.6, 0.0, math.pi)
     toy.upright[1, 1] = False
     assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
     toy.memories[Side.LEFT, 1].kicks = False
     assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+
+
+def test_a_shot_is_dared_with_opponents_nearer_than_another_kick(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (12.5, 0.0))
+    toy.pose[1, 1] = (12.5, 0.7, math.pi)
+    memory = toy.memories[Side.LEFT, 1]
+    assert not has_time(seen(toy), memory, 0.0)
+    assert has_time(seen(toy), memory, 0.0, worth(seen(toy), 0.0, 4.4))
+    toy.pose[1, 1] = (12.5, 0.3, math.pi)
+    assert not has_time(seen(toy), memory, 0.0, worth(seen(toy), 0.0, 4.4))
+
+
+def test_a_ball_for_which_there_is_no_time_is_walked_on_straight_rather_than_kicked(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0))
+    toy.pose[1, 1] = (0.3, 0.5, math.pi)
+    toy.cycle()
+    memory = toy.memories[Side.LEFT, 1]
+    assert memory.aim_reach == PUSHED
+    assert abs(memory.aim) < 0.7
+
+
+def test_a_ball_that_the_keeper_would_get_is_not_played_to_it(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (9.6, 0.0))
+    toy.pose[1, 0] = (14.1, 0.0, math.pi)
+    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, PUSHED)
 
 
 def test_pass_mode_is_asked_for_with_opponents_near_and_far_from_their_goal(new_toy: NewToy) -> None:

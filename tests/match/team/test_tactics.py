@@ -135,6 +135,22 @@ def test_who_has_fallen_leaves_the_ball_to_a_team_mate(new_toy: NewToy) -> None:
     assert toy.memories[Side.LEFT, 2].goes
 
 
+def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(new_toy: NewToy) -> None:
+    toy = new_toy(3)
+    toy.run(0.1)
+    toy.order(PlayMode.PLAY_ON, (0.0, 0.0))
+    for n in range(3):
+        toy.pose[0, n], toy.pose[1, n] = (-9.0, 3.0 * n, 0.0), (9.0, 3.0 * n, math.pi)
+    toy.pose[0, 1], toy.pose[1, 1] = (-1.4, 0.0, 0.0), (0.25, 0.0, math.pi)
+    del toy.memories[Side.RIGHT, 1]  # it stands and does nothing
+    gaps = []
+    toy.run(3.5, lambda: gaps.append(math.dist(toy.pose[0, 1, :2], toy.pose[1, 1, :2])))
+    assert toy.requests[Side.LEFT, 1].intent == "stand in the way"
+    assert min(gaps) > 0.9
+    toy.run(4.0, lambda: gaps.append(math.dist(toy.pose[0, 1, :2], toy.ball)))
+    assert min(gaps) < 0.4
+
+
 @pytest.mark.parametrize("name", WIRE_NAMES)
 @pytest.mark.parametrize("side", Side)
 def test_every_play_mode_is_played_whatever_is_known(new_toy: NewToy, name: str, side: Side) -> None:

@@ -10,10 +10,11 @@ and others (2012), section 5.3. All numbers are chosen here and tried in matches
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nutmeg.match.play_modes import GOAL_KICKS, PlayMode
-from nutmeg.match.team.aims import choose_aim, goal_direction, in_the_way
+from nutmeg.match.team.aims import PUSHED, choose_aim, goal_direction, in_the_way
 from nutmeg.match.team.paths import (
     SLOW_WITHIN,
     TURN,
@@ -43,8 +44,6 @@ SWIFT = 0.12
 """On its way to a ball in play a player does not slow down before it is so near, m."""
 STRIDE = 0.7
 """How far ahead on the circle the next place lies, rad."""
-PUSH = (1.0,)
-"""How far a ball is played for which there is no time to kick it, m."""
 RUN, RUN_FOR = 0.65, 4.0
 """Speed of who goes to meet a rolling ball, m/s, and for how long it is foreseen, s."""
 KICK_OFF_WAY = 1.5
@@ -70,10 +69,11 @@ def play_ball(s: Situation, memory: Memory) -> tuple[Legs, str]:
     held = hold(s, memory)
     if held is not None:
         return held
-    kicks = has_time(s, memory, goal_direction(s) if memory.aim is None else memory.aim)
     if s.phase is Phase.PLAY:
-        aim = choose_aim(s, memory, reaches_of_kicks() if kicks else PUSH)
+        aim = choose_aim(s, memory, (*reaches_of_kicks(), PUSHED), partial(in_time, s, memory))
+        kicks = memory.aim_reach > PUSHED
     else:
+        kicks = has_time(s, memory, goal_direction(s) if memory.aim is None else memory.aim)
         aim = restart_aim(s, memory)
     if s.ball_way > APPROACH:
         memory.dribbling, memory.kick_since = False, None
@@ -93,6 +93,11 @@ def play_ball(s: Situation, memory: Memory) -> tuple[Legs, str]:
             return struck
     memory.kick_since = None
     return dribble(s, memory, aim), "dribble"
+
+
+def in_time(s: Situation, memory: Memory, angle: float, reach: float, brings: float) -> bool:
+    """Whether there is time to play the ball so far: always, if it is to be walked through."""
+    return reach <= PUSHED or has_time(s, memory, angle, brings)
 
 
 def asks_for_pass(s: Situation) -> bool:

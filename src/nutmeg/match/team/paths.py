@@ -44,7 +44,7 @@ PLAYER_ROOM, FALLEN_ROOM, POST_ROOM = 0.55, 0.7, 0.35
 """How far to keep from others and from goal posts, m."""
 BEHIND_LINE, BACK_TO = 0.1, 0.5
 """Who is no farther inside a goal line is behind it, and comes back so far, m."""
-TOUCHING, CLOSE = 0.26, 0.55
+TOUCHING, CLOSE = 0.3, 0.6
 """Nobody walks towards somebody nearer than the first, and only slowly nearer than the second, m."""
 FASTER = (0.05, 0.05, 0.2)
 """By how much wishes change in a cycle at most: ahead, left [m/s], turn [rad/s]."""

@@ -138,6 +138,8 @@ class Memory:
     """When it thought about that last, by the server's time, s."""
     aim_reach: float = 0.0
     """How far it wanted to play the ball then, m."""
+    aim_worth: float = 0.0
+    """What that was worth then, m."""
     wants_pass: bool = False
     """Whether it asks for pass mode."""
     dribbling: bool = False
@@ -155,6 +157,8 @@ class Memory:
     """When it began to stop for a kick, s; None if it did not."""
     no_kick_until: float = -math.inf
     """It does not try to kick before, having tried in vain, s."""
+    left_since: float = -math.inf
+    """When it began to leave the ball to an opponent who has it, by the server's time, s."""
     barred_since: float | None = None
     """Since when it must not touch the ball, having taken a restart; None if it may."""
     beamed_at: float = -math.inf

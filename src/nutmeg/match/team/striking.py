@@ -14,7 +14,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from nutmeg.match.team.aims import worth
+from nutmeg.match.team.aims import SHOT, worth
 from nutmeg.match.team.kick import STRONG, foot_for, kick_distance, kick_place, kick_tolerance
 from nutmeg.match.team.paths import TURN_GAIN, smooth
 from nutmeg.match.team.request import Kick
@@ -34,8 +34,12 @@ COMES, ROUND_TIME = 0.5, 0.7
 """Speed of a player on its last steps to the ball, m/s, and its time for each radian around it, s."""
 RUNS, FOOT = 0.55, 0.3
 """Speed of an opponent who comes to disturb, m/s, and how near it must be for that, m."""
+BEHIND, DETOUR = 0.8, 0.4
+"""Opponents behind the player, as seen from the ball within this angle [rad], have so much farther to go, m."""
 BEGUN = 0.6
 """A kick that is being prepared is given up only if so much time is missing, s."""
+DARE = 1.2
+"""And a shot at the goal, which brings so much and costs little if it fails, only if so much more is, s."""
 PATIENCE = 4.0
 """A kick for which the player is not ready after so long is given up for as long, s."""
 HURRY = 10.0
@@ -72,8 +76,15 @@ def _place(kind: KickKind) -> tuple[Point, float, float]:
     return kick_place(kind), kick_tolerance(kind), kick_distance(kind)
 
 
-def has_time(s: Situation, memory: Memory, aim: float) -> bool:
-    """Whether a ball can be kicked before an opponent disturbs; or, before a restart, in time."""
+def has_time(s: Situation, memory: Memory, aim: float, brings: float = 0.0) -> bool:
+    """Whether a ball can be kicked before an opponent disturbs; or, before a restart, in time.
+
+    Args:
+        s: the situation.
+        memory: of the player.
+        aim: direction of the kick, rad.
+        brings: what it is worth, m: shots are dared with opponents nearer.
+    """
     if not memory.kicks or s.time < memory.no_kick_until or math.hypot(*s.ball_velocity) > STILL:
         return False
     if s.phase is not Phase.PLAY:
@@ -84,7 +95,21 @@ def has_time(s: Situation, memory: Memory, aim: float) -> bool:
     mine = TAKES + max(s.ball_way - 0.25, 0.0) / COMES + ROUND_TIME * max(abs(wrapped(aim - comes)) - 0.2, 0.0)
     if memory.kick_since is not None:
         mine -= BEGUN
-    return mine < (nearest_opponent(s) - FOOT) / RUNS
+    if brings > SHOT:
+        mine -= DARE
+    return mine < soonest_opponent(s)
+
+
+def soonest_opponent(s: Situation) -> float:
+    """When the first opponent who stands could disturb at the ball, s; who is behind the player has to come around."""
+    (bx, by), soonest = s.ball, math.inf
+    here = math.atan2(s.y - by, s.x - bx)
+    for o in s.opponents:
+        if not o.fallen:
+            dx, dy = o.x - bx, o.y - by
+            more = DETOUR if abs(wrapped(math.atan2(dy, dx) - here)) < BEHIND else 0.0
+            soonest = min(soonest, (math.hypot(dx, dy) + more - FOOT) / RUNS)
+    return soonest
 
 
 def nearest_opponent(s: Situation) -> float:
@@ -149,12 +174,12 @@ def beyond(value: float, slack: float) -> float:
 
 
 def fits(s: Situation, aim: float, turned: float, reach: float) -> bool:
-    """Whether a kick to where the player looks is as good as to where it wants to kick."""
+    """Whether a kick to where the player looks is as good as to where it wants to kick; any free shot is."""
     if abs(turned) < EXACT:
         return True
     if abs(turned) > LOOSE or s.phase is not Phase.PLAY:
         return s.phase is not Phase.PLAY and abs(turned) < 2 * EXACT
-    return worth(s, s.heading, reach) > worth(s, aim, reach) - NEARLY
+    return worth(s, s.heading, reach) > min(worth(s, aim, reach) - NEARLY, SHOT)
 
 
 def seen_from(s: Situation, place: Point) -> Point:

@@ -20,10 +20,11 @@ from nutmeg.match.team.keeper import keep_goal
 from nutmeg.match.team.looking import look_around
 from nutmeg.match.team.messages import AGED, NEVER, Report, encode, speaks
 from nutmeg.match.team.paths import Obstacle, players_around, smooth, walk_to
-from nutmeg.match.team.positions import OFF_RESTART, POSTS, TAKER, Room, formation, line_up_place
+from nutmeg.match.team.positions import OFF_BALL, OFF_RESTART, POSTS, TAKER, Room, formation, line_up_place
 from nutmeg.match.team.request import Request, Stand
 from nutmeg.match.team.roles import arrival_time, goes_for_ball, kick_off_taker, matching, may_go, takes_part
 from nutmeg.match.team.situation import Phase, assess, phase_of, wrapped
+from nutmeg.match.team.striking import nearest_opponent
 
 if TYPE_CHECKING:
     from nutmeg.match.percept import GameView
@@ -46,6 +47,10 @@ LOYAL = 1.0
 """Keeping one's place saves so much of a squared way, m^2."""
 OFF_PATH = 0.9
 """On its way to its place a player keeps so far from the ball, m."""
+HAS_BALL, SOONER, SLOWER = 0.45, 0.25, 0.5
+"""An opponent has the ball who is so near to it, nearer by so much than the player [m], if the ball is slower [m/s]."""
+HOME, WAITS, WAITS_AGAIN = 6.0, 4.0, 10.0
+"""It is left alone, but nowhere so near to the own goal [m], for so long, and again so long after that began [s]."""
 OFF_PASS = 1.3
 """Who waits for a pass of opponents keeps so far from the ball: the rules want 1 m."""
 NEAR_BALL = 0.6
@@ -115,6 +120,8 @@ def play(s: Situation, memory: Memory) -> tuple[Legs, str]:
         return Stand(), "kick"
     if memory.goes and s.mode in PASSES and not s.ours:
         return press(s, memory, OFF_PASS), "wait for their pass"
+    if stands_off(s, memory):
+        return press(s, memory, OFF_BALL), "stand in the way"
     if memory.goes and may_go(s):
         legs, intent = play_ball(s, memory)
         return legs, intent if s.phase is Phase.PLAY else f"{s.phase.value}: {intent}"
@@ -154,6 +161,25 @@ def press(s: Situation, memory: Memory, off: float = OFF_RESTART) -> Legs:
     way = math.hypot(dx, dy) or 1.0
     place = Room.of(s).nearest(bx + off * dx / way, by + off * dy / way)
     return walk_to(s, memory, place, face=math.atan2(by - s.y, bx - s.x), face_within=1.0)
+
+
+def stands_off(s: Situation, memory: Memory) -> bool:
+    """Whether to stand in the way of an opponent who has the ball, rather than to run into it: who does so falls."""
+    if math.hypot(*s.ball_velocity) > SLOWER:
+        memory.left_since = -math.inf
+        return False
+    if not memory.goes or s.phase is not Phase.PLAY or memory.stopped_at is not None or not theirs(s):
+        return False
+    if s.time - memory.left_since > WAITS_AGAIN:
+        memory.left_since = s.time
+    return s.time - memory.left_since < WAITS
+
+
+def theirs(s: Situation) -> bool:
+    """Whether an opponent has the ball, away from the own goal."""
+    nearest = nearest_opponent(s)
+    away = math.hypot(s.ball[0] + s.pitch.length / 2, s.ball[1]) > HOME
+    return away and nearest < HAS_BALL and nearest + SOONER < s.ball_way
 
 
 def hold_post(s: Situation, memory: Memory) -> tuple[Legs, str]:
