@@ -167,20 +167,6 @@ def test_velocity_drives_turn_every_joint_at_the_commanded_speed_in_the_air() ->
     assert turned == pytest.approx(away * 0.2, rel=0.02)
 
 
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_velocity_drives_that_go_on_pushing_do_not_get_past_their_stops(sign: float) -> None:
-    scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot="nao-spark", name="r"),)))
-    table = scene.robots[0]
-    worlds = Worlds(scene, len(table.motors))  # one joint is driven in each, so that limbs do not meet
-    robot = worlds.robots[0]
-    robot.command = np.diag(np.full(len(table.motors), 7.0 * sign))
-    worlds.advance(2.0)
-    reached = robot.angles[:, table.motor_joints].diagonal()
-    stops = table.limits[table.motor_joints][:, int(sign > 0)]
-    past = np.degrees(sign * (reached - stops))
-    assert past.max() < 0.5  # some are held up before by another limb
-
-
 def test_a_velocity_drive_told_zero_holds_its_load(tmp_path: Path) -> None:
     worlds = rod(tmp_path, com=[ARM, 0, 0], drive=f'kind = "velocity"\ntorque = {1.3 * WEIGHT}\n')
     worlds.advance(2.0)

@@ -9,7 +9,6 @@ Both kinds are native MuJoCo, so that an exported model moves the same without N
   friction, as large as the torque limit, holds the difference at zero. The rotor has inertia J and a velocity
   actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
   negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs.
-  The joint's stops are as firm as the drive's grip: with MuJoCo's own, a drive would push a light limb through.
   (The rotor hangs on the driven body, nearly massless: MuJoCo 4.0's sparse Newton solver goes wrong when a
   tendon with friction spans two kinematic trees.)
 """
@@ -33,8 +32,6 @@ ROTOR = ".rotor"
 """Suffix of the joint and body of a velocity drive's rotor."""
 ROTOR_INERTIA = 1e4
 """[kg m²]: 10 N m changes the rotor's speed by 2e-5 rad/s in a 20 ms step."""
-FIRM = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-"""`solimp` of what gives way to next to nothing: the grip of a drive, and the stops that it can push against."""
 
 
 def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> None:
@@ -84,7 +81,6 @@ def _add_position_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive) -> None: 
 
 
 def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
-    joint.solref_limit, joint.solimp_limit = [-1 / timestep**2, -1 / timestep], list(FIRM)
     rotor = joint.parent.add_body(name=joint.name + ROTOR, explicitinertial=True)
     rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
     hinge = rotor.add_joint(name=joint.name + ROTOR, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
@@ -93,7 +89,7 @@ def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep:
     clutch.wrap_joint(joint.name, 1.0)
     clutch.wrap_joint(hinge.name, -1.0)
     clutch.solref_friction = [2 * timestep, 1.0]
-    clutch.solimp_friction = list(FIRM)
+    clutch.solimp_friction = [0.9999, 0.9999, 0.001, 0.5, 2]
     motor = spec.add_actuator(name=joint.name, target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.set_to_velocity(ROTOR_INERTIA / timestep)
     motor.ctrlrange = [-drive.speed, drive.speed]
