@@ -87,6 +87,12 @@ def test_the_searched_ranges_are_around_the_start_and_steps_are_never_too_quick(
     assert space.dimensions["err_norm"].high < space.dimensions["err_max"].low
 
 
+def test_learning_can_go_on_from_every_walk_that_comes_for_the_league_robot() -> None:
+    for name in ("initial", "go-to-target", "sprint", "final", "static-rewards", "dynamic-rewards", "face-forward"):
+        space = search_space(LearnSettings(parameters="extended"), read_walk(name))
+        assert space.named(space.start)["err_norm"] == read_walk(name).walk.err_norm
+
+
 def test_settings_that_do_not_fit_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="dynamic-rewards"):
         LearnSettings(task="dynamic-reward")
@@ -96,6 +102,8 @@ def test_settings_that_do_not_fit_are_refused_with_what_is_allowed(tmp_path: Pat
         search_space(LearnSettings(ranges={"z_torso": (0.2, 0.9)}), read_walk("initial"))
     with pytest.raises(UsageError, match="nao-v6"):
         LearnSettings(robot="nao-v6").start_walk()
+    with pytest.raises(UsageError, match=r"trot is for ers210 and ers7, and the robot is nao-spark; add --robot ers7"):
+        LearnSettings(task="trot").start_walk()
     path = tmp_path / "learn.toml"
     path.write_text('task = "go-to-target"\ngenerations = 0\n')
     with pytest.raises(FileError, match="generations is 0"):

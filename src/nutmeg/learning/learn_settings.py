@@ -25,7 +25,7 @@ from nutmeg import settings
 from nutmeg.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.starts import StartNoise
 from nutmeg.learning.tasks import TASKS, TaskSettings, task_settings
-from nutmeg.learning.walks import Walk, read_walk
+from nutmeg.learning.walks import Walk, read_walk, walk_names
 from nutmeg.motion import trot_settings
 from nutmeg.motion.pendulum_settings import EXTENDED, SEARCHED, parameter_range
 from nutmeg.search.space import Dimension, Space
@@ -104,7 +104,14 @@ class LearnSettings:
 
     def start_walk(self) -> Walk:
         """The walk to begin with; it must be for this robot, and of the kind that the task learns."""
-        walk = read_walk(self.start or TASKS[self.task].start, self.robot).for_robot(self.robot)
+        begin = TASKS[self.task].start
+        others = [name.removeprefix(f"{begin}-") for name in walk_names() if name.startswith(f"{begin}-")]
+        if not self.start and others and self.robot not in others:
+            raise UsageError(
+                f"the task {self.task} is for {' and '.join(others)}, and the robot is {self.robot}; "
+                f"add --robot {others[-1]}, or say with --start which walk of this robot to begin with."
+            )
+        walk = read_walk(self.start or begin, self.robot).for_robot(self.robot)
         if (walk.trot is None) == (TASKS[self.task].learns == "trot"):
             kind = "walks on two legs" if walk.trot is None else "is a trot"
             raise UsageError(f"the walk {walk.name!r} {kind}; the task {self.task} cannot begin with it.")

@@ -98,7 +98,9 @@ class Tracks:
 def read_tracks(recording: Recording, *, field: str | None = None) -> Tracks:
     """The ways of everybody in the recording of a match; `field` is the pitch of one that does not say it."""
     if recording.manifest.kind != "match":
-        raise UsageError(f"this is a recording of kind {recording.manifest.kind!r}; needed is one of a match.")
+        raise UsageError(
+            f"{recording.path}: a recording of kind {recording.manifest.kind!r}; needed is one of a match."
+        )
     every, drawn = _every(recording), recording.manifest.config.get("world") == "behavioural"
     names = [name.removesuffix(".pose") for name in recording.channels if name.endswith(".pose")]
     robots = {name: _robot(recording, name, every, drawn=drawn) for name in names if name != "ball"}
