@@ -17,8 +17,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from nutmeg.net.openr.client import Sensors
     from nutmeg.net.openr.seat import Seat
 
 Aibo = Literal["ers7", "ers210"]
@@ -145,14 +147,14 @@ def ball_trial(
         else:
             program = _run_example(example, seat, host, seconds)
     program.join()
-    reached = watch.reached_at is not None
+    seen = watch.until(program.ended_at if isinstance(program, _Program) else math.inf)
     return BallTrial(
         start=start,
-        reached=reached,
-        seconds=watch.reached_at,
+        reached=seen.reached_at is not None,
+        seconds=seen.reached_at,
         says_so=program.arrived,
-        nearest=watch.nearest,
-        path=watch.came,
+        nearest=seen.nearest,
+        path=seen.came,
         problem=program.problem,
     )
 
@@ -179,6 +181,17 @@ def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> E
     return program
 
 
+class _Seen(NamedTuple):
+    """What became of a start, in truth."""
+
+    nearest: float
+    """The least distance from robot to ball [m]."""
+    came: float
+    """From where it began to where it ended [m]."""
+    reached_at: float | None
+    """When it had reached the ball [s]; None if it had not."""
+
+
 class _Watch:
     """Knows where robot and ball really are."""
 
@@ -186,16 +199,23 @@ class _Watch:
         assert host.worlds.ball is not None
         self._pose, self._ball = host.worlds.robots[0].pose, host.worlds.ball
         self._began = self._pose[0, :2].copy()
-        self.nearest, self.came = math.inf, 0.0
-        self.reached_at: float | None = None
+        self._looks: list[tuple[float, float, float]] = []
 
     def look(self, now: float) -> None:
-        """Takes note of how near the robot is."""
+        """Takes note of how near the robot is, and how far it came."""
         place = self._pose[0, :2]
-        distance = float(np.hypot(*(self._ball[0, :2] - place)))
-        self.nearest, self.came = min(self.nearest, distance), float(np.hypot(*(place - self._began)))
-        if distance < REACHED and self.reached_at is None:
-            self.reached_at = round(now, 3)
+        distance, came = np.hypot(*(self._ball[0, :2] - place)), np.hypot(*(place - self._began))
+        self._looks.append((now, float(distance), float(came)))
+
+    def until(self, end: float) -> _Seen:
+        """What was seen up to a time [s]: a server in a thread of its own may go on for a moment after that."""
+        looks = [look for look in self._looks if look[0] <= end]
+        reached = (round(now, 3) for now, distance, _ in looks if distance < REACHED)
+        return _Seen(
+            nearest=min((distance for _, distance, _ in looks), default=math.inf),
+            came=looks[-1][2] if looks else 0.0,
+            reached_at=next(reached, None),
+        )
 
 
 class _Program(threading.Thread):
@@ -205,13 +225,18 @@ class _Program(threading.Thread):
         super().__init__(name="ball follower", daemon=True)
         self._addresses, self._walk, self._seconds, self._done = seat.addresses, walk, seconds, done
         self.arrived, self.problem = False, ""
+        self.ended_at = math.inf
+        """Simulated time of the last that the program heard [s]."""
 
     def run(self) -> None:
         """Follows the ball."""
+        heard: deque[Sensors] = deque(maxlen=1)
         try:
             with OpenrClient(*self._addresses, timeout=120.0) as robot:
+                robot.observe_sensors(heard.append)
                 self.arrived = follow_ball(robot, BallFollower(robot.model, self._walk), seconds=self._seconds)
-                self._done()  # while the server still waits for an answer: it ends in the same cycle every time
+                self.ended_at = heard[0].time
+                self._done()  # while the server still waits for an answer
         except NutmegError as error:
             self.problem = str(error)
         finally:
