@@ -146,3 +146,19 @@ def test_the_truth_is_told_on_request(world: MatchWorld) -> None:
     assert sight.my_heading == pytest.approx(20.0)
     assert sight.ball_position == pytest.approx([2.0, 1.0, 0.042])
     assert Seeing(load_field("sim3d")).look(world, TEAMS)[0].my_position is None
+
+
+def test_the_truth_is_told_to_the_right_team_as_if_it_played_to_the_right_too() -> None:
+    """As rcssserver3d does it."""
+    world = MatchWorld("sim3d", seats=1)
+    world.join(11, 0)
+    world.place(11, x=3.0, y=-1.0, heading=np.pi)
+    world.place_ball((1.0, -2.0))
+    world.settle()
+    sight = Seeing(load_field("sim3d"), ground_truth=True).look(world, TEAMS)[11]
+    assert sight.my_position is not None
+    assert sight.ball_position is not None
+    assert sight.my_position[:2] == pytest.approx([-3.0, 1.0], abs=0.05)
+    assert sight.my_position[2] > 0.4
+    assert sight.my_heading == pytest.approx(0.0, abs=0.5)
+    assert sight.ball_position == pytest.approx([-1.0, 2.0, 0.042], abs=0.005)

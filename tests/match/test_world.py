@@ -81,6 +81,34 @@ def test_speeds_persist_until_changed_and_are_clipped_by_type() -> None:
     assert turned == pytest.approx(np.degrees([6.1395 * 0.06, 8.80667 * 0.06]), rel=0.02)
 
 
+@pytest.mark.parametrize("way", [-1, 1])
+@pytest.mark.parametrize("joint", ["hj1", "hj2", "raj1", "laj3", "laj4", "llj4", "rlj5"])
+def test_a_joint_goes_to_its_stop_and_no_further_however_long_it_is_pushed(joint: str, way: int) -> None:
+    world = MatchWorld(seats=1)
+    world.join(LEFT, 0)
+    world.place(LEFT, x=0.0, y=0.0, height=4.0)
+    column = JOINTS.index(joint)
+    stop = np.degrees(world.ground.stops[0, column, int(way > 0)])
+    world.command([LEFT], speeds(**{joint: 5.0 * way}))
+    reached = []
+    for _ in range(42):
+        world.step()
+        reached.append(way * world.angles[LEFT, column])
+    assert max(reached) < way * stop + 0.2
+    assert reached[-1] == pytest.approx(way * stop, abs=0.2)
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_a_robot_that_is_told_nothing_stands_still(kind: int) -> None:
+    world = MatchWorld(seats=1, toed=int(kind == 4))
+    world.join(LEFT, kind)
+    run(world, 25)
+    angles, place = world.angles[LEFT, :22].copy(), world.position[LEFT].copy()
+    run(world, 6000)  # two minutes; without drives that hold it fell after 33 s
+    assert world.angles[LEFT, :22] == pytest.approx(angles, abs=0.1)
+    assert world.position[LEFT] == pytest.approx(place, abs=0.002)
+
+
 def test_a_beam_puts_a_robot_upright_into_its_own_half(world: MatchWorld) -> None:
     world.beam(LEFT, 5.0, 30.0, 90.0)
     world.beam(RIGHT, -3.0, 2.0, 30.0)

@@ -113,6 +113,8 @@ class Ground:
         """(S, 24) addresses of the joints' angles; toes that are not there have the address 0."""
         self.motors = np.full((self.seats, WITH_TOES), -1, np.int64)
         """(S, 24) addresses of the joints' commands, -1 where there is no joint."""
+        self.stops = np.zeros((self.seats, WITH_TOES, 2))
+        """(S, 24, 2) least and greatest angles of the joints, rad."""
         self.clutches = np.full((self.seats, WITH_TOES), -1, np.int64)
         """(S, 24) tendons that couple drives to joints."""
         for seat, table in enumerate(tables):
@@ -120,6 +122,7 @@ class Ground:
                 if joint in table.joints:
                     self.angles[seat, column] = table.angles[table.joints.index(joint)]
                     self.motors[seat, column] = table.commands[table.motors.index(joint)]
+                    self.stops[seat, column] = table.limits[table.joints.index(joint)]
                     self.clutches[seat, column] = model.tendon(f"{table.name}/{joint}.clutch").id
         self.parts, self.feet, self.bodies = (self._bodies(names) for names in (PART_BODIES, FOOT_BODIES, BODIES))
         self._name_geoms(model)

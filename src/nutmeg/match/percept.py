@@ -101,11 +101,11 @@ class Sight(NamedTuple):
     numbers: tuple[int, ...] = ()
     """(P,) their numbers."""
     my_position: Floats | None = None
-    """(3,) true place of the head, m; only where the server tells the truth."""
+    """(3,) true place of the head, m, the own goal at -x; only where the server tells the truth."""
     my_heading: float | None = None
-    """True heading of the head, degrees; only where the server tells the truth."""
+    """True heading of the head, degrees, 0 towards the other goal; only where the server tells the truth."""
     ball_position: Floats | None = None
-    """(3,) true place of the ball, m; only where the server tells the truth and the ball is in view."""
+    """(3,) true place of the ball, m, the own goal at -x; only with the truth told and the ball in view."""
 
 
 class Percept(NamedTuple):

@@ -41,6 +41,8 @@ MOST_PAIRS = 64
 NO_PAIRS = np.zeros((0, 2), np.int64), np.zeros((0, 2))
 FASTEST = 30.0
 """No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
+OVERCOME = 0.01
+"""A drive at rest that has been turned further in one cycle stays where it is now, rad."""
 
 
 class Reading:
@@ -220,12 +222,34 @@ def _is_sound(qpos: Floats, qvel: Floats, rates: Ints) -> bool:
 
 @kernel
 def drive(
-    ctrl: Floats, motors: Ints, columns: Ints, told: Floats, qpos: Floats, qvel: Floats, kept: Floats, rates: Floats
+    ctrl: Floats,
+    motors: Ints,
+    columns: Ints,
+    joints: Ints,
+    stops: Floats,
+    told: Floats,
+    rests: Floats,
+    qpos: Floats,
+    qvel: Floats,
+    kept: Floats,
+    rates: Floats,
 ) -> None:
-    """Gives motors what they were told, and keeps the state."""
-    speeds = told.ravel()
+    """Gives motors what they were told, and keeps the state.
+
+    Two things of the league's server that the engine's own parts do not do: stops (n, 2) hold against a drive that goes
+    on pushing, and a drive told to rest stays where it is (rests, (22, 24), NaN while it moves), unless it is overcome.
+    """
+    speeds, places = told.ravel(), rests.ravel()
     for k in range(len(motors)):
-        ctrl[motors[k]] = speeds[columns[k]]
+        speed, angle = speeds[columns[k]], qpos[joints[k]]
+        if speed != 0.0:
+            places[columns[k]] = np.nan
+        elif abs(places[columns[k]] - angle) <= OVERCOME:
+            speed = (places[columns[k]] - angle) / CYCLE
+        else:
+            places[columns[k]] = angle
+        back, ahead = min(stops[k, 0] - angle, 0.0), max(stops[k, 1] - angle, 0.0)
+        ctrl[motors[k]] = min(max(speed, back / CYCLE), ahead / CYCLE)
     kept[:] = qpos
     rates[:] = qvel
 

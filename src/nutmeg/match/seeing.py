@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from nutmeg.body.field import FieldSettings, Segment
     from nutmeg.match.world import MatchWorld
 
+    Truth = tuple[NDArray[np.float64] | None, float | None, NDArray[np.float64] | None]
+
 OPENING = 120.0
 """Of the view, both ways, degrees."""
 NEAREST = 0.1
@@ -94,7 +96,10 @@ class Seeing:
             zip(slots.tolist(), found.tolist(), strict=True)
         ):
             labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
-            truth = self._told(world, places, turns, parts[k, 0], sees_ball="B" in labels) if self._truth else NO_TRUTH
+            truth = NO_TRUTH
+            if self._truth:
+                head, ball = parts[k, 0], world.ball if "B" in labels else None
+                truth = _own_view(places[head], turns[head], ball, flipped=slot >= SLOTS // 2)
             sights[slot] = Sight(
                 labels=labels,
                 marks=marks[k, : len(labels)],
@@ -132,19 +137,21 @@ class Seeing:
             self._players[bits] = tuple(self._teams[side] for side, _ in found), tuple(number for _, number in found)
         return self._players[bits]
 
-    def _told(
-        self, world: MatchWorld, places: NDArray[np.float64], turns: NDArray[np.float64], head: int, *, sees_ball: bool
-    ) -> tuple[NDArray[np.float64], float, NDArray[np.float64] | None]:
-        """The truth: where a head is, where it looks (degrees), and where the ball is if it is in view."""
-        turn = turns[head]
-        return places[head].copy(), float(np.degrees(np.arctan2(turn[3], turn[0]))), world.ball if sees_ball else None
 
-
-NO_TRUTH = (None, None, None)
+NO_TRUTH: Truth = (None, None, None)
 DRAWN = 8192
 """Points for which noise is drawn at once."""
 MOST_REMEMBERED = 4096
 """Combinations of players in view whose names are kept."""
+
+
+def _own_view(
+    head: NDArray[np.float64], turn: NDArray[np.float64], ball: NDArray[np.float64] | None, *, flipped: bool
+) -> Truth:
+    """The truth: where a head is, where it looks (degrees), where the ball is; each team has its own goal at -x."""
+    sign = np.array([-1.0, -1.0, 1.0]) if flipped else np.ones(3)
+    ahead = sign[:2] * (turn[0], turn[3])
+    return sign * head, float(np.degrees(np.arctan2(ahead[1], ahead[0]))), None if ball is None else sign * ball
 
 
 def _segments(field: FieldSettings) -> NDArray[np.float64]:

@@ -79,7 +79,7 @@ class MatchWorld:
         """Types of who plays."""
         self.seat_of = np.full(SLOTS, -1, np.int64)
         self._next, self._told = np.zeros((SLOTS, WITH_TOES)), np.zeros((SLOTS, WITH_TOES))
-        self._limits = np.zeros((SLOTS, WITH_TOES))
+        self._limits, self._rests = np.zeros((SLOTS, WITH_TOES)), np.full((SLOTS, WITH_TOES), np.nan)
         self._before, self._late = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3))
         self._landing: set[int] = set()
         self._limp: list[tuple[float, int, int]] = []
@@ -113,6 +113,7 @@ class MatchWorld:
         world.qpos[qpos], world.qvel[dofs] = 0.0, 0.0
         self.seat_of[slot], self.types[slot], self.present[slot] = seat, robot_type, True
         self._next[slot] = self._told[slot] = self._before[slot] = 0.0
+        self._rests[slot] = np.nan
         self._late[slot] = 0.0, 0.0, GRAVITY
         self._reseat()
         x, y, turn = start_place(slot, self.field.length, self.field.width)
@@ -151,7 +152,8 @@ class MatchWorld:
     def swap_ends(self) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
         turned = np.roll(np.arange(SLOTS), SLOTS // 2)
-        for array in (self.present, self.types, self.seat_of, self._next, self._told, self._before, self._late):
+        motors = self._next, self._told, self._rests
+        for array in (self.present, self.types, self.seat_of, *motors, self._before, self._late):
             array[:] = array[turned]
         self._limp = [(until, int(turned[slot]), limb) for until, slot, limb in self._limp]
         self._landing = {int(turned[slot]) for slot in self._landing}
@@ -169,8 +171,9 @@ class MatchWorld:
         for slot, seat in zip(self._slots.tolist(), self._seats.tolist(), strict=True):
             self._limits[slot] = ground.speed_limits(seat)
         motors = ground.motors[self._seats]
-        self._motors = motors[motors >= 0]
-        self._columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[motors >= 0]
+        moved = motors >= 0
+        columns = (self._slots[:, None] * WITH_TOES + np.arange(WITH_TOES))[moved]
+        self._drives = motors[moved], columns, ground.angles[self._seats][moved], ground.stops[self._seats][moved]
         self._all_parts = ground.world.data.xpos, ground.world.data.xmat, ground.parts[self._seats]
         self._ball = ground.world.qpos[ground.ball : ground.ball + 3]
         self._good = ground.world.qpos.copy(), ground.world.qvel.copy()
@@ -316,7 +319,7 @@ class MatchWorld:
         world = self.ground.world
         if self._limp:
             self._thaw()
-        drive(world.ctrl, self._motors, self._columns, self._told, world.qpos, world.qvel, *self._good)
+        drive(world.ctrl, *self._drives, self._told, self._rests, world.qpos, world.qvel, *self._good)
         self._coming = Reading()
 
     def _feel(self) -> None:
