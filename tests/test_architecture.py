@@ -14,7 +14,7 @@ SOURCE = Path(nutmeg.__file__).parent
 CHAPTERS = ("body", "engine", "motion", "search", "reality", "learning", "match", "net", "view")
 FOUNDATIONS = frozenset({"closing", "compiled", "errors", "json_lines", "json_values", "settings", "recording", "runs"})
 """Beside the chapters; every chapter may use them."""
-OUTERMOST = frozenset({"cli", "live", "terminal", "commands", "benchmark", "reproduce", "__main__"})
+OUTERMOST = frozenset({"cli", "live", "starting", "terminal", "commands", "benchmark", "reproduce", "__main__"})
 """May use everything; used by no chapter."""
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES, LONGEST_FUNCTION = 500, 70

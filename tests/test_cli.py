@@ -289,6 +289,8 @@ def test_a_watched_run_ends_properly_when_it_is_told_to(tmp_path: Path, number: 
 def test_texts_with_brackets_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     Terminal().warn("row [/b] of [red] is missing")
     assert "row [/b] of [red] is missing" in capsys.readouterr().err
+    Terminal().say("wrote runs/[/b] [red]/:book:.html")
+    assert capsys.readouterr().out == "wrote runs/[/b] [red]/:book:.html\n"
 
 
 def test_with_json_everything_for_people_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nutmeg import __version__
 from nutmeg.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.starting import Starting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,23 +87,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(name: str, rest: list[str]) -> int:
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
-    import tyro
-
-    from nutmeg.terminal import Terminal
-
-    module: Any = importlib.import_module(f"nutmeg.commands.{name}_" if name == "import" else f"nutmeg.commands.{name}")
-    if hasattr(module, "chosen"):  # a command whose options depend on one of them
-        module = module.chosen(rest)
     try:
-        arguments = tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
+        with Starting():
+            module, arguments = _called(name, rest)
     except SystemExit as stop:  # tyro has printed help or a usage error
         return 0 if not stop.code else 2
+    from nutmeg.terminal import Terminal
+
     if (getattr(arguments, "seed", None) or 0) < 0:
         raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
     terminal = Terminal(json=arguments.json)
     result = module.run(arguments, terminal)
     terminal.finish(result)
     return int(result.get("exit_code", 0)) if isinstance(result, dict) else 0
+
+
+def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
+    """The module of a command, and its options."""
+    import tyro
+
+    module: Any = importlib.import_module(f"nutmeg.commands.{name}_" if name == "import" else f"nutmeg.commands.{name}")
+    if hasattr(module, "chosen"):  # a command whose options depend on one of them
+        module = module.chosen(rest)
+    return module, tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
 
 
 def _overview() -> str:

@@ -19,10 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from rich.text import Text
+
 from nutmeg.engine.clock import RealTime
 from nutmeg.engine.schedule import Schedule
 from nutmeg.engine.trace import TraceWriter
 from nutmeg.errors import SimulationError, UsageError
+from nutmeg.starting import Starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,18 +178,21 @@ def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal)
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
     """Lets a run go on while a viewer shows it; returns what there is to report.
 
-    Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished.
+    Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
+    anything to see, it is a KeyboardInterrupt.
     """
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         path = how.record or Path(folder) / f"{how.title}.nutmeg"
         clock = PageClock(how.pace)
         old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
-        viewer = None
+        viewer, begun = None, False
         try:
-            run.begin(path)
-            viewer = _viewer(path, how, clock) if how.page else None
+            with Starting():
+                run.begin(path)
+                viewer = _viewer(path, how, clock) if how.page else None
+            begun = True
             if viewer is not None:
-                terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
+                terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
                 if how.open_browser:
                     webbrowser.open(viewer.url)
             left = round((how.seconds or how.longest) / CYCLE) - round(run.time / CYCLE)
@@ -198,6 +204,8 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             while viewer is not None and not how.seconds and viewer.alive and not clock.ended:
                 time.sleep(0.5)
         except KeyboardInterrupt:
+            if not begun:
+                raise
             terminal.say("stopped.")
         except SimulationError as error:
             kept = (

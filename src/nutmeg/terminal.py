@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rich.progress import Progress
+    from rich.status import Status
 
 
 PIPED = 200
@@ -35,9 +36,9 @@ class Terminal:
         if not self.console.is_terminal and "COLUMNS" not in os.environ:
             self.console.width = PIPED
 
-    def say(self, text: str) -> None:
-        """A line for people; Rich markup is understood."""
-        self.console.print(text, soft_wrap=True)
+    def say(self, text: str | Text) -> None:
+        """A line for people, shown as it is, whatever names and paths it holds; a Rich `Text` may be coloured."""
+        self.console.print(Text(text) if isinstance(text, str) else text, soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """A line that something is not as it should be."""
@@ -56,12 +57,21 @@ class Terminal:
             made.add_row(*(_shown(cell) for cell in row))
         self.console.print(made)
 
+    def busy(self, what: str) -> Status:
+        """Says what is being done for as long as that takes; a context manager."""
+        return self.console.status(Text(what))
+
     def progress(self) -> Progress:
         """A progress bar with the time left; a context manager."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True, highlight=False)
-        parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        parts = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         return Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
 
     @contextlib.contextmanager

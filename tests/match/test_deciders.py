@@ -37,9 +37,13 @@ def test_a_team_is_called_after_its_file_or_function() -> None:
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def decide(percept, memory): ...\nclass Other: ...\n")
+    empty = tmp_path / "empty.py"
+    empty.touch()
     for name, said in (
         ("role", "Did you mean 'roles'"),
-        (f"{file}:Other", r"no function 'Other'; there are: \['decide'\]"),
+        (f"{file}:Other", "no function 'Other'. It has: decide"),
+        (f"{file}:decid", "Did you mean 'decide'"),
+        (f"{empty}:decide", r"It has no function at all; write `def decide\(percept, memory\):`"),
         (f"{tmp_path}/none.py:decide", "no such file"),
         ("nowhere.at_all:decide", "cannot be imported"),
         (f"{file}:", "needed is file.py:decide"),

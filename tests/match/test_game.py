@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.errors import UsageError
+from nutmeg.match.foul_rules import Foul
 from nutmeg.match.game import Game
 from nutmeg.match.groundskeeper import Groundskeeper
 from nutmeg.match.percept import JOINTS, Action, Percept
@@ -93,6 +95,22 @@ def test_a_goal_is_scored_by_a_ball_over_the_line() -> None:
     idle(game, 160)
     assert game.view.mode == "KickOff_Right"
     assert game.world.ball[:2] == pytest.approx([0.0, 0.0], abs=0.01)
+
+
+def test_all_fouls_are_kept_in_the_order_in_which_they_were_called() -> None:
+    changes = dict.fromkeys(("not_standing_time", "goalie_not_standing_time"), 0.1)
+    tall = dataclasses.replace(RULES.fouls.incapable, not_standing_height=9.0, **changes)
+    game = new_game(dataclasses.replace(RULES, fouls=dataclasses.replace(RULES.fouls, incapable=tall)))
+    game.cycle({})
+    game.place_player(0, (-3.0, 1.0, 0.4), 0.0)
+    game.set_play_mode(PlayMode.PLAY_ON)
+    told = []
+    for _ in range(20):
+        game.cycle({})
+        told += [event for event in game.events if event.kind == "foul"]
+    assert told
+    assert {event.foul for event in told} == {Foul.INCAPABLE}
+    assert game.fouls == told
 
 
 def played(path: Path, seed: int) -> str:

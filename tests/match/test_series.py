@@ -147,6 +147,7 @@ def test_players_of_a_users_own_play_and_a_changed_one_is_another(tmp_path: Path
         ("none.py:Chaser", "there is no such file"),
         ("nutmeg.nowhere:Chaser", "cannot be imported"),
         ("nutmeg.match.driver:Chaser", "has no class 'Chaser'"),
+        ("nutmeg.errors:Chaser", "no class with `act` at all; write `class Chaser:`"),
     ],
 )
 def test_players_that_are_not_there_are_told(name: str, said: str) -> None:

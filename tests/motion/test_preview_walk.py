@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -158,8 +159,13 @@ def test_arms_can_be_held_elsewhere_and_come_back(ready: np.ndarray) -> None:
 
 def test_a_stride_longer_than_the_legs_is_refused_or_clipped_on_request() -> None:
     table, giant = pitch_scene().robots[0], PreviewWalkSettings(forward=0.6, torso_height=0.31)
-    with pytest.raises(ModelError, match="out of reach"):
+    with pytest.raises(ModelError, match="out of reach") as refused:
         PreviewWalk(table, giant, duration=6.0)
+    (said,) = re.findall(r"--speed ([\d.]+) of nutmeg walk", str(refused.value))
+    assert 0.0 < float(said) < 0.6
+    assert PreviewWalk(table, dataclasses.replace(giant, forward=float(said)), duration=6.0).reached.all(), (
+        "what it proposes works"
+    )
     walk = PreviewWalk(table, giant, duration=6.0, clip=True)
     assert not walk.reached.any()
     assert np.isfinite(walk.commands).all()

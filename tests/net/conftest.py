@@ -18,6 +18,7 @@ import pytest
 
 from nutmeg.errors import UsageError
 from nutmeg.match.admission import free_slot, side_for
+from nutmeg.match.decisions import Event
 from nutmeg.match.percept import Action, GameView, Percept, Sight
 from nutmeg.match.play_modes import PlayMode, Side
 from nutmeg.match.rules import load_rules
@@ -42,6 +43,7 @@ class StandInGame:
         self.rules = load_rules("sim3d")
         self.time = 0.0
         self.half = 1
+        self.fouls: list[Event] = []
         self.mode, self.game_time, self.score = PlayMode.BEFORE_KICK_OFF, 0.0, (0, 0)
         self.names = ["", ""]
         self.present = np.zeros(SLOTS, bool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ import psutil
 import pytest
 
 from nutmeg.benchmark.local_cluster import LocalCluster
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.errors import EnvironmentProblem, FileError, UsageError
 from nutmeg.search import Budget, CmaEs, CmaEsSettings, InThisThread, SearchResult, Space, Threads, minimise
 from nutmeg.search import cluster as cluster_module
 from nutmeg.search.checkpoint import read_generations
@@ -378,10 +379,24 @@ def test_the_scheduler_can_be_named_by_its_file(
         assert not evaluator.evaluate(functions.together, CANDIDATES, SEEDS).failures
 
 
-def test_where_no_scheduler_is_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_scheduler_is_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_WITHIN", 0.3)
-    with pytest.raises(EnvironmentProblem, match=r"no Dask scheduler answers at tcp://127.0.0.1:9 .*`dask scheduler`"):
-        OnCluster("tcp://127.0.0.1:9").evaluate(OneByOne(lambda candidate, rng: 0.0), CANDIDATES, SEEDS)
+    monkeypatch.setattr(cluster_module, "LISTENING_WITHIN", 0.0)
+    function = OneByOne(lambda candidate, rng: 0.0)
+    said = r"answers at {} \(.*refused\)\. Start one: `dask scheduler --host 127\.0\.0\.1 --port 9`"
+    with pytest.raises(EnvironmentProblem, match=said.format("tcp://127.0.0.1:9")):
+        OnCluster("tcp://127.0.0.1:9").evaluate(function, CANDIDATES, SEEDS)
+    path = tmp_path / "scheduler.json"
+    path.write_text('{"address": "tcp://127.0.0.1:9"}')
+    with pytest.raises(EnvironmentProblem, match=said.format(f"{path} says tcp://127.0.0.1:9")):
+        OnCluster(str(path)).evaluate(function, CANDIDATES, SEEDS)
+    path.write_text("{}")
+    with pytest.raises(FileError, match="tells no address of a Dask scheduler"):
+        OnCluster(str(path)).evaluate(function, CANDIDATES, SEEDS)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(EnvironmentProblem, match="something else listens there"):
+            OnCluster(address).evaluate(function, CANDIDATES, SEEDS)
 
 
 def test_wrong_use_is_told() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 import re
@@ -52,12 +51,10 @@ def test_the_figure_is_a_picture_with_something_in_every_quarter(gear: bool, bes
 
 def test_the_page_carries_its_picture_and_all_numbers() -> None:
     first, ideal = measured(), measured("ideal", gear=False)
-    png = servo_figure("toy <elbow>", first, ideal)
-    page = servo_page("toy <elbow>", png, first, ideal, {"voltage": "12 V <nominal>"}, ["made up"])
-    inside = re.search(r'src="data:image/png;base64,([^"]+)"', page)
-    assert inside is not None
-    assert base64.b64decode(inside.group(1)) == png
-    assert not re.search(r'(src|href)="(?!data:)', page), "nothing is fetched from elsewhere"
+    page = servo_page("toy <elbow>", first, ideal, {"voltage": "12 V <nominal>"}, ["made up"])
+    assert page.count("<svg role=") == 1
+    assert all(f">{name}<" in page for name in ("Step response", "Hysteresis loop", "speed [rad/s]"))
+    assert not re.search(r'(src|href)="(?!data:|#)', page), "nothing is fetched from elsewhere"
     assert "toy &lt;elbow&gt;" in page
     assert "12 V &lt;nominal&gt;" in page
     assert "<li>made up</li>" in page
@@ -88,13 +85,26 @@ def test_recordings_are_drawn_with_what_was_simulated(count: int) -> None:
     assert (np.asarray(picture.convert("L"), float) < 150).mean() > 0.005
 
 
+def brightness(colour: str) -> int:
+    """Of `rgb(1, 2, 3)`: 6."""
+    return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+
 @pytest.mark.browser
 def test_the_page_shows_in_a_browser(tmp_path: Path, browser_page: Any) -> None:
-    png = servo_figure("toy elbow", measured(), None)
     file = tmp_path / "servo.html"
-    file.write_text(servo_page("toy elbow", png, measured(), None, {"voltage": "12 V"}), encoding="utf-8")
+    file.write_text(servo_page("toy elbow", measured(), None, {"voltage": "12 V"}), encoding="utf-8")
     browser_page.goto(file.as_uri())
-    assert browser_page.evaluate("document.querySelector('img').naturalWidth") > 1200
+    assert browser_page.evaluate("document.querySelector('svg').clientWidth") > 600
+    ink = "getComputedStyle(document.querySelector('svg text')).fill"
+    paper = "getComputedStyle(document.body).backgroundColor"
+    seen = []
+    for scheme in ("light", "dark"):
+        browser_page.emulate_media(color_scheme=scheme)
+        seen.append([brightness(browser_page.evaluate(what)) for what in (ink, paper)])
+    (light_ink, light_paper), (dark_ink, dark_paper) = seen
+    assert light_ink + 400 < light_paper
+    assert dark_paper + 400 < dark_ink
     assert browser_page.locator("table").count() == 2
     assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert not browser_page.complaints

@@ -45,7 +45,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         raise UnknownNameError("benchmark", arguments.only, known)
     rows: list[Row] = []
     for name, measure in chosen.items():
-        with terminal.console.status(name):
+        with terminal.busy(name):
             measured = measure()
         for row in measured:
             terminal.say(row.sentence())

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import tyro
+from rich.text import Text
 
 from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
 from nutmeg.commands.resumable import command_line
@@ -112,7 +113,7 @@ def _run(
             copy=arguments.config,
             listeners=Listeners(on_generation=show.generation, on_trial=show.trial, on_iteration=show.iteration),
             wait=lambda: time.sleep(LOOK_EVERY),
-            say=lambda text: show.terminal.console.print(text, soft_wrap=True, markup=False),
+            say=show.terminal.say,
         )
         return made.run(), made
 
@@ -170,9 +171,9 @@ class _Show:
             named = zip(self._settings.simulation, done.simulation, strict=True)
             estimates = ", ".join(f"{name} {value:.4g}" for name, value in named)
             text += f"; phi {done.phi_before:.4g} -> {done.phi:.4g}; {estimates}"
-        self._progress.console.print(text, soft_wrap=True, markup=False)
+        self._progress.console.print(Text(text), soft_wrap=True)
         if done.disengagement:
-            self._progress.console.print(f"note: {done.disengagement}", soft_wrap=True, markup=False)
+            self._progress.console.print(Text(f"note: {done.disengagement}"), soft_wrap=True)
 
 
 def _finish(

@@ -62,7 +62,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.field is not None:
         load_field(arguments.field)  # says which there are
     recordings, base, began = found_recordings(arguments.from_), load_behaviour(arguments.base), time.perf_counter()
-    with terminal.console.status(f"calibrating from {len(recordings)} recordings"):
+    with terminal.busy(f"calibrating from {len(recordings)} recordings"):
         found = calibrate(recordings, base=base, seed=arguments.seed, field=arguments.field)
     report = calibration_report(
         found, recordings, command=command_of(arguments), seconds=time.perf_counter() - began, seed=arguments.seed

@@ -68,7 +68,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     terminal.table("", ("", "what", "found"), [(marks[c.ok], c.name, c.detail) for c in checks])
     for check in checks:
         if check.fix:
-            terminal.say(f"\n[bold]{check.name}[/]: {check.fix}")
+            terminal.say(Text.assemble("\n", (check.name, "bold"), f": {check.fix}"))
     healthy = all(c.ok for c in checks if c.needed)
     terminal.say("\nAll that is needed is there." if healthy else "\nSomething that is needed is missing: see above.")
     rows = [{k: v for k, v in dataclasses.asdict(c).items() if k != "needed"} for c in checks]

@@ -161,7 +161,7 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
         evaluator.close()
     from nutmeg.learning.measure import measure_walk
 
-    with terminal.console.status("measuring the learned walk"):
+    with terminal.busy("measuring the learned walk"):
         measured = {
             name: measure_walk(
                 one, trials=arguments.trials, seed=learning.settings.seed, actuation=learning.settings.actuation

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from nutmeg.starting import Starting, load_physics
+
 if TYPE_CHECKING:
     from nutmeg.terminal import Terminal
 
@@ -94,13 +96,15 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays the match, then writes what there is to read and to see of it."""
-    from nutmeg.commands.play_match import check, command_of, new_match
-    from nutmeg.commands.play_run import Aftermath, Files, MatchRun
-    from nutmeg.live import AS_FAST_AS_IT_GOES, Watching, watch_run
-    from nutmeg.match.driver import PlayerError
-    from nutmeg.view.server import check_port
+    with Starting():
+        load_physics()
+        from nutmeg.commands.play_match import check, command_of, new_match
+        from nutmeg.commands.play_run import Aftermath, Files, MatchRun
+        from nutmeg.live import AS_FAST_AS_IT_GOES, Watching, watch_run
+        from nutmeg.match.driver import PlayerError
+        from nutmeg.view.server import check_port
 
-    check(arguments)
+        check(arguments)
     if arguments.page:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)

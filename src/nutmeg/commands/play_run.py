@@ -100,7 +100,7 @@ class MatchRun:
 
     def begin(self, path: Path) -> None:
         """Lets the teams join and plays the first cycle."""
-        with self._terminal.console.status("the teams come onto the pitch"):
+        with self._terminal.busy("the teams come onto the pitch"):
             self._driver = self._build(path)
             self._cycle(self._driver)
 
@@ -143,14 +143,12 @@ class MatchRun:
                 self._say(driver, event)
 
     def _say(self, driver: Driver, event: Event) -> None:
-        from rich.markup import escape
-
         from nutmeg.view.match_story import clock_text
 
         text = event.text
         for side, team in zip(("left", "right"), driver.game.teams, strict=True):
             text = text.replace(f" {side}", f" {team}")
-        self._terminal.say(f"{clock_text(event.time):>6}  {escape(text)}")
+        self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
 class Aftermath:
@@ -204,7 +202,7 @@ class Aftermath:
     def _write_report(self, written: dict[str, object]) -> None:
         from nutmeg.view.match_report import write_match_report
 
-        with self._terminal.console.status("writing the report"):
+        with self._terminal.busy("writing the report"):
             write_match_report(self._files.record, self._files.report, command=self._command, seed=self._seed)
         written["report"] = self._files.report
         self._terminal.say(f"report: {self._files.report}")

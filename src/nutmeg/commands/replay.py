@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
+from rich.text import Text
 
 from nutmeg.commands.outputs import check_output
 from nutmeg.errors import UsageError
@@ -60,7 +61,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.process import start_viewer_process
 
     with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port) as viewer:
-        terminal.say(f"[bold]{viewer.url}[/]  (Ctrl-C ends)")
+        terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
         if arguments.open:
             webbrowser.open(viewer.url)
         end = time.monotonic() + (arguments.seconds or float("inf"))

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
+from rich.text import Text
 
 from nutmeg.commands.evaluators import checked_threads
 from nutmeg.errors import UsageError
@@ -100,8 +101,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     function = getattr(importlib.import_module(f"nutmeg.reproduce.{module}"), name)
     options = _options(arguments, function)
     try:
-        with terminal.console.status(arguments.experiment) as status:
-            answer: dict[str, Any] = function(out, quick=arguments.quick, on_progress=status.update, **options)
+        with terminal.busy(arguments.experiment) as status:
+            answer: dict[str, Any] = function(
+                out, quick=arguments.quick, on_progress=lambda text: status.update(Text(text)), **options
+            )
     except KeyboardInterrupt:
         terminal.say(f"interrupted; seeds that were finished are kept in {out}. The same command goes on.")
         raise

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
-from rich.markup import escape
+from rich.text import Text
 
 from nutmeg.commands.outputs import check_output, writing
 from nutmeg.errors import EnvironmentProblem, UsageError
@@ -56,7 +56,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
     terminal.table("", columns, shown)
     for row in rows:
-        terminal.say(f"[bold]{escape(row.name)}[/]: {escape(row.source)}")
+        terminal.say(Text.assemble((row.name, "bold"), f": {row.source}"))
     return {"robots": [dataclasses.asdict(row) for row in rows]}
 
 
@@ -64,9 +64,9 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
     from nutmeg.body.facts import body_rows, facts
 
     known = facts(robot, arguments.type)
-    terminal.say(f"[bold]{escape(robot.name)}[/]  {escape(robot.title)}\n{escape(robot.about)}".rstrip())
+    terminal.say(Text.assemble((robot.name, "bold"), f"  {robot.title}\n{robot.about}".rstrip()))
     terminal.say(f"{known.mass_kg} kg, {known.height_m} m high, {known.joints} joints, {known.motors} motors")
-    terminal.say(f"source: {escape(robot.source)}\nlicence of the numbers: {escape(robot.licence)}\n")
+    terminal.say(f"source: {robot.source}\nlicence of the numbers: {robot.licence}\n")
     images = _pictures(arguments, terminal)
     if images is not None:
         from nutmeg.view.halfblocks import half_blocks

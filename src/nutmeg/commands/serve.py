@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from nutmeg.errors import EnvironmentProblem, FileError, SimulationError, UsageError
+from nutmeg.starting import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,24 +110,24 @@ def chosen(rest: Sequence[str]) -> ModuleType:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
-    from rich.markup import escape
-
-    from nutmeg.commands.journal import Journal
-    from nutmeg.commands.serve_guests import Guests
-    from nutmeg.match.groundskeeper import Groundskeeper
-    from nutmeg.net.simspark.server import Server
-
-    settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
-    _check_ports(arguments)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_ended_by_sigterm())
-        record = _recording(arguments)
-        keeper = stack.enter_context(Groundskeeper())
-        game = stack.enter_context(_game(arguments, rules, teams, keeper, record))
-        game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
-        journal = stack.enter_context(Journal(lambda line: terminal.say(escape(line))))
-        server = stack.enter_context(Server(game, settings, journal.report))
-        guests = stack.enter_context(Guests(server, journal, page=_page(arguments, record)))
+        with Starting():
+            load_physics()
+            from nutmeg.commands.journal import Journal
+            from nutmeg.commands.serve_guests import Guests
+            from nutmeg.match.groundskeeper import Groundskeeper
+            from nutmeg.net.simspark.server import Server
+
+            settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
+            _check_ports(arguments)
+            stack.enter_context(_ended_by_sigterm())
+            record = _recording(arguments)
+            keeper = stack.enter_context(Groundskeeper())
+            game = stack.enter_context(_game(arguments, rules, teams, keeper, record))
+            game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
+            journal = stack.enter_context(Journal(terminal.say))
+            server = stack.enter_context(Server(game, settings, journal.report))
+            guests = stack.enter_context(Guests(server, journal, page=_page(arguments, record)))
         game.at_end = server.stop if arguments.until_over else None
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
         sys.stdout.write("ready\n")
@@ -150,9 +151,7 @@ def _summary(
     game: ServedGame, server: Server, guests: Guests, record: Path | None, seconds: float, terminal: Terminal
 ) -> dict[str, Any]:
     """What there is to tell when everything is closed."""
-    from rich.markup import escape
-
-    view, (left, right) = game.view, (escape(name or "nobody") for name in game.team_names)
+    view, (left, right) = game.view, (name or "nobody" for name in game.team_names)
     terminal.say(f"{left} {view.score_left} : {view.score_right} {right} after {view.time:.0f} s ({view.mode}).")
     if record is not None:
         terminal.say(f"recording: {record}   replay it with: nutmeg replay {record}")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from nutmeg.errors import FileError, SimulationError, UsageError
+from nutmeg.starting import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,18 +113,18 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
-    from rich.markup import escape
-
-    from nutmeg.commands.journal import Journal
-    from nutmeg.commands.serve_page import RobotPage
-    from nutmeg.commands.serve_ports import planned, where
-    from nutmeg.net.robot_host import RobotHost
-
     _check(arguments)
     with contextlib.ExitStack() as stack:
-        journal = stack.enter_context(Journal(lambda line: terminal.say(escape(line))))
-        settings, port, cameras = planned(arguments, journal)
-        host = stack.enter_context(RobotHost(settings, [port], cameras=cameras))
+        with Starting():
+            load_physics()
+            from nutmeg.commands.journal import Journal
+            from nutmeg.commands.serve_page import RobotPage
+            from nutmeg.commands.serve_ports import planned, where
+            from nutmeg.net.robot_host import RobotHost
+
+            journal = stack.enter_context(Journal(terminal.say))
+            settings, port, cameras = planned(arguments, journal)
+            host = stack.enter_context(RobotHost(settings, [port], cameras=cameras))
         stack.enter_context(_stopped_by_signals(host.stop))
         page = stack.enter_context(RobotPage(host, journal))
         if arguments.view and settings.record is not None:

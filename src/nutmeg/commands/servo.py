@@ -95,11 +95,10 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     first, *rest = measured
     ideal = rest[0] if rest else None
     title = f"{arguments.robot.rstrip('/').split('/')[-1]} {rig.joint}"
-    png = servo_figure(title, first, ideal)
     with writing(arguments.output) as path:
-        path.write_bytes(png)
+        path.write_bytes(servo_figure(title, first, ideal))
     with writing(page):
-        page.write_text(servo_page(title, png, first, ideal, facts(rig), notes), encoding="utf-8")
+        page.write_text(servo_page(title, first, ideal, facts(rig), notes), encoding="utf-8")
     numbers = first.numbers()
     beside = ideal.numbers() if ideal else {}
     rows = [
@@ -190,11 +189,12 @@ def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
 
 def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.engine.servo_replay import actuation_of, compare, read_bench, read_log
+    from nutmeg.reality.chosen_files import looked_for
     from nutmeg.view.servo_plots import replay_figure
 
     paths = [Path(found) for found in sorted(glob.glob(arguments.against))]  # noqa: PTH207 (the pattern may be absolute)
     if not paths:
-        raise UsageError(f"no file matches --against {arguments.against!r}. Put the pattern in quotes: 'logs/*.csv'.")
+        raise UsageError(f"no file matches {arguments.against!r} (--against). {looked_for(arguments.against, Path())}")
     bench = read_bench(arguments.robot)
     logs = [read_log(path, bench) for path in paths]
     actuations = [arguments.actuation or actuation_of(log.name, bench) for log in logs]

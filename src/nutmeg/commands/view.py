@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
+from nutmeg.starting import Starting, load_physics
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -63,10 +65,12 @@ class _Stand:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
-    from nutmeg.body import Placement, SceneSettings, assemble
-    from nutmeg.body.identified import placed
-    from nutmeg.engine import Worlds
-    from nutmeg.live import Watching, watch
+    with Starting():
+        load_physics()
+        from nutmeg.body import Placement, SceneSettings, assemble
+        from nutmeg.body.identified import placed
+        from nutmeg.engine import Worlds
+        from nutmeg.live import Watching, watch
 
     plain = Placement(
         robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)

@@ -116,7 +116,7 @@ def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         raise UsageError(f"--actuation is {chosen!r}; name at least one, such as ideal,servo.")
     results: list[WalkResult] = []
     for name in names:
-        with terminal.console.status(f"walking with {name}"):
+        with terminal.busy(f"walking with {name}"):
             walked = compare_walk(
                 arguments.robot, settings, name, seconds=seconds, timestep=arguments.timestep, body=body
             )

@@ -52,7 +52,7 @@ def _measure(walk: Walk, arguments: Arguments, terminal: Terminal) -> dict[str, 
 
     if arguments.threads < 1:
         raise UsageError(f"--threads is {arguments.threads}; allowed is 1 or more.")
-    with terminal.console.status(f"measuring {walk.name}"):
+    with terminal.busy(f"measuring {walk.name}"):
         found = measure_walk(
             walk,
             trials=arguments.trials,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nutmeg.starting import Starting, load_physics
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -52,11 +54,12 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the zoo and watches it."""
-    from nutmeg.body import assemble
-    from nutmeg.engine import Worlds
-    from nutmeg.live import Watching, watch
+    with Starting(), terminal.busy("building the zoo"):
+        load_physics()
+        from nutmeg.body import assemble
+        from nutmeg.engine import Worlds
+        from nutmeg.live import Watching, watch
 
-    with terminal.console.status("building the zoo"):
         worlds = Worlds(assemble(zoo(arguments.field)))
     how = Watching(
         seconds=arguments.seconds,

@@ -72,6 +72,8 @@ class Groundskeeper(Closing):
             pool, self._pool = self._pool, None
             self._orders.clear()
         if pool is not None:
+            for process in dict(pool._processes or {}).values():  # `terminate_workers` from Python 3.14 on
+                process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.errors import FileError, UsageError
+from nutmeg.errors import FileError, UsageError, suggestion
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MakePlayer = Callable[[str, int], "Player"]
 """Makes the player of a team with a number."""
+CLASS = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
+FUNCTION = "`def {name}(percept, memory):` into it, which returns a Request"
+"""What to write into a file that has nothing of the kind; as in docs/howto/decision-algorithm.md."""
 
 
 def load_player(name: str) -> MakePlayer:
@@ -36,7 +39,7 @@ def load_player(name: str) -> MakePlayer:
     found = getattr(module, attribute, None)
     if not callable(found):
         known = [key for key, value in vars(module).items() if hasattr(value, "act")]
-        raise UsageError(f"{place} has no class {attribute!r} that makes players; with `act` there are: {known}.")
+        raise UsageError(f"{place} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', CLASS)}")
     make: MakePlayer = found
     return make
 
@@ -48,8 +51,15 @@ def load_function(name: str) -> Callable[..., Any]:
     found: Callable[..., Any] | None = getattr(module, attribute, None)
     if not callable(found) or isinstance(found, type):
         known = [key for key, value in vars(module).items() if isinstance(value, FunctionType) and key[0] != "_"]
-        raise UsageError(f"{place} has no function {attribute!r}; there are: {known}.")
+        raise UsageError(f"{place} has no function {attribute!r}. {_instead(attribute, known, 'function', FUNCTION)}")
     return found
+
+
+def _instead(name: str, known: list[str], kind: str, needed: str) -> str:
+    """What else there is in a file, or what to write into it if there is nothing."""
+    if known:
+        return f"{suggestion(name, known)}It has: {', '.join(known)}."
+    return f"It has no {kind} at all; write {needed.format(name=name)}."
 
 
 def player_digest(name: str) -> str:

@@ -58,6 +58,8 @@ class RefereedMatch(Closing):
         """How many have been played."""
         self.events: tuple[Event, ...] = ()
         """What happened in the last cycle, and by orders since."""
+        self.fouls: list[Event] = []
+        """All that were called, in order."""
         self.refused: tuple[tuple[int, str], ...] = ()
         """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
         self.swaps = 0
@@ -166,6 +168,8 @@ class RefereedMatch(Closing):
         for decision in decisions:
             if isinstance(decision, Event):
                 self._past.append(decision)
+                if decision.kind == "foul":
+                    self.fouls.append(decision)
                 self._write(decision.kind, decision.side, game_time=decision.time, **decision.fields())
             elif isinstance(decision, SwapEnds):
                 self._swap_ends()

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -101,6 +101,8 @@ QUICK = PreviewWalkSettings(
     forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
 )
 """Short, flat, quick steps."""
+HALVINGS = 4
+"""How often a range of speeds is halved to tell which the legs reach: to a 16th of it."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class PreviewWalk:
         self.commands = np.stack([self._commands(body, m[1]) for body, m in zip(bodies, moves, strict=True)])
         self.reached = np.array([m[1].reached.all() for m in moves])
         if not clip and not self.reached.all():
-            self._refuse(int((~self.reached).argmax()))
+            self._refuse(int((~self.reached).argmax()), table)
 
     def angles(self, time: ArrayLike) -> Array:
         """Commands at a time, (motors,), or (N, motors) for N walks; `time` may be (N,), one for each walk."""
@@ -205,13 +207,30 @@ class PreviewWalk:
         lift = _smooth(self.times / _SETTLE)[:, None] * (1 - end)
         return np.asarray(commands + end * (ready - commands) + (1 - lift) * (body.home - ready))
 
-    def _refuse(self, index: int) -> None:
+    def _refuse(self, index: int, table: RobotTable) -> None:
         settings = self.settings[index]
+        share = self._share_in_reach(settings, table)
+        ahead = math.floor(1000 * share * settings.forward) / 1000
+        slower = f"They reach {share:.0%} of this speed: --speed {ahead:g} of nutmeg walk" if ahead else "Walk slower"
         raise ModelError(
             f"walk {index} is out of reach of the legs: {settings.forward} m/s ahead, {settings.sideways} m/s sideways "
-            f"with steps of {settings.step_duration} s at a torso height of {settings.torso_height} m. Use a lower "
-            f"torso, shorter steps or less speed, or pass clip=True for the nearest motion the legs can do."
+            f"with steps of {settings.step_duration} s at a torso height of {settings.torso_height} m. {slower}, or "
+            "make quicker, shorter steps (--step-duration). In Python, these are forward and step_duration of "
+            "PreviewWalkSettings; a lower torso_height helps, too, and clip=True makes the nearest motion that the "
+            "legs can do."
         )
+
+    def _share_in_reach(self, settings: PreviewWalkSettings, table: RobotTable) -> float:
+        """How much of a walk's speeds the legs reach, 0..1, found by halving."""
+        shortest = settings.start + settings.stop + (settings.ramp + 2) * settings.step_duration
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            share = (low + high) / 2
+            speeds = {name: share * getattr(settings, name) for name in ("forward", "sideways", "turn")}
+            tried = replace(settings, **speeds)
+            reached = PreviewWalk(table, tried, duration=min(self.duration, shortest), control=self.control, clip=True)
+            low, high = (share, high) if reached.reached.all() else (low, share)
+        return low
 
 
 @dataclass(frozen=True)

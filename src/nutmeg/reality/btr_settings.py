@@ -165,7 +165,11 @@ class BtrSettings:
     def __post_init__(self) -> None:
         for name in self.plausible:
             if name not in self.simulation:
-                raise ValueError(f"[plausible] has {name!r}, which is not searched: {', '.join(self.simulation)}.")
+                searched = f"only {', '.join(self.simulation)}" if self.simulation else "nothing"
+                raise ValueError(
+                    f"[plausible] has {name!r}, which is not searched; {searched} is, by what [simulation] names. "
+                    "Add it there, or leave it out here."
+                )
         if self.mode == "reality" and self.stop.most_trials is None:
             raise ValueError('mode = "reality" needs `most_trials` of [stop].')
 

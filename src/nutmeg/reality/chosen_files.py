@@ -36,11 +36,20 @@ def found_files(patterns: Iterable[str], folder: Path, what: str) -> Files:
         stem, _, part = pattern.partition("#")
         paths = sorted(glob.glob(str(folder / stem)))  # noqa: PTH207 (the pattern may be absolute)
         if not paths:
-            near = suggestion(Path(stem).name, [p.name for p in (folder / stem).parent.glob("*") if p.is_file()])
-            raise UsageError(f"no file matches {pattern!r} ({what}). {near}Patterns go in quotes: 'logs/*.csv'.")
+            raise UsageError(f"no file matches {pattern!r} ({what}). {looked_for(stem, folder)}")
         for path in map(Path, paths):
             found[path.resolve()] = (*found.get(path.resolve(), ()), part or "*")
     return found
+
+
+def looked_for(pattern: str, folder: Path) -> str:
+    """Where a pattern that fits nothing was looked for, and what may have been meant."""
+    place = (folder / pattern).parent
+    start = "" if Path(pattern).is_absolute() else f"It is taken relative to the folder {folder.resolve()}. "
+    if not place.is_dir() and not glob.has_magic(str(place)):
+        return f"{start}There is no folder {place.resolve()}."
+    near = suggestion(Path(pattern).name, [path.name for path in place.glob("*") if path.is_file()])
+    return f"{start}{near}Patterns go in quotes: 'logs/*.csv'."
 
 
 def check_apart(train: Files, held_out: Files) -> None:

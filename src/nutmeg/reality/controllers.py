@@ -142,7 +142,7 @@ class ControllerSpace:
         if not found:
             raise UsageError(
                 f"no motor is like {', '.join(s.joints)}, so there is nothing to search; motors: "
-                f"{', '.join(self.motors)}."
+                f"{', '.join(self.motors) or 'none'}."
             )
         return found
 

@@ -130,7 +130,8 @@ def _swing(
     chosen = [i for i, name in enumerate(joints) if any(fnmatchcase(name, p) for p in settings.joints)]
     if angles is None or not chosen:
         raise UsageError(
-            f"the fitness 'swing' finds no joint like {', '.join(settings.joints)}; there are {', '.join(joints)}."
+            f"the fitness 'swing' finds no joint like {', '.join(settings.joints)}; there are "
+            f"{', '.join(joints) or 'none'}."
         )
     seen = angles[:, first:, :][..., chosen]
     inside = (np.arange(seen.shape[1]) < (frames - first)[:, None])[..., None]

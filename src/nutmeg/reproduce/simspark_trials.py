@@ -86,7 +86,9 @@ def cut_log(source: Path, target: Path, *, modes: Sequence[str], seconds: float)
     starts = [i for i in range(1, len(rows)) if inside[i] and not inside[i - 1]]
     if not starts:
         found = ", ".join(sorted({row["playmode"] for row in rows}))
-        raise FileError(source, f"has no row with the play mode {' or '.join(modes)}. It has {found}.")
+        raise FileError(
+            source, f"has no row with the play mode {' or '.join(modes)}. It has {found or 'no rows at all'}."
+        )
     heights = _Heights()
     lines = [",".join(COLUMNS)]
     for number, first in enumerate(starts):

@@ -19,16 +19,20 @@ import asyncio
 import concurrent.futures
 import contextlib
 import hashlib
+import json
 import logging
 import queue
+import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 from numpy.random import SeedSequence
 
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.errors import EnvironmentProblem, FileError, UsageError
 from nutmeg.runs import versions
 from nutmeg.search.evaluation import (
     EQUAL,
@@ -50,8 +54,10 @@ from nutmeg.search.space import Floats
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+LISTENING_WITHIN = 2.0
+"""How long it is tried whether anybody listens at the address of a scheduler [s]."""
 CONNECT_WITHIN = 60.0
-"""How long a scheduler may take to answer at first [s]."""
+"""How long a scheduler that listens may take to answer at first [s]."""
 DISTRIBUTION = "nutmeg-sim"
 """What Nutmeg is called when it is installed."""
 
@@ -289,6 +295,7 @@ def _serialised(function: Function) -> _Sendable:
 
 
 def _connect(address: str) -> Client:
+    _check_listening(address)
     from distributed import Client
 
     where = {"scheduler_file": address} if _is_file(address) else {"address": address}
@@ -297,6 +304,51 @@ def _connect(address: str) -> Client:
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(
             f"no Dask scheduler answers at {address} ({error}). Start one with `dask scheduler`; it says its address."
+        ) from None
+
+
+def _check_listening(address: str) -> None:
+    """Says that nobody is there, which Dask says a minute later, or that it is no scheduler, which Dask never says."""
+    said = _address_in(address) if _is_file(address) else address
+    host, port = urlsplit(said).hostname, urlsplit(said).port
+    if not host or not port or not said.startswith(("tcp://", "tls://")):
+        return  # Dask knows other ways, too
+    end = time.monotonic() + LISTENING_WITHIN
+    while True:
+        try:
+            with socket.create_connection((host, port), timeout=max(0.1, end - time.monotonic())) as line:
+                if said.startswith("tls://") or _speaks_first(line):
+                    return
+                problem = "something else listens there"
+                break
+        except OSError as error:
+            problem = error.strerror or str(error)
+        if time.monotonic() > end:
+            break
+        time.sleep(0.1)  # it may be about to come
+    known = f"{address} says {said}" if _is_file(address) else said
+    raise EnvironmentProblem(
+        f"no Dask scheduler answers at {known} ({problem}). Start one: `dask scheduler --host {host} --port {port}`, "
+        f"and workers: `dask worker {_as_argument(address)}`. Or leave --cluster out and use --threads."
+    )
+
+
+def _speaks_first(line: socket.socket) -> bool:
+    """Whether the other side greets whoever calls, as a Dask scheduler does."""
+    line.settimeout(CONNECT_WITHIN)
+    try:
+        return bool(line.recv(1))
+    except TimeoutError:
+        return False
+
+
+def _address_in(path: str) -> str:
+    """The address in a scheduler's file."""
+    try:
+        return str(json.loads(Path(path).read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(
+            path, f"tells no address of a Dask scheduler ({error}). Start one: dask scheduler --scheduler-file {path}"
         ) from None
 
 

@@ -11,13 +11,13 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.view import fit_plots as plots
 from nutmeg.view.fit_report import found_warnings, share_of_range
+from nutmeg.view.sheet import sheet
 
 if TYPE_CHECKING:
     from nutmeg.view.fit_report import FitReport, ParameterRow, RecordingError, Series, Table
@@ -43,14 +43,10 @@ def page(report: FitReport) -> str:
     parts = [part for part in parts if part[2]]
     links = "".join(f'<a href="#{key}">{name}</a>' for key, name, _ in parts)
     body = "".join(f'<section id="{key}"><h2>{name}</h2>{text}</section>' for key, name, text in parts)
-    style = (resources.files("nutmeg.view") / "fit_page.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(report.title)}</title>\n<style>\n{style}</style></head>\n<body>"
+    return sheet(
+        report.title,
         f"{_head(report)}<nav>{links}</nav>\n<main>{_warnings(report)}{body}</main>"
-        f"<footer>Nutmeg {escape(report.versions.get('nutmeg', ''))}</footer></body></html>\n"
+        f"<footer>Nutmeg {escape(report.versions.get('nutmeg', ''))}</footer>",
     )
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from nutmeg.errors import FileError
 from nutmeg.match.standings import standings
 from nutmeg.runs import versions
+from nutmeg.view.sheet import sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +67,6 @@ def write_series_report(path: Path, report: SeriesReport) -> None:
 def series_page(report: SeriesReport) -> str:
     """The whole page."""
     settings, table = report.settings, standings(report.settings.names, report.results)
-    style = (resources.files("nutmeg.view") / "fit_page.css").read_text(encoding="utf-8") + STYLE
     sections = [
         ("table", "Goal differences", _grid(report, table)),
         ("teams", "Teams", _teams(table)),
@@ -76,15 +75,12 @@ def series_page(report: SeriesReport) -> str:
     ]
     links = "".join(f'<a href="#{key}">{name}</a>' for key, name, _ in sections)
     body = "".join(f'<section id="{key}"><h2>{name}</h2>{text}</section>' for key, name, text in sections)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(settings.name)}</title>\n<style>\n{style}</style></head>\n<body>"
+    return sheet(
+        settings.name,
         f'<header><p class="kind">Games</p><h1>{escape(settings.name)}</h1><p>{_what(report)}</p>'
         f'<pre class="command"><code>{escape(report.command)}</code></pre></header><nav>{links}</nav>\n'
-        f"<main>{_broken(report)}{body}</main><footer>Nutmeg {escape(versions(['nutmeg'])['nutmeg'])}</footer>"
-        "</body></html>\n"
+        f"<main>{_broken(report)}{body}</main><footer>Nutmeg {escape(versions(['nutmeg'])['nutmeg'])}</footer>",
+        style=STYLE,
     )
 
 

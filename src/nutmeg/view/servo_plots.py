@@ -1,21 +1,22 @@
 """Figures of a servo: four plots as one PNG, and a page of plots and numbers that needs nothing else.
 
-    png = servo_figure("nao-v6 LKneePitch", measured, ideal)
-    Path("servo.png").write_bytes(png)
-    Path("servo.html").write_text(servo_page("nao-v6 LKneePitch", png, measured, ideal, facts), encoding="utf-8")
+    Path("servo.png").write_bytes(servo_figure("nao-v6 LKneePitch", measured, ideal))
+    Path("servo.html").write_text(servo_page("nao-v6 LKneePitch", measured, ideal, facts), encoding="utf-8")
 
-What was measured is in colour, an ideal drive in the same rig in thin grey, data sheets dashed.
+What was measured is in colour, an ideal drive in the same rig in thin grey, data sheets dashed. The page is light or
+dark as the reader's system is set, and so are its plots.
 """
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from nutmeg.view.fit_plots import GREEN, GREY, INK, ORANGE, png, svg
+from nutmeg.view.sheet import sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,29 +27,11 @@ if TYPE_CHECKING:
     from nutmeg.engine.servo_bench import FrequencyResponse, Loop, Measured, Steps, TorqueSpeed
     from nutmeg.engine.servo_replay import Comparison
 
-INK, GREY, GRID = "#24302a", "#9aa39e", "#e4e8e5"
-GREEN, ORANGE, SHADE = "#227848", "#d9772b", "#e3efe8"
-SHADES = ("#8fc7a6", "#4fa577", "#227848", "#0f4426")
-"""Of the steps, small to large."""
-STYLE: Any = {
-    "font.size": 9.5,
-    "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-}
+SHADE = "#e3efe8"
+SHADES = (0.4, 0.55, 0.75, 1.0)
+"""How solid the steps are drawn, small to large."""
+SIZE = (11.5, 8.6)
+"""Of the four plots, inches."""
 NAMES = {
     "step_rad": ("step for the three numbers below", "rad"),
     "dead_time_s": ("dead time", "ms"),
@@ -80,36 +63,37 @@ def readable(name: str, value: float) -> str:
 
 def servo_figure(title: str, measured: Measured, ideal: Measured | None = None) -> bytes:
     """The four plots as a PNG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    def draw(figure: Figure) -> None:
+        figure.suptitle(f"{title}, actuation {measured.actuation}", x=0.012, ha="left", fontsize=13, fontweight="bold")
+        _draw(figure, measured, ideal)
+
+    return png(draw, SIZE)
+
+
+def _draw(figure: Figure, measured: Measured, ideal: Measured | None) -> None:
+    """The four plots."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    with mpl.rc_context(STYLE):
-        layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12, wspace=0.04, hspace=0.04)
-        figure = Figure(figsize=(11.5, 8.6), dpi=140, layout=layout)
-        figure.suptitle(f"{title}, actuation {measured.actuation}", x=0.012, ha="left", fontsize=13, fontweight="bold")
-        grid = figure.add_gridspec(2, 2)
-        _draw_steps(figure.add_subplot(grid[0, 0]), measured.steps, ideal.steps if ideal else None)
-        inner = grid[0, 1].subgridspec(2, 1, height_ratios=[1.25, 1], hspace=0.06)
-        top = figure.add_subplot(inner[0])
-        bottom = figure.add_subplot(inner[1], sharex=top)
-        _draw_frequency(top, bottom, measured.frequency, ideal.frequency if ideal else None)
-        _draw_loop(figure.add_subplot(grid[1, 0]), measured.loop, ideal.loop if ideal else None)
-        lines = figure.add_subplot(grid[1, 1])
-        _draw_torque_speed(lines, measured.torque_speed, ideal.torque_speed if ideal else None)
-        return _png(figure)
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12, wspace=0.04, hspace=0.04))
+    grid = figure.add_gridspec(2, 2)
+    _draw_steps(figure.add_subplot(grid[0, 0]), measured.steps, ideal.steps if ideal else None)
+    inner = grid[0, 1].subgridspec(2, 1, height_ratios=[1.25, 1], hspace=0.06)
+    top = figure.add_subplot(inner[0])
+    bottom = figure.add_subplot(inner[1], sharex=top)
+    _draw_frequency(top, bottom, measured.frequency, ideal.frequency if ideal else None)
+    _draw_loop(figure.add_subplot(grid[1, 0]), measured.loop, ideal.loop if ideal else None)
+    lines = figure.add_subplot(grid[1, 1])
+    _draw_torque_speed(lines, measured.torque_speed, ideal.torque_speed if ideal else None)
 
 
 def replay_figure(title: str, comparisons: Iterable[Comparison]) -> bytes:
     """Recorded, simulated and commanded angles of recordings, one below the other, as a PNG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     shown = list(comparisons)
-    with mpl.rc_context(STYLE):
-        columns = 1 if len(shown) < 3 else 2
-        rows = math.ceil(len(shown) / columns)
-        figure = Figure(figsize=(11.5, 0.8 + 2.3 * rows), dpi=120, layout="constrained")
+    columns = 1 if len(shown) < 3 else 2
+    rows = math.ceil(len(shown) / columns)
+
+    def draw(figure: Figure) -> None:
         figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
         for index, one in enumerate(shown):
             axes = figure.add_subplot(rows, columns, index + 1)
@@ -122,7 +106,8 @@ def replay_figure(title: str, comparisons: Iterable[Comparison]) -> bytes:
             axes.set_ylabel("angle [rad]" if index % columns == 0 else "")
             axes.set_xlabel("time [s]" if index >= len(shown) - columns else "")
         _legend(figure)
-        return _png(figure)
+
+    return png(draw, (SIZE[0], 0.8 + 2.3 * rows))
 
 
 def _legend(figure: Figure) -> None:
@@ -144,17 +129,17 @@ def _draw_steps(axes: Axes, steps: Steps, ideal: Steps | None) -> None:
     restless = np.abs(steps.angles[since > 400] - steps.angles[-1]) > 0.03 * steps.sizes
     end = since[-1] if restless.any() else 400
     for index, size in enumerate(steps.sizes):
-        colour = SHADES[-len(steps.sizes) :][index]
+        solid = SHADES[-len(steps.sizes) :][index]
         axes.step([-60, 0, end], [0, size, size], where="post", color=GREY, lw=0.8, ls=":")
         if ideal is not None:
             axes.plot(since, ideal.angles[:, index], color=GREY, lw=0.9)
-        axes.plot(since, steps.angles[:, index], color=colour, lw=1.9)
+        axes.plot(since, steps.angles[:, index], color=GREEN, alpha=solid, lw=1.9)
         axes.annotate(
             f"{size:g} rad",
             (end, steps.angles[-1, index]),
             (3, 0),
             textcoords="offset points",
-            color=colour,
+            color=GREEN,
             va="center",
             fontsize=8.5,
             annotation_clip=False,
@@ -240,40 +225,41 @@ def _draw_torque_speed(axes: Axes, found: TorqueSpeed, ideal: TorqueSpeed | None
     axes.legend(loc="upper right")
 
 
-def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", facecolor="white")
-    return buffer.getvalue()
-
-
 def servo_page(
-    title: str,
-    png: bytes,
-    measured: Measured,
-    ideal: Measured | None,
-    facts: Mapping[str, str],
-    notes: Iterable[str] = (),
+    title: str, measured: Measured, ideal: Measured | None, facts: Mapping[str, str], notes: Iterable[str] = ()
 ) -> str:
     """A page of its own with the plots, the numbers and how they were measured."""
     ideals = ideal.numbers() if ideal is not None else {}
-    head = f"<tr><th></th><th>{html.escape(measured.actuation)}</th>" + ("<th>ideal</th>" if ideals else "") + "</tr>"
+    head = f"<tr><th></th><th class=n>{html.escape(measured.actuation)}</th>"
+    head += ("<th class=n>ideal</th>" if ideals else "") + "</tr>"
     rows = "".join(
         f"<tr><td>{NAMES[name][0]}</td><td class=n>{readable(name, value)}</td>"
-        + (f"<td class='n i'>{readable(name, ideals[name])}</td>" if ideals else "")
+        + (f"<td class='n about'>{readable(name, ideals[name])}</td>" if ideals else "")
         + "</tr>"
         for name, value in measured.numbers().items()
     )
     known = "".join(f"<tr><td>{html.escape(k)}</td><td class=n>{html.escape(v)}</td></tr>" for k, v in facts.items())
-    picture = base64.b64encode(png).decode("ascii")
-    return _PAGE.format(
-        title=html.escape(f"{title}, actuation {measured.actuation}"),
-        picture=picture,
-        numbers=head + rows,
-        facts=known,
-        notes="".join(f"<li>{html.escape(note)}</li>" for note in (*HOW, *notes)),
+    how = "".join(f"<li>{html.escape(note)}</li>" for note in (*HOW, *notes))
+    plots = svg(lambda figure: _draw(figure, measured, ideal), SIZE, alt=PLOTS, panel=False)
+    name = f"{title}, actuation {measured.actuation}"
+    return sheet(
+        name,
+        f'<header><p class="kind">Servo</p><h1>{html.escape(name)}</h1></header><main>'
+        f"<section><div class=scroll><div class=plots>{plots}</div></div></section><div class=columns>"
+        f"<section><h2>Measured</h2><div class=scroll><table>{head}{rows}</table></div></section>"
+        f"<section><h2>Given</h2><table class=facts>{known}</table></section></div>"
+        f"<section><h2>How it was measured</h2><ul class=about>{how}</ul></section></main>",
+        style=STYLE,
     )
 
 
+PLOTS = "Step response, frequency response, hysteresis loop and torque-speed curve"
+STYLE = """\
+.plots { min-width: 640px; }
+.plots svg { display: block; width: 100%; height: auto; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); gap: 0 18px; }
+table.facts td { width: 50%; white-space: normal; }
+"""
 HOW = """\
 The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
 The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
@@ -285,28 +271,3 @@ The torque-speed curve is what the motor reaches at full voltage against constan
 Friction and losses of the gear take their share of the data sheet's line.
 The battery does not sag on the rig, and friction does not grow with the load.
 """.splitlines()
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #24302a; background: #fff; max-width: 1180px; margin: 2rem auto;
-  padding: 0 1rem; }}
-h2 {{ font-size: 1.1rem; margin: 0 0 .4rem; }}
-img {{ width: 100%; height: auto; }}
-.columns {{ display: flex; flex-wrap: wrap; gap: 1rem 4rem; margin-top: 1.5rem; }}
-table {{ border-collapse: collapse; font-size: .95rem; }}
-td, th {{ border-bottom: 1px solid #e4e8e5; padding: .25rem .9rem .25rem 0; text-align: left; font-weight: normal; }}
-th {{ color: #227848; font-weight: 600; }}
-th + th, .n {{ text-align: right; padding-left: 1.2rem; white-space: nowrap; }}
-.i {{ color: #8a938e; }} ul {{ max-width: 50rem; padding-left: 1.2rem; color: #4a5650; font-size: .95rem; }}
-table.facts .n {{ white-space: normal; max-width: 17rem; }}
-</style></head><body>
-<img alt="Step response, frequency response, hysteresis loop and torque-speed curve"
- title="{title}" src="data:image/png;base64,{picture}">
-<div class="columns">
-<section><h2>Measured</h2><table>{numbers}</table></section>
-<section><h2>Given</h2><table class=facts>{facts}</table></section>
-</div>
-<h2 style="margin-top:1.8rem">How it was measured</h2><ul>{notes}</ul>
-</body></html>
-"""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nutmeg.match.decisions import Event
+from nutmeg.match.foul_rules import Foul
 from nutmeg.match.play_modes import PlayMode, Side
 from nutmeg.net import sexpr
 from nutmeg.net.simspark.monitor_text import MonitorFrames
@@ -71,6 +73,30 @@ def test_a_difference_frame_has_the_recorded_structure(game: Any, recorded: Simp
     assert ours.partition(b"(RDS")[0] == theirs.partition(b"(RDS")[0] == b"((time 0.04)(play_mode 1))"
     assert [shape(node) for node in nodes_of(ours)] == [shape(node) for node in nodes_of(theirs)]
     assert b"SLT" not in ours
+
+
+def called(foul: Foul, side: Side, number: int) -> Event:
+    return Event(kind="foul", time=3.0, side=side, number=number, foul=foul, text=f"{side.word} {number}")
+
+
+def test_each_foul_is_told_once_as_the_leagues_server_writes_it(game: Any) -> None:
+    frames = three_robots(game)
+    assert b"(foul" not in frames.full()
+    game.fouls += [
+        called(Foul.TOUCHING, Side.LEFT, 9),
+        called(Foul.PUSHING, Side.LEFT, 2),
+        called(Foul.KICK_OFF, Side.LEFT, 2),
+    ]
+    game.fouls.append(called(Foul.SELF_COLLISION, Side.RIGHT, 9))
+    frames.look()
+    told = b"(foul 1 1 1 9)(foul 2 7 2 9))"  # index, kind, team, number; the league tells no other kinds
+    assert frames.difference().partition(b"(RDS")[0].endswith(told)
+    assert frames.full().partition(b"(RSG")[0].endswith(told)
+    frames.look()
+    assert b"(foul" not in frames.difference()
+    game.fouls.append(called(Foul.CHARGING, Side.LEFT, 2))
+    frames.look()
+    assert frames.difference().startswith(b"((time 0)(foul 3 6 1 2))")
 
 
 def nodes_of(difference: bytes) -> list[Any]:

@@ -140,6 +140,9 @@ def test_phi2_is_judged_by_its_own_curvature(settings: IdentifySettings, folder:
 def test_mistakes_end_with_a_sentence(settings: IdentifySettings, folder: Path) -> None:
     with pytest.raises(UsageError, match=r"no file matches 'slo\.csv'.*slow\.csv"):
         found_files(["slo.csv"], folder, "train")
+    with pytest.raises(UsageError, match="relative to the folder") as missing:
+        found_files(["none/*.csv"], folder, "train")
+    assert f"{folder.resolve()}. There is no folder {folder.resolve() / 'none'}." in str(missing.value)
     with pytest.raises(UsageError, match="both fitted and held out"):
         fit_of(settings, folder, held_out=("slow.csv",))
     with pytest.raises(UsageError, match="no recordings to fit"):

@@ -12,13 +12,14 @@ and the game refuses is a `NutmegError` with the reason; anything else that a me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from nutmeg.match.decisions import Event
     from nutmeg.match.percept import Action, Floats, GameView, Percept
     from nutmeg.match.play_modes import PlayMode, Side
     from nutmeg.match.rules import Rules
@@ -40,6 +41,11 @@ class GamePort(Protocol):
     @property
     def half(self) -> int:
         """1 or 2; more in extra time."""
+        ...
+
+    @property
+    def fouls(self) -> Sequence[Event]:
+        """All fouls so far, in the order in which they were called; monitors are told each once."""
         ...
 
     @property

@@ -5,9 +5,11 @@
     frames.full()                        # for a monitor that has seen nothing yet
     frames.difference()                  # for those that have seen everything before; also `frames.new_cast`
 
-The header carries the rule book's numbers, the clock, teams, score and play mode; the scene follows as `RSG` (whole) or
-`RDS` (differences). A transform is sent again when one of its numbers differs by more than 0.005 from what was last
-sent. Difference frames are the same for all monitors; when robots come or go, everybody needs a full one.
+The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called since
+the last look, as rcssserver3d tells them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team as 1 and
+the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again when one of its
+numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all monitors; when robots
+come or go, everybody needs a full one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.match.foul_rules import Foul
 from nutmeg.match.play_modes import WIRE_NAMES, mode_named
 from nutmeg.net.simspark.scene_text import Performer, Scene, as_spark_bodies, transform_rows
 
@@ -30,6 +33,10 @@ WORTH_TELLING = 0.005
 """Smaller changes of a number in a transform are not sent."""
 BALL_MASS = 0.026
 """kg; told to monitors, which do nothing with it. Source: rcssserver3d 0.7.3."""
+FOULS_TOLD = frozenset(
+    {Foul.CROWDING, Foul.TOUCHING, Foul.ILLEGAL_DEFENCE, Foul.INCAPABLE, Foul.CHARGING, Foul.SELF_COLLISION}
+)
+"""Those that rcssserver3d tells monitors; a kind that these do not know may end them."""
 
 
 class MonitorFrames:
@@ -44,6 +51,8 @@ class MonitorFrames:
         self._told: Floats = self._rows
         self._facts: dict[str, str] = {}
         self._told_facts: dict[str, str] = {}
+        self._called: list[str] = []
+        self._fouls_seen = self._fouls_told = 0
         self._indices: NDArray[np.intp] = np.zeros((0, 2), np.intp)
         self._changed: list[bool] = []
         self.new_cast = True
@@ -64,12 +73,13 @@ class MonitorFrames:
         self._changed = changed.tolist()
         self._rows = np.where(changed[:, None], rows, self._told)
         self._facts = game_facts(self._game)
+        self._called = self._new_fouls()
 
     def full(self) -> bytes:
         """Everything."""
         assert self._scene is not None, "look comes first"
         facts = "".join(f"({name} {value})" for name, value in self._facts.items() if value)
-        header = f"({self._environment}{facts})"
+        header = f"({self._environment}{facts}{''.join(self._called)})"
         return f"{header}(RSG 0 1){self._scene.whole(self._rows)}".encode("ascii")
 
     def difference(self) -> bytes:
@@ -78,7 +88,18 @@ class MonitorFrames:
         told = self._told_facts
         facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != told.get(n))]
         changes = self._scene.changes(self._rows, self._changed)
-        return f"({''.join(facts)})(RDS 0 1){changes}".encode("ascii")
+        return f"({''.join(facts + self._called)})(RDS 0 1){changes}".encode("ascii")
+
+    def _new_fouls(self) -> list[str]:
+        """Those called since the last look."""
+        found = []
+        for event in self._game.fouls[self._fouls_seen :]:
+            self._fouls_seen += 1
+            if event.side is None or event.foul not in FOULS_TOLD:
+                continue
+            self._fouls_told += 1
+            found.append(f"(foul {self._fouls_told} {int(event.foul)} {event.side + 1} {event.number})")
+        return found
 
     def _present_rows(self) -> Floats:
         ball_position, ball_rotation = self._game.ball_pose()
