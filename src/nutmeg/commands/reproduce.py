@@ -77,7 +77,7 @@ class Arguments:
     seeds: int | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
-    """motoflex-fit: quick, middle or paper (days of computing); walk-table3: quick, full or paper (weeks)."""
+    """motoflex-fit: quick, middle or paper (days of computing); walk-table3: quick, middle, full or paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg."""

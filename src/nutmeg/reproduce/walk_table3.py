@@ -76,6 +76,7 @@ class Size:
 
 SIZES = {
     "quick": Size(games=1, players=1, half_length=80.0, halves=1),
+    "middle": Size(games=8, players=2, half_length=120.0, halves=1),
     "full": Size(games=10, players=4, half_length=300.0, halves=1),
     "paper": Size(games=100, players=9, half_length=300.0, halves=2),
 }
@@ -98,7 +99,7 @@ def walk_table3(
         out: folder for the results.
         quick: one game of 80 s of each pair, one against one.
         seed: of everything random.
-        scale: quick, full or paper, for how many games of which size.
+        scale: quick, middle, full or paper, for how many games of which size.
         walks: a folder with other walks than those that come with Nutmeg.
         threads: how many processes play; the result is the same.
         on_progress: called with what is being done.
