@@ -402,6 +402,11 @@ def test_where_no_scheduler_is_it_says_how_to_start_one(monkeypatch: pytest.Monk
 def test_wrong_use_is_told() -> None:
     with pytest.raises(UsageError, match=r"'localhost' is no address of a Dask scheduler\. Allowed: tcp://host:port"):
         OnCluster("localhost")
+    with pytest.raises(
+        UsageError,
+        match=r"'tcp://127.0.0.1:99999' is no address of a Dask scheduler\. Allowed: .* ports from 1 to 65535",
+    ):
+        OnCluster("tcp://127.0.0.1:99999")
     with pytest.raises(UsageError, match="pieces of 0"):
         OnCluster("tcp://127.0.0.1:8786", piece=0)
 

@@ -58,6 +58,7 @@ LISTENING_WITHIN = 2.0
 """How long it is tried whether anybody listens at the address of a scheduler [s]."""
 CONNECT_WITHIN = 60.0
 """How long a scheduler that listens may take to answer at first [s]."""
+HIGHEST_PORT = 65535
 DISTRIBUTION = "nutmeg-sim"
 """What Nutmeg is called when it is installed."""
 
@@ -345,7 +346,9 @@ def _speaks_first(line: socket.socket) -> bool:
 def _address_in(path: str) -> str:
     """The address in a scheduler's file."""
     try:
-        return str(json.loads(Path(path).read_text(encoding="utf-8"))["address"])
+        said = str(json.loads(Path(path).read_text(encoding="utf-8"))["address"])
+        _ = urlsplit(said).port  # raises where there can be no such port
+        return said
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FileError(
             path, f"tells no address of a Dask scheduler ({error}). Start one: dask scheduler --scheduler-file {path}"
@@ -353,10 +356,11 @@ def _address_in(path: str) -> str:
 
 
 def _checked_address(address: str) -> str:
-    if not _is_file(address) and not ("://" in address and address.rpartition(":")[2].isdigit()):
+    port = address.rpartition(":")[2]
+    if not _is_file(address) and not ("://" in address and port.isdecimal() and 0 < int(port) <= HIGHEST_PORT):
         raise UsageError(
-            f"{address!r} is no address of a Dask scheduler. Allowed: tcp://host:port, tls://host:port, or the .json "
-            "file that `dask scheduler --scheduler-file` writes."
+            f"{address!r} is no address of a Dask scheduler. Allowed: tcp://host:port, tls://host:port with ports from "
+            f"1 to {HIGHEST_PORT}, or the .json file that `dask scheduler --scheduler-file` writes."
         )
     if _is_file(address) and not Path(address).is_file():
         raise EnvironmentProblem(
