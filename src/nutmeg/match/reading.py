@@ -42,7 +42,7 @@ NO_PAIRS = np.zeros((0, 2), np.int64), np.zeros((0, 2))
 FASTEST = 30.0
 """No robot moves faster, m/s: one that does was thrown out of numbers that are no longer physics."""
 OVERCOME = 0.01
-"""A drive at rest that has been turned further in one cycle stays where it is now, rad."""
+"""A drive at rest that is turned further than this has given way, and rests where it is then, rad."""
 
 
 class Reading:
