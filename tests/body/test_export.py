@@ -7,19 +7,19 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Placement, Scene, SceneSettings, assemble, load_robot, robot_names
 from nutmeg.engine import Worlds
 
 KINDS = [(name, kind) for name in robot_names() for kind in ("", *load_robot(name).types)]
 
 
-def sway(scene: Scene, time: float) -> NDArray[np.float64]:
+def sway(scene: Scene, time: float) -> Floats:
     return scene.commands + 0.1 * np.sin(6 * time + np.arange(scene.model.nu))
 
 
-def in_bare_mujoco(scene: Scene, seconds: float) -> NDArray[np.float64]:
+def in_bare_mujoco(scene: Scene, seconds: float) -> Floats:
     model = mujoco.MjModel.from_xml_string(scene.xml)
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key("start").id)
@@ -29,7 +29,7 @@ def in_bare_mujoco(scene: Scene, seconds: float) -> NDArray[np.float64]:
     return np.array(data.qpos)
 
 
-def here(scene: Scene, seconds: float) -> NDArray[np.float64]:
+def here(scene: Scene, seconds: float) -> Floats:
     worlds = Worlds(scene)
     for step in range(round(seconds / scene.timestep)):
         worlds.batch.ctrl[0] = sway(scene, step * scene.timestep)

@@ -15,8 +15,7 @@ from nutmeg.body.physics import profile
 from nutmeg.body.posing import standing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.robot import Body, RobotSettings
     from nutmeg.body.sensors import Sensor
 
@@ -73,8 +72,8 @@ class Row(NamedTuple):
     name: str
     mass: float
     starred: bool
-    place: NDArray[np.float64]
-    axis: NDArray[np.float64]
+    place: Floats
+    axis: Floats
     kind: str
     size: tuple[float, ...]
 
@@ -248,11 +247,11 @@ def _uneven(name: str) -> set[tuple[str, str]]:
     return found
 
 
-def _vector(numbers: object) -> NDArray[np.float64]:
+def _vector(numbers: object) -> Floats:
     return np.array(numbers, dtype=float)
 
 
-def _inertia(body: Body) -> NDArray[np.float64]:
+def _inertia(body: Body) -> Floats:
     xx, yy, zz, xy, xz, yz = _vector(body.inertia)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Placement, SceneSettings, assemble, load_robot, robot_names
 from nutmeg.body.build import build, of_type, parameter_values
 from nutmeg.body.expression import evaluate
@@ -64,7 +64,7 @@ def alone(name: str, kind: str = "", field: str = "floor") -> Worlds:
     return Worlds(assemble(SceneSettings(field=field, ball="none", robots=(placement,), visuals=False)))
 
 
-def centre_of_mass(worlds: Worlds) -> NDArray[np.float64]:
+def centre_of_mass(worlds: Worlds) -> Floats:
     model, data = worlds.scene.model, worlds.batch.get_data(0)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)

@@ -19,7 +19,7 @@ from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 SPARK_TYPES = ["", "type0", "type1", "type2", "type3", "type4"]
 ALL = [("ant", ""), ("ers7", ""), ("ers210", ""), *[("nao-spark", kind) for kind in SPARK_TYPES]]
@@ -162,7 +162,7 @@ def test_a_segment_of_the_ant_has_the_inertia_of_a_cylinder(ratio: float) -> Non
     assert model.body("R3Femur").ipos[1] == pytest.approx(-length / 2)
 
 
-def positive_turn(model: mujoco.MjModel, joint: str, site: str) -> NDArray[np.float64]:
+def positive_turn(model: mujoco.MjModel, joint: str, site: str) -> Floats:
     """How a point of the robot moves when a joint turns a little in its positive direction."""
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -227,10 +227,10 @@ def test_an_ant_with_any_body_and_any_controller_stays_on_its_feet() -> None:
 # AIBO
 
 
-def link(theta: float, d: float, alpha: float, r: float, angle: float = 0.0) -> NDArray[np.float64]:
+def link(theta: float, d: float, alpha: float, r: float, angle: float = 0.0) -> Floats:
     """Rz(theta) Tz(d) Tx(r) Rx(alpha) Rz(angle), with theta and alpha in degrees and d and r in millimetres."""
 
-    def turn_z(a: float) -> NDArray[np.float64]:
+    def turn_z(a: float) -> Floats:
         return np.array(
             [[math.cos(a), -math.sin(a), 0, 0], [math.sin(a), math.cos(a), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         )
@@ -252,7 +252,7 @@ ERS7_CAMERA = ((0, 19.5, 90, 67.5), (0, 0, -90, 0), (0, 80, 90, 0), (-90, 0, -90
 ERS210_CAMERA = ((0, 50, 90, 75), (0, 0, -90, 0), (90, 48, 90, 0), (180, 66.6, 0, 0))
 
 
-def chain(rows: tuple[tuple[float, float, float, float], ...], angles: NDArray[np.float64]) -> NDArray[np.float64]:
+def chain(rows: tuple[tuple[float, float, float, float], ...], angles: Floats) -> Floats:
     frame = np.eye(4)
     for row, angle in zip(rows, [*angles, *[0.0] * (len(rows) - len(angles))], strict=True):
         frame = frame @ link(*row, angle)

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +92,7 @@ def nao(actuation: str | Actuation = "motoflex-paper", *, timestep: float = STEP
     return assemble(SceneSettings(robots=(placement,), timestep=timestep, visuals=False))
 
 
-def as_printed(motor: Array, gear: Array, target: float, angle: float, rate: float, state: Array) -> float:
+def as_printed(motor: Floats, gear: Floats, target: float, angle: float, rate: float, state: Floats) -> float:
     """Algorithms 1 and 2, transcribed once more; `state` is summed error, U_R, p_m and its speed."""
     _, p, i, d, battery, lag, resistance, s, k_t, brake = motor
     ratio, d_g, b_g, l_h, m_g, steps = gear[:6]
@@ -147,7 +146,7 @@ def test_a_command_takes_as_long_as_the_servo_says(bench: Callable[[Actuation], 
     assert moved == 20
 
 
-def through_native_gear(model: mujoco.MjModel, torques: Array) -> Array:
+def through_native_gear(model: mujoco.MjModel, torques: Floats) -> Floats:
     """The spring's torque when a motor torque turns the rotor of a native gear, the joint held, (steps,)."""
     motor, joint = model.joint("b/elbow.motor"), model.joint("b/elbow")
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ACTUATION | mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -166,7 +165,7 @@ def through_native_gear(model: mujoco.MjModel, torques: Array) -> Array:
     return np.array(out)
 
 
-def through_printed_gear(model: mujoco.MjModel, torques: Array) -> Array:
+def through_printed_gear(model: mujoco.MjModel, torques: Floats) -> Floats:
     """T_j when a motor torque acts on a printed gear, the joint held, (steps,)."""
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_GRAVITY
     model.dof_armature[:] = 1e9
@@ -197,7 +196,7 @@ def test_the_native_and_the_printed_gear_agree_under_the_same_torque_with_the_jo
     assert math.sqrt(np.mean((printed - native) ** 2)) < 0.1 * size
 
 
-def joint_torques(scene: Scene, reference: Array) -> tuple[Array, Array]:
+def joint_torques(scene: Scene, reference: Floats) -> tuple[Floats, Floats]:
     """What the joint gets from its gear, and its angles, along a reference, (steps,) each."""
     worlds = Worlds(scene)
     robot, native = worlds.robot("b"), not printed_count(scene.model)
@@ -253,7 +252,7 @@ def test_results_are_the_same_to_the_last_bit_at_any_number_of_threads_and_in_on
 
 
 def test_worlds_without_such_motors_are_untouched_by_worlds_with_them() -> None:
-    def run() -> Array:
+    def run() -> Floats:
         worlds = Worlds(nao("motoflex"))
         worlds.step(100)
         return np.array(worlds.batch.state)

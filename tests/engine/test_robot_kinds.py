@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Placement, SceneSettings, assemble
 from nutmeg.engine.robot_kinds import kinds_of, rows_of
 from nutmeg.engine.single_world import SingleWorld
@@ -22,7 +22,7 @@ def world_of(*kinds: str) -> SingleWorld:
     return SingleWorld(assemble(SceneSettings(field="sim3d", ball="none", robots=robots, visuals=False)))
 
 
-def danced(world: SingleWorld, robot: int) -> NDArray[np.float64]:
+def danced(world: SingleWorld, robot: int) -> Floats:
     """Where a robot gets when all its joints sway and it falls, (steps, 51)."""
     table = world.scene.robots[robot]
     path = []

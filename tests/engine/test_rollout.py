@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Placement, Scene, SceneSettings, assemble, load_robot
 from nutmeg.body.actuation import load_actuation
 from nutmeg.engine import Worlds, rollout
@@ -31,7 +31,7 @@ def ant() -> Scene:
     return scene_of("ant")
 
 
-def swaying(scene: Scene, count: int, rows: int = 40) -> NDArray[np.float64]:
+def swaying(scene: Scene, count: int, rows: int = 40) -> Floats:
     """Commands that differ from world to world, (N, T, motors)."""
     worlds, times, motors = np.arange(count), np.arange(rows) * PERIOD, np.arange(scene.model.nu)
     phase = worlds[:, None, None] + motors

@@ -7,8 +7,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Placement, Scene, SceneSettings, assemble, load_robot
 from nutmeg.engine import Worlds
 from nutmeg.engine.schedule import Schedule
@@ -42,7 +42,7 @@ def sway(worlds: Worlds, time: float) -> None:
     worlds.batch.ctrl[:] = worlds.scene.commands + 0.2 * np.sin(5 * time + phase)
 
 
-def run(worlds: Worlds, cycles: int = 25) -> NDArray[np.float64]:
+def run(worlds: Worlds, cycles: int = 25) -> Floats:
     for cycle in range(cycles):
         sway(worlds, cycle * 0.02)
         worlds.advance(0.02)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body.field import load_field
 from nutmeg.match.percept import JOINTS, PARTS, Sight
 from nutmeg.match.seeing import ERRORS, Seeing
@@ -29,7 +29,7 @@ def polar(text: str) -> list[float]:
     return [float(number) for number in text.split()]
 
 
-def recorded_sight(message: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64], dict[str, list[float]]]:
+def recorded_sight(message: str) -> tuple[list[str], Floats, Floats, dict[str, list[float]]]:
     """Labels, marks (K, 3), lines (L, 2, 3) and own parts of a recorded percept."""
     marks = re.findall(r"\(([FG][12][LR]|B) \(pol ([^)]*)\)\)", message)
     lines = re.findall(r"\(L \(pol ([^)]*)\) \(pol ([^)]*)\)\)", message)
@@ -42,7 +42,7 @@ def recorded_sight(message: str) -> tuple[list[str], NDArray[np.float64], NDArra
     )
 
 
-def posed(world: MatchWorld, message: str, place: NDArray[np.float64], ball: tuple[float, float, float]) -> Sight:
+def posed(world: MatchWorld, message: str, place: Floats, ball: tuple[float, float, float]) -> Sight:
     """What slot 0 sees without noise, bent as in a recorded percept, with its torso at x, y, z and a heading."""
     ground, seat = world.ground, int(world.seat_of[0])
     for name, degrees in re.findall(r"\(HJ \(n (\w+)\) \(ax ([^)]*)\)\)", message):
@@ -53,12 +53,12 @@ def posed(world: MatchWorld, message: str, place: NDArray[np.float64], ball: tup
     return Seeing(load_field("sim3d")).look(world, TEAMS)[0]
 
 
-def fitted(world: MatchWorld, message: str, start: list[float]) -> tuple[Sight, NDArray[np.float64]]:
+def fitted(world: MatchWorld, message: str, start: list[float]) -> tuple[Sight, Floats]:
     """What is seen from where the landmarks are explained best: the beam's noise is not known."""
     labels, marks, _, _ = recorded_sight(message)
     place, ball = np.array(start), (0.0, 0.0, 0.042)
 
-    def errors(at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(at: Floats) -> Floats:
         sight = posed(world, message, at, ball)
         assert list(sight.labels) == labels
         expected = np.column_stack([0.001 * marks[:, 0], np.full((len(marks), 2), 0.13)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import UnknownNameError
 from nutmeg.reality.excitation import ExcitationSettings, excitations
@@ -17,7 +17,7 @@ def ant() -> Twin:
     return Twin(TwinSettings(robot="ant"), {"L1_tibia": Searched(low=0.5, high=1.5, start=1.0)})
 
 
-def _rest(twin: Twin) -> NDArray[np.float64]:
+def _rest(twin: Twin) -> Floats:
     return np.asarray(Worlds(twin.base).robot(ROBOT).start)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.reality.curvature import quantile
 from nutmeg.reality.identifiability import (
@@ -19,7 +20,7 @@ from nutmeg.reality.identifiability import (
     from_refits,
     judge,
 )
-from nutmeg.search.space import Dimension, Floats, Space
+from nutmeg.search.space import Dimension, Space
 
 Noise = Callable[[np.random.Generator, int], Floats]
 TIMES = np.linspace(0, 3, 120)

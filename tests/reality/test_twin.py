@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body import Adjustment, Placement, SceneSettings, assemble
 from nutmeg.engine import Worlds
 from nutmeg.engine.rollout import Rollout, roll_out
@@ -40,7 +40,7 @@ def equal(one: Rollout, other: Rollout) -> bool:
     return np.array_equal(one.angles, other.angles, equal_nan=True) and np.array_equal(one.frames, other.frames)
 
 
-def by_hand(trial: Trial, *adjustments: Adjustment) -> NDArray[np.float64]:
+def by_hand(trial: Trial, *adjustments: Adjustment) -> Floats:
     placement = Placement(robot="ant", name="robot", adjustments=adjustments)
     scene = assemble(SceneSettings(ball="none", robots=(placement,), visuals=False))
     return np.asarray(roll_out(Worlds(scene), "robot", trial.commands, period=trial.period).angles[0])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search import (
     CmaEs,
     CmaEsSettings,
@@ -17,7 +18,6 @@ from nutmeg.search import (
     Searcher,
     Space,
 )
-from nutmeg.search.space import Floats
 
 MakeSearcher = Callable[[Space, int], Searcher]
 

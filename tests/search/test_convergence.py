@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search import (
     Budget,
     CmaEs,
@@ -23,7 +24,6 @@ from nutmeg.search import (
     Space,
     minimise,
 )
-from nutmeg.search.space import Floats
 
 pytestmark = pytest.mark.slow
 

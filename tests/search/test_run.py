@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import FileError, UsageError
 from nutmeg.search import (
     Budget,
@@ -28,7 +29,7 @@ from nutmeg.search import (
 )
 from nutmeg.search.checkpoint import FILE, read_generations
 from nutmeg.search.run import Generation
-from nutmeg.search.space import Dimension, Floats
+from nutmeg.search.space import Dimension
 
 MakeSearcher = Callable[[Space, int], Searcher]
 Cost = Callable[[Floats, Sequence[Generator]], Floats]

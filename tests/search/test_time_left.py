@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search import Budget, InThisThread, OneByOne, Searcher, Space, TimeLeft, minimise
 from nutmeg.search.genetic import Genetic, GeneticSettings
-from nutmeg.search.space import Floats
 
 
 class Clock:

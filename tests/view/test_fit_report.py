@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import FileError, UsageError
 from nutmeg.reality.identifiability import curvature, from_refits, judge
 from nutmeg.search import CmaEs, CmaEsSettings, Dimension, InThisThread, Space, minimise
-from nutmeg.search.space import Floats
 from nutmeg.view.fit_page import duration, number, page
 from nutmeg.view.fit_plots import _thin_lines
 from nutmeg.view.fit_report import (

@@ -31,9 +31,9 @@ from nutmeg.search.evaluation import Function, candidate_seeds
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from nutmeg.base.arrays import Floats
+
 
 SEARCHED = ("L1_femur", "L1_tibia", "R3_femur", "R3_tibia")
 TRIALS, SECONDS, PERIOD = 4, 4.0, 0.02

@@ -18,7 +18,7 @@ from nutmeg.engine.worlds import steps_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 CYCLE = 0.02
 TURNS = 5
@@ -96,7 +96,7 @@ def _scene(robot: str, count: int, *, actuation: str = "ideal", timestep: float 
     return assemble(SceneSettings(field="sim3d", ball="none", robots=robots, visuals=False, timestep=timestep))
 
 
-def _commands(scene: Scene) -> Callable[[float], NDArray[np.float64]]:
+def _commands(scene: Scene) -> Callable[[float], Floats]:
     """All controls at a time, (nu,): every motor sways a little about the start pose."""
     control = scene.commands
     velocity = np.ones(scene.model.nu, bool)

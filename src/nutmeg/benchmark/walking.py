@@ -25,8 +25,7 @@ from nutmeg.search import Processes
 from nutmeg.search.evaluation import candidate_seeds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.motion.trot_walker import Steered
 
@@ -60,7 +59,7 @@ def evaluation(seconds: float, course: str = "go-to-target") -> list[Row]:
     ]
 
 
-def _candidates(trials: WalkTrials, count: int) -> tuple[NDArray[np.float64], list[np.random.SeedSequence]]:
+def _candidates(trials: WalkTrials, count: int) -> tuple[Floats, list[np.random.SeedSequence]]:
     """Rows of candidates that are all the start itself, a row for each part of their judgement, and their seeds."""
     parts = len(trials.task.parts)
     rows = np.array([[trials.start.walk.max_step_x, part] for _ in range(count) for part in range(parts)])
@@ -177,7 +176,7 @@ class _WalkedAndBare:
         self._bare.reset()
         self.walker.reset()
 
-    def _replay(self, commands: NDArray[np.float64]) -> float:
+    def _replay(self, commands: Floats) -> float:
         batch, began = self._bare.batch, time.process_time()
         for one in commands:
             self._bare_control[:] = one

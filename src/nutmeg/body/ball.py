@@ -51,6 +51,7 @@ import mujoco
 import numpy as np
 
 from nutmeg import settings
+from nutmeg.base.constants import GRAVITY
 from nutmeg.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "data" / "balls"
 INERTIA = {"solid": 2 / 5, "hollow": 2 / 3}
-GRAVITY = 9.81
 PRIORITY = 2
 IMPEDANCE = (0.99, 0.99, 0.001, 0.5, 2.0)
 STEPS_PER_CONTACT = 5

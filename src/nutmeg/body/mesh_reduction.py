@@ -31,7 +31,7 @@ import numpy as np
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats, Ints
 
 FEWEST = 4
 """Vertices of the simplest body, a tetrahedron."""
@@ -47,9 +47,9 @@ _APART = 1e-6
 class ReducedMesh:
     """A convex mesh, and what it cost to make it."""
 
-    vertices: NDArray[np.float64]
+    vertices: Floats
     """(n, 3), in the units of the original."""
-    faces: NDArray[np.int64]
+    faces: Ints
     """Triangles (m, 3), anticlockwise from outside."""
     original_vertices: int
     """Different ones."""
@@ -65,7 +65,7 @@ class ReducedMesh:
         return 1 - self.volume / self.hull_volume
 
 
-def reduce_mesh(points: NDArray[np.float64], vertices: int) -> ReducedMesh:
+def reduce_mesh(points: Floats, vertices: int) -> ReducedMesh:
     """The convex hull of points (n, 3) with no more than a number of vertices."""
     if vertices < FEWEST:
         raise ModelError(f"{vertices} vertices were asked for; a body has at least {FEWEST}.")
@@ -73,7 +73,7 @@ def reduce_mesh(points: NDArray[np.float64], vertices: int) -> ReducedMesh:
     return _reduced(points.tobytes(), vertices)
 
 
-def convex_hull(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def convex_hull(points: Floats) -> tuple[Floats, Ints]:
     """Vertices (n, 3) and triangles (m, 3) of the convex hull of points; flat points have none."""
     middle, size = points.mean(axis=0), max(float(np.ptp(points, axis=0).max(initial=0.0)), 1e-300)
     spec = mujoco.MjSpec()
@@ -88,7 +88,7 @@ def convex_hull(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     return points[used], numbered.reshape(faces.shape)
 
 
-def volume_of(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> float:
+def volume_of(vertices: Floats, faces: Ints) -> float:
     """The volume inside triangles (m, 3) of vertices (n, 3)."""
     a, b, c = ((vertices - vertices.mean(axis=0))[faces[:, k]] for k in range(3))
     return float((a * np.cross(b, c)).sum() / 6)
@@ -116,20 +116,18 @@ def _reduced(content: bytes, vertices: int) -> ReducedMesh:
     )
 
 
-def _farthest(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _farthest(points: Floats, count: int) -> Floats:
     """The points that are farthest in `count` evenly spread directions (a Fibonacci sphere)."""
     middle = np.arange(count) + 0.5
     height, around = 1 - 2 * middle / count, middle * math.pi * (3 - math.sqrt(5))
     radius = np.sqrt(1 - height**2)
     directions = np.stack([radius * np.cos(around), radius * np.sin(around), height], axis=1)
     size = np.ptp(points, axis=0)  # evenly spread on a body as long as it is wide
-    found: NDArray[np.float64] = points[np.unique(np.argmax((points / size) @ directions.T, axis=0))]
+    found: Floats = points[np.unique(np.argmax((points / size) @ directions.T, axis=0))]
     return found
 
 
-def _without_cheapest(
-    points: NDArray[np.float64], faces: NDArray[np.int64], most: int, known: dict[tuple[bytes, ...], float]
-) -> NDArray[np.float64]:
+def _without_cheapest(points: Floats, faces: Ints, most: int, known: dict[tuple[bytes, ...], float]) -> Floats:
     """The vertices of a convex body without those that cost least volume.
 
     A cost stays right as long as the vertex's neighbours stay. So of the cheapest twentieth (no more than `most`), all
@@ -154,7 +152,7 @@ def _without_cheapest(
     return np.delete(points, sorted(gone), axis=0)
 
 
-def _hull_volume(points: NDArray[np.float64]) -> float:
+def _hull_volume(points: Floats) -> float:
     """The volume of the convex hull of a few points: every triangle with all the others on one side is a face of it."""
     if len(points) < FEWEST:
         return 0.0
@@ -174,7 +172,7 @@ def _hull_volume(points: NDArray[np.float64]) -> float:
     return float(np.abs((a * np.cross(b, c)).sum(axis=1))[face].sum() / 6) if face.any() else 0.0
 
 
-def _gap(hull: NDArray[np.float64], vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> float:
+def _gap(hull: Floats, vertices: Floats, faces: Ints) -> float:
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)

@@ -21,8 +21,7 @@ from nutmeg.errors import ModelError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.robot import RobotSettings
     from nutmeg.body.tables import RobotTable
 
@@ -36,7 +35,7 @@ TOLERANCE = 1e-3
 class Standing:
     """A pose on the ground."""
 
-    angles: NDArray[np.float64]
+    angles: Floats
     """Joint angles in the order of the robot's table, (joints,) [rad]."""
     height: float
     """Of the root's origin above the ground [m]."""
@@ -108,7 +107,7 @@ def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, flo
     return Standing(angles, root_z - lowest + CLEARANCE, highest - lowest, mass)
 
 
-def pose_angles(robot: RobotSettings, table: RobotTable, pose: str) -> NDArray[np.float64]:
+def pose_angles(robot: RobotSettings, table: RobotTable, pose: str) -> Floats:
     """The joint angles of a named pose in the table's order, (joints,); outside a limit is an error."""
     poses = {"zero": {}, "ready": {}, **robot.poses}
     if pose not in poses:

@@ -41,7 +41,7 @@ from nutmeg.body.tables import RobotTable, robot_table
 from nutmeg.errors import ModelError, UnknownNameError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 TEAM_COLOURS: dict[str, Colour] = {
     "blue": (0.10, 0.35, 0.85),
@@ -123,13 +123,13 @@ class Scene:
     placements: tuple[Placement, ...]
     """The settings' robots, each with its name filled in; adjustments of parameters and actuation are worked into
     `parameters` and `actuation`, the others are kept."""
-    start: NDArray[np.float64]
+    start: Floats
     """qpos at the start, (nq,)."""
-    commands: NDArray[np.float64]
+    commands: Floats
     """Controls that hold the start pose, (nu,)."""
-    setpoints: NDArray[np.float64]
+    setpoints: Floats
     """Activations at the start: the set-points of position drives, (na,)."""
-    history: NDArray[np.float64]
+    history: Floats
     """What delayed motors remember at the start, (nhistory,)."""
     has_ball: bool
 
@@ -257,7 +257,7 @@ _WORKED_IN = ("robot", "battery", "servo", "gear", "flex")
 
 def _add_robot(
     spec: mujoco.MjSpec, plan: _Plan, physics: Physics, parking: tuple[float, float], *, visuals: bool
-) -> NDArray[np.float64]:
+) -> Floats:
     """Attaches a robot and returns its start: the root's pose (7,) followed by its joint angles."""
     placement, adjusted = plan.placement, plan.adjusted
     pose = standing(plan.original, placement.pose, kind=placement.type, parameters=adjusted.parameters, visuals=False)
@@ -327,7 +327,7 @@ def _finished(
     physics: Physics,
     spec: mujoco.MjSpec,
     plans: list[_Plan],
-    poses: dict[str, NDArray[np.float64]],
+    poses: dict[str, Floats],
 ) -> Scene:
     """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
     spec.nuserdata = max(spec.nuserdata, userdata_size(spec))
@@ -367,7 +367,7 @@ def _finished(
     )
 
 
-def _history(model: mujoco.MjModel, commands: NDArray[np.float64]) -> NDArray[np.float64]:
+def _history(model: mujoco.MjModel, commands: Floats) -> Floats:
     """What delayed motors remember when the start pose has been held for a while, (nhistory,)."""
     if not model.nhistory:
         return np.zeros(0)
@@ -379,7 +379,7 @@ def _history(model: mujoco.MjModel, commands: NDArray[np.float64]) -> NDArray[np
     return np.array(data.history)
 
 
-def _keyframe(start: NDArray[np.float64], commands: NDArray[np.float64], setpoints: NDArray[np.float64]) -> str:
+def _keyframe(start: Floats, commands: Floats, setpoints: Floats) -> str:
     """The start as MJCF."""
     numbers = {"qpos": start, "ctrl": commands, "act": setpoints}
     written = (f'{name}="{" ".join(f"{v:.9g}" for v in values)}"' for name, values in numbers.items() if len(values))

@@ -20,8 +20,7 @@ from nutmeg.errors import ModelError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.body.robot import RobotSettings
     from nutmeg.body.sensors import Sensor
 
@@ -42,33 +41,33 @@ class RobotTable:
     root_rate: int
     """Address of its root's velocity (6 numbers) in qvel; -1 for a fixed robot."""
     joints: tuple[str, ...]
-    angles: NDArray[np.intp]
+    angles: Indices
     """Addresses of the joints in qpos, (joints,)."""
-    rates: NDArray[np.intp]
+    rates: Indices
     """Addresses of the joints in qvel, (joints,)."""
     motors: tuple[str, ...]
     """The joints that have a motor, in the order of commands."""
-    motor_joints: NDArray[np.intp]
+    motor_joints: Indices
     """Index of each motor's joint in `joints`, (motors,)."""
-    commands: NDArray[np.intp]
+    commands: Indices
     """Addresses of the motors in ctrl, (motors,)."""
-    setpoints: NDArray[np.intp]
+    setpoints: Indices
     """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
     drives: tuple[str, ...]
     """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
-    hidden: NDArray[np.intp]
+    hidden: Indices
     """Joints of the actuation (rotors, motor sides of gears, bends): address in qpos, address in qvel, and the
     index in `joints` of the joint whose angle they have at rest, -1 for zero, (hidden, 3)."""
-    limits: NDArray[np.float64]
+    limits: Floats
     """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]; of a slide [m]."""
     sensors: tuple[Sensor, ...]
 
-    def at_rest(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at_rest(self, angles: Floats) -> Floats:
         """Angles of the hidden joints when the robot holds joint angles (..., joints), (..., hidden)."""
         padded = np.concatenate([angles, np.zeros((*angles.shape[:-1], 1))], axis=-1)
         return np.asarray(padded[..., self.hidden[:, 2]])
 
-    def motor_index(self, names: Iterable[str]) -> NDArray[np.intp]:
+    def motor_index(self, names: Iterable[str]) -> Indices:
         """Positions of the named motors in this robot's command arrays."""
         found = {name: i for i, name in enumerate(self.motors)}
         for name in names:
@@ -113,7 +112,7 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     )
 
 
-def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> NDArray[np.intp]:
+def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> Indices:
     """Where the joints of the actuation are, and whose angle they have at rest."""
     rows = []
     for number in mine:

@@ -29,9 +29,7 @@ from nutmeg.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.cameras import CameraSettings
     from nutmeg.body.lights import Lighting
     from nutmeg.body.scene import Placement, Scene
@@ -157,7 +155,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 class _Drawn(NamedTuple):
     """A pinhole's picture."""
 
-    picture: NDArray[np.uint8]
+    picture: Bytes
     took: float
     """To draw [s]."""
 
@@ -172,8 +170,8 @@ class _Sight:
     settings: CameraSettings
     renderer: SceneRenderer
     arguments: Arguments
-    qpos: NDArray[np.float64]
-    qvel: NDArray[np.float64]
+    qpos: Floats
+    qvel: Floats
 
     def has(self, effect: str) -> bool:
         """Whether this camera has an effect at all: one whose numbers are a perfect camera's has none."""
@@ -221,7 +219,7 @@ class _Sight:
         )
 
 
-def _quickest(work: Callable[[], NDArray[np.uint8]]) -> tuple[NDArray[np.uint8], float]:
+def _quickest(work: Callable[[], Bytes]) -> tuple[Bytes, float]:
     """What a piece of work gives the first time, and how long it takes at best [s]."""
     start = time.perf_counter()
     first = work()
@@ -233,9 +231,7 @@ def _quickest(work: Callable[[], NDArray[np.uint8]]) -> tuple[NDArray[np.uint8],
     return first, min(times)
 
 
-def _state(
-    scene: Scene, renderer: SceneRenderer, name: str, turn: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[float, float]]:
+def _state(scene: Scene, renderer: SceneRenderer, name: str, turn: float) -> tuple[Floats, Floats, tuple[float, float]]:
     """Positions with the ball in sight, velocities of a robot that turns, and where the picture has the ball."""
     import numpy as np
 
@@ -285,7 +281,7 @@ def placed_robot(arguments: Arguments, camera: str) -> Placement:
     return replace(robot, adjustments=(*robot.adjustments, wanted)) if arguments.brightness else robot
 
 
-def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: NDArray[np.float64]) -> tuple[float, float]:
+def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: Floats) -> tuple[float, float]:
     """Puts the ball where the camera sees it, to the right below the middle; returns where, in shares of the picture.
 
     A camera that looks at the sky gets it ahead.

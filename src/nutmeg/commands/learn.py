@@ -27,9 +27,7 @@ from nutmeg.commands.resumable import command_line, resumable_run
 from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.learn import LearnedWalk, LearnGeneration, WalkLearning
     from nutmeg.learning.learn_settings import LearnSettings
     from nutmeg.learning.measure import WalkMeasurement
@@ -290,7 +288,7 @@ def _film(learned: LearnedWalk, learning: WalkLearning, path: Path, terminal: Te
     return str(path)
 
 
-def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, NDArray[np.float64]]:
+def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
     """The way of the learned walk on each trajectory of its course, from one start."""
     import numpy
 

@@ -19,9 +19,7 @@ from nutmeg.commands.outputs import check_output, writing
 from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes
     from nutmeg.body.robot import RobotSettings
     from nutmeg.terminal import Terminal
 
@@ -106,7 +104,7 @@ def _degrees(angle: float | None) -> str:
     return "" if angle is None else f"{math.degrees(angle):.1f}"
 
 
-def _pictures(arguments: Arguments, terminal: Terminal) -> NDArray[np.uint8] | None:
+def _pictures(arguments: Arguments, terminal: Terminal) -> Bytes | None:
     """A picture of the robot; written to a file if one was named."""
     from nutmeg.view.portrait import portrait
 

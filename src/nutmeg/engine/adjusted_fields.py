@@ -25,14 +25,12 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.actuation.settings import Flex, Gear, Servo
     from nutmeg.body.adjustment import Target
     from nutmeg.body.robot import Drive
     from nutmeg.body.scene import Scene
 
-    Array = NDArray[np.float64]
 
 FIELD_OF_JOINT = dict(zip(JOINT_NUMBERS, ("dof_damping", "dof_armature", "dof_frictionloss"), strict=True))
 STATEFUL = ("i", "inductance", "static")
@@ -51,7 +49,7 @@ class AdjustedFields:
         field: gives a field of the engine with one row for each world, (N, ...), to write to.
     """
 
-    def __init__(self, scene: Scene, robot: str, count: int, field: Callable[[str], Array]) -> None:
+    def __init__(self, scene: Scene, robot: str, count: int, field: Callable[[str], Floats]) -> None:
         self._scene, self._model, self._count, self._field = scene, scene.model, count, field
         self._table = scene.robot(robot)
         self._prefix = f"{self._table.name}/"
@@ -81,7 +79,7 @@ class AdjustedFields:
             return not any(servo.rubs_under_load for servo in self._actuation.servo.values())
         return parsed.field not in STATEFUL or all(getattr(g, parsed.field) > 0 for g in groups)
 
-    def set(self, target: str, values: Array, *, relative: bool) -> None:
+    def set(self, target: str, values: Floats, *, relative: bool) -> None:
         """Sets a target in every world, values (N,)."""
         if not self.can_set(target):
             raise ModelError(f"{target} cannot be set in a compiled scene: give it to the scene's placement instead.")
@@ -105,7 +103,7 @@ class AdjustedFields:
         name: str,
         columns: Any,  # noqa: ANN401 (an index)
         target: str,
-        values: Array,
+        values: Floats,
         *,
         relative: bool,
         least: float = 0.0,
@@ -120,7 +118,7 @@ class AdjustedFields:
             raise ModelError(f"{target} must be finite{low} in every world; found {wanted.min():g}..{wanted.max():g}.")
         array[place] = wanted
 
-    def _mass(self, target: str, pattern: str, values: Array, *, relative: bool) -> None:
+    def _mass(self, target: str, pattern: str, values: Floats, *, relative: bool) -> None:
         model, names = self._model, self._names("body")
         links = [n for n in names if not n.endswith((END, ROTOR, MOTOR_SIDE))]
         mass, inertia = self._field("body_mass"), self._field("body_inertia")
@@ -133,12 +131,12 @@ class AdjustedFields:
             mass[:, parts] *= factor[:, None]
             inertia[:, parts] *= factor[:, None, None]
 
-    def _joint(self, target: str, parsed: Target, values: Array, *, relative: bool) -> None:
+    def _joint(self, target: str, parsed: Target, values: Floats, *, relative: bool) -> None:
         names = chosen([parsed.name], self._table.joints, "joint", f"target {target!r}")
         dofs = [int(self._table.rates[self._table.joints.index(n)]) for n in names]
         self._write(FIELD_OF_JOINT[parsed.field], dofs, target, values, relative=relative)
 
-    def _physics(self, target: str, name: str, values: Array, *, relative: bool) -> None:
+    def _physics(self, target: str, name: str, values: Floats, *, relative: bool) -> None:
         if name == "impratio":
             self._write("opt.impratio", (), target, values, relative=relative, least=1e-12)
             return
@@ -156,7 +154,7 @@ class AdjustedFields:
         else:
             self._write("geom_solref", (solid, int(number[-1])), target, values, relative=relative, least=-np.inf)
 
-    def _solid(self, *, everybody: bool = False) -> NDArray[np.bool_]:
+    def _solid(self, *, everybody: bool = False) -> Bools:
         """Which shapes of this robot, or of all robots, collide, (ngeom,)."""
         model = self._model
         mine = np.isin(model.body_rootid[model.geom_bodyid], [t.body for t in self._scene.robots])
@@ -164,7 +162,7 @@ class AdjustedFields:
             mine = model.body_rootid[model.geom_bodyid] == self._table.body
         return np.asarray(mine & ((model.geom_contype | model.geom_conaffinity) > 0))
 
-    def _group(self, target: str, parsed: Target, values: Array, *, relative: bool) -> None:
+    def _group(self, target: str, parsed: Target, values: Floats, *, relative: bool) -> None:
         """Sets a number of drives, servos, gears or bending links."""
         names = list(groups_of(self._robot, self._kind, self._actuation, target))
         changed = {n: self._changed(target, parsed, self._of(parsed.family, n), values, relative) for n in names}
@@ -174,7 +172,7 @@ class AdjustedFields:
             write(name, parsed.field)
 
     @staticmethod
-    def _changed(target: str, parsed: Target, groups: list[Any], values: Array, relative: bool) -> list[Any]:
+    def _changed(target: str, parsed: Target, groups: list[Any], values: Floats, relative: bool) -> list[Any]:
         """A group in every world with one number set; a value that it refuses is an error."""
         out = []
         for world, (group, value) in enumerate(zip(groups, values.tolist(), strict=True)):

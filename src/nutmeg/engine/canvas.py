@@ -19,7 +19,7 @@ from nutmeg.engine.renderers import make_context, working_renderer
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 SMALLEST, LARGEST = 8, 8192
 """Bounds of a picture's width and height, pixels."""
@@ -39,7 +39,7 @@ class Canvas(Closing):
         self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
-    def paint(self, scene: Any, size: tuple[int, int] | None = None) -> NDArray[np.uint8]:  # noqa: ANN401
+    def paint(self, scene: Any, size: tuple[int, int] | None = None) -> Bytes:  # noqa: ANN401
         """A picture of a scene as its eyes see it, (height, width, 3); as large as the canvas if not told otherwise."""
         if self._context is None:
             raise UsageError("this renderer is closed; make a new one to draw again.")

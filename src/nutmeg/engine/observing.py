@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from nutmeg.body.sensors import Sensor
     from nutmeg.engine.worlds import Worlds
 
-    Array = NDArray[np.float64]
 
-Observation = Callable[["Array", "Array"], "Array"]
+Observation = Callable[[Floats, Floats], Floats]
 """What a sensor says, (..., width), of joint angles (..., joints) and the engine's sensor data (..., numbers)."""
 RECORDED = ("encoder", "imu", "force", "switch")
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mujoco.batch import Batch
-    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats
 
 SEEN = ("mat_", "light_", "cam_", "key_", "name", "text_", "tuple_", "numeric_", "plugin", "D_", "B_", "M_", "map")
 """Starts of the names of fields that are only seen, or that are the same for models of the same parts."""
@@ -53,6 +54,6 @@ def _check_parts(models: list[mujoco.MjModel]) -> None:
         raise ValueError("their meshes differ.")
 
 
-def _field(model: mujoco.MjModel, name: str) -> NDArray[np.float64]:
+def _field(model: mujoco.MjModel, name: str) -> Floats:
     option = name.removeprefix("opt.")
     return np.asarray(getattr(model.opt, option) if option != name else getattr(model, name))

@@ -19,8 +19,7 @@ from nutmeg.engine.supply import CONSTANT, PowerSupply, changes_with_load
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.engine.worlds import Worlds
 
 NOTHING = 1e-9
@@ -44,7 +43,7 @@ class Feed:
         self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors change with what they do, so that they must be looked after in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
-        self._field: NDArray[np.float64] | None = None
+        self._field: Floats | None = None
         if not releases:
             return
         servos = model.actuator_gaintype[motors] == mujoco.mjtGain.mjGAIN_DCMOTOR
@@ -54,7 +53,7 @@ class Feed:
         self._field = worlds.batch.expand("actuator_gainprm" if self._servos else "actuator_forcerange")
         self._normal = self._field[:, self._motors].copy()
 
-    def sample(self, time: float, powered: NDArray[np.bool_] | None) -> None:
+    def sample(self, time: float, powered: Bools | None) -> None:
         """Feeds the motors of the worlds that are powered, (N,), and releases the others."""
         if self._supply is not None:
             self._supply.sample(time)

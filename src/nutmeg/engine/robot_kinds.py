@@ -27,7 +27,7 @@ from nutmeg.errors import ModelError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats, Indices
 
 FAMILIES = {
     "body": "body",
@@ -57,7 +57,7 @@ class Kinds:
 
     robot: str
     """The robot's name."""
-    numbers: Mapping[str, Mapping[str, NDArray[np.float64]]]
+    numbers: Mapping[str, Mapping[str, Floats]]
     """By type and field of the model: the rows of the robot."""
 
     def set(self, model: mujoco.MjModel, rows: Rows, kind: str) -> None:
@@ -122,7 +122,7 @@ def _differs(name: str, models: list[mujoco.MjModel]) -> bool:
     return different
 
 
-def _range(ids: NDArray[np.intp], family: str) -> slice:
+def _range(ids: Indices, family: str) -> slice:
     if len(ids) and ids[-1] - ids[0] != len(ids) - 1:
         raise ModelError(f"the parts of a robot ({family}) do not lie one after the other in this model.")
     return slice(int(ids[0]), int(ids[-1]) + 1) if len(ids) else slice(0, 0)

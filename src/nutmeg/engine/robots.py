@@ -17,15 +17,16 @@ from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
     from mujoco.batch import Batch
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.body.tables import RobotTable
 
 
 class RobotWorlds:
     """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
 
-    def __init__(self, batch: Batch, table: RobotTable, starts: NDArray[np.float64]) -> None:
+    def __init__(self, batch: Batch, table: RobotTable, starts: Floats) -> None:
         self.table = table
         self._batch = batch
         self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
@@ -38,31 +39,31 @@ class RobotWorlds:
         self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
 
     @property
-    def angles(self) -> NDArray[np.float64]:
+    def angles(self) -> Floats:
         """Joint angles, (N, joints) [rad]."""
         return _columns(self._qpos, self.table.angles)
 
     @property
-    def rates(self) -> NDArray[np.float64]:
+    def rates(self) -> Floats:
         """Joint velocities, (N, joints) [rad/s]."""
         return _columns(self._qvel, self.table.rates)
 
     @property
-    def pose(self) -> NDArray[np.float64]:
+    def pose(self) -> Floats:
         """Position and quaternion of the root, (N, 7), live."""
         self._need_root()
-        view: NDArray[np.float64] = self._qpos[:, self.table.root : self.table.root + 7]
+        view: Floats = self._qpos[:, self.table.root : self.table.root + 7]
         return view
 
     @property
-    def velocity(self) -> NDArray[np.float64]:
+    def velocity(self) -> Floats:
         """Velocity of the root: linear in the world's frame, angular in its own, (N, 6), live."""
         self._need_root()
-        view: NDArray[np.float64] = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
+        view: Floats = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
         return view
 
     @property
-    def command(self) -> NDArray[np.float64]:
+    def command(self) -> Floats:
         """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
         return _columns(self._ctrl, self.table.commands)
 
@@ -70,7 +71,7 @@ class RobotWorlds:
     def command(self, values: ArrayLike) -> None:
         self._ctrl[:, self.table.commands] = values
 
-    def uprightness(self) -> NDArray[np.float64]:
+    def uprightness(self) -> Floats:
         """Cosine of the angle between the root's z axis and the vertical, (N,)."""
         x, y = self.pose[:, 4], self.pose[:, 5]
         return np.asarray(1 - 2 * (x * x + y * y))
@@ -100,12 +101,12 @@ class RobotWorlds:
         self._put(np.broadcast_to(places, (len(self._starts), 7)), ids, parked=True)
 
     @property
-    def parked(self) -> NDArray[np.bool_]:
+    def parked(self) -> Bools:
         """Whether it is parked, (N,)."""
         self._need_root()
         return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
 
-    def _put(self, roots: NDArray[np.float64], ids: ArrayLike | None, *, parked: bool) -> None:
+    def _put(self, roots: Floats, ids: ArrayLike | None, *, parked: bool) -> None:
         """Puts the root where `roots` (N, 7) says, in the worlds `ids`."""
         rows = np.arange(len(roots)) if ids is None else np.atleast_1d(np.asarray(ids))
         table = self.table
@@ -130,7 +131,7 @@ class RobotWorlds:
             raise ModelError(f"{self.table.name} is bolted to the world: it has no pose that could move.")
 
 
-def _columns(array: NDArray[np.float64], addresses: NDArray[np.intp]) -> NDArray[np.float64]:
+def _columns(array: Floats, addresses: Indices) -> Floats:
     """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
     if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
         return array[:, addresses[0] : addresses[-1] + 1]

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.engine.worlds import Worlds
 
-    Array = NDArray[np.float64]
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -47,24 +47,24 @@ CHUNK_SECONDS = 0.5
 class Rollout:
     """What a robot did in N worlds; row t is what is seen when command t is given, that is before it acts."""
 
-    times: Array
+    times: Floats
     """(T,) [s]."""
     joints: tuple[str, ...]
-    angles: Array
+    angles: Floats
     """Of the joints, (N, T, joints) [rad]; NaN after the end."""
-    pose: Array | None
+    pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
-    sensors: Mapping[str, Array]
+    sensors: Mapping[str, Floats]
     """What was observed, by sensor, (N, T, width); one physics step old, without noise."""
-    commands: Array
+    commands: Floats
     """(N, T, motors), as given."""
-    frames: NDArray[np.intp]
+    frames: Indices
     """Rows until the fall, the breakdown or the end, (N,)."""
-    diverged: NDArray[np.bool_]
+    diverged: Bools
     """The worlds that left the physically possible, (N,)."""
 
     @property
-    def uprightness(self) -> Array | None:
+    def uprightness(self) -> Floats | None:
         """Cosine of the angle between the root's z axis and the vertical, (N, T)."""
         return None if self.pose is None else _uprightness(self.pose)
 
@@ -184,7 +184,7 @@ class _Run:
         later = int(np.searchsorted(self.switches, row, side="right"))
         return int(self.switches[later]) - row if later < len(self.switches) else self.length
 
-    def _advance(self, row: int, size: int, alive: NDArray[np.intp], fallen: float | None) -> None:
+    def _advance(self, row: int, size: int, alive: Indices, fallen: float | None) -> None:
         """Steps the worlds that are alive through `size` rows, and notes what they do."""
         batch, steps, model = self.worlds.batch, size * self.steps, self.worlds.scene.model
         out = {"qpos": np.empty((len(alive), steps, model.nq))}
@@ -205,7 +205,7 @@ class _Run:
         rows = slice(self.steps - 1, None, self.steps)
         self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
 
-    def _break_off(self, row: int, alive: NDArray[np.intp], qpos: Array, warned: NDArray[np.intp]) -> None:
+    def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
         """Ends the worlds that broke down in the rows after `row`, (n, steps, nq)."""
         steps = qpos.shape[1]
         bad = (warned > self.warned)[alive] | ~np.isfinite(qpos[:, -1]).all(axis=1)
@@ -217,7 +217,7 @@ class _Run:
             self.diverged[world] = True
             self.frames[world] = min(self.frames[world], row + 1 + good // self.steps)
 
-    def _note(self, row: int, alive: NDArray[np.intp], qpos: Array, data: Array, fallen: float | None) -> None:
+    def _note(self, row: int, alive: Indices, qpos: Floats, data: Floats, fallen: float | None) -> None:
         """Keeps rows from `row` on, (n, rows, nq), and looks for falls."""
         size = qpos.shape[1]
         self.seen[alive, row : row + size] = qpos[..., self.kept]
@@ -228,7 +228,7 @@ class _Run:
             first = np.where(down.any(axis=1), row + down.argmax(axis=1), self.length)
             self.frames[alive] = np.minimum(self.frames[alive], first)
 
-    def _control(self, row: int, steps: int, alive: NDArray[np.intp]) -> Array:
+    def _control(self, row: int, steps: int, alive: Indices) -> Floats:
         """Controls of some physics steps from a row on, (n, steps, nu); worked out for many rows at a time."""
         first, prepared = self.prepared
         begin = row * self.steps - first
@@ -238,7 +238,7 @@ class _Run:
         everybody = len(alive) == self.worlds.count
         return self.prepared[1][slice(None) if everybody else alive, begin : begin + steps]
 
-    def _prepare(self, first: int, steps: int) -> Array:
+    def _prepare(self, first: int, steps: int) -> Floats:
         """Controls of all worlds from a physics step on, (N, steps, nu)."""
         control = np.repeat(self.controls[:, None], steps, axis=1)
         whole = np.floor(self.delay)
@@ -252,7 +252,7 @@ class _Run:
         control[:, :, self.table.commands] = values
         return control
 
-    def _range(self) -> tuple[Array, Array]:
+    def _range(self) -> tuple[Floats, Floats]:
         """The least and the most that each motor can be told, (motors,) each."""
         model = self.worlds.scene.model
         ends = np.tile([-np.inf, np.inf], (model.nu, 1))
@@ -260,7 +260,7 @@ class _Run:
         ends[model.actuator_ctrladr[limited]] = model.actuator_ctrlrange[limited]
         return ends[self.table.commands, 0], ends[self.table.commands, 1]
 
-    def _command_at(self, steps: NDArray[np.intp]) -> Array:
+    def _command_at(self, steps: Indices) -> Floats:
         """The commands in force in physics steps (N, steps), (N, steps, motors)."""
         rows = np.minimum(steps // self.steps, self.rows[:, None] - 1)
         values = self.commands[np.arange(len(rows))[:, None], np.maximum(rows, 0)]
@@ -284,7 +284,7 @@ class _Run:
         )
 
 
-def _uprightness(pose: Array) -> Array:
+def _uprightness(pose: Floats) -> Floats:
     x, y = pose[..., 4], pose[..., 5]
     return np.asarray(1 - 2 * (x * x + y * y))
 

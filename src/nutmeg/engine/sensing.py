@@ -30,12 +30,12 @@ from nutmeg.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.sensors import Sensor
     from nutmeg.engine.worlds import Worlds
 
-    Floats = NDArray[np.float64]
 
 SOLID_GROUPS = np.array([1, 0, 0, 1, 0, 0], dtype=np.uint8)
 """Geom groups that echo: what collides (0 and 3)."""

@@ -27,6 +27,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.servo_rig import Rig
 
 Progress = Callable[[str, int, int], None]
@@ -55,18 +56,18 @@ SPINNING = 0.05
 class Steps:
     """Answers to steps of several sizes, starting at `STEP_AT`."""
 
-    times: NDArray[np.float64]
+    times: Floats
     """(rows,) [s]"""
-    sizes: NDArray[np.float64]
+    sizes: Floats
     """(N,) [rad]"""
-    angles: NDArray[np.float64]
+    angles: Floats
     """Beyond where it started, (rows, N) [rad]."""
 
-    def dead_time(self) -> NDArray[np.float64]:
+    def dead_time(self) -> Floats:
         """From the step to the first per cent of it, (N,) [s]."""
         return np.array([_crossing(self.times, a / a[-1], 0.01) - STEP_AT for a in self.angles.T])
 
-    def rise_time(self) -> NDArray[np.float64]:
+    def rise_time(self) -> Floats:
         """From 10 to 90 % of where it ends up, (N,) [s]."""
         ends = self._ends()
         return np.array(
@@ -76,11 +77,11 @@ class Steps:
             ]
         )
 
-    def overshoot(self) -> NDArray[np.float64]:
+    def overshoot(self) -> Floats:
         """Beyond where it ends up, (N,) [1]."""
         return np.asarray(np.maximum(0.0, self.angles.max(axis=0) / self._ends() - 1))
 
-    def _ends(self) -> NDArray[np.float64]:
+    def _ends(self) -> Floats:
         return np.asarray(self.angles[-max(1, len(self.angles) // 10) :].mean(axis=0))
 
 
@@ -88,7 +89,7 @@ class Steps:
 class FrequencyResponse:
     """Amplitude and phase of the joint over those of its command."""
 
-    frequencies: NDArray[np.float64]
+    frequencies: Floats
     """(N,) [Hz]"""
     response: NDArray[np.complex128]
     """(N,)"""
@@ -96,12 +97,12 @@ class FrequencyResponse:
     """Of the command [rad]."""
 
     @property
-    def decibels(self) -> NDArray[np.float64]:
+    def decibels(self) -> Floats:
         """Amplitude, (N,) [dB]."""
         return np.asarray(20 * np.log10(np.maximum(np.abs(self.response), 1e-6)))
 
     @property
-    def phase(self) -> NDArray[np.float64]:
+    def phase(self) -> Floats:
         """Unwrapped, (N,) [rad]."""
         return np.asarray(np.unwrap(np.angle(self.response)))
 
@@ -122,13 +123,13 @@ class FrequencyResponse:
 class Loop:
     """Torque against angle with the motor held: by its firmware in a slow sweep, and fast, point by point."""
 
-    angles: NDArray[np.float64]
+    angles: Floats
     """Of the joint, firmware holding, (rows,) [rad]."""
-    torques: NDArray[np.float64]
+    torques: Floats
     """From outside, (rows,) [N m]."""
-    held_angles: NDArray[np.float64]
+    held_angles: Floats
     """Of the joint, rotor held fast, (points,) [rad]; empty without a gear."""
-    held_torques: NDArray[np.float64]
+    held_torques: Floats
     """(points,) [N m]"""
 
     def holding_stiffness(self) -> float:
@@ -157,9 +158,9 @@ class Loop:
 class TorqueSpeed:
     """Speeds at full voltage against constant loads."""
 
-    torques: NDArray[np.float64]
+    torques: Floats
     """(N,) [N m]"""
-    speeds: NDArray[np.float64]
+    speeds: Floats
     """(N,) [rad/s]"""
     sheet: tuple[float, float] | None = None
     """Stall torque [N m] and no-load speed [rad/s] of the data sheet at the joint, without losses."""
@@ -312,7 +313,7 @@ def _part(on_progress: Progress | None, name: str) -> Callable[[int, int], None]
     return None if on_progress is None else lambda done, total: on_progress(name, done, total)
 
 
-def _crossing(times: NDArray[np.float64], values: NDArray[np.float64], level: float) -> float:
+def _crossing(times: Floats, values: Floats, level: float) -> float:
     """When the values first reach a level, between the rows [s]; not a number if never."""
     above = np.flatnonzero(values >= level)
     if not above.size or above[0] == 0:

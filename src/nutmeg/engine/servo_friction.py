@@ -28,12 +28,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.actuation.settings import Servo
     from nutmeg.engine.worlds import Worlds
-
-    Array = NDArray[np.float64]
 
 
 def places(ids: Sequence[int]) -> slice | list[int]:
@@ -63,7 +60,7 @@ class ServoFriction:
         forces = ("qfrc_passive", "qfrc_damper", "qfrc_bias", "qfrc_constraint")
         self._forces = [worlds.batch.bind(name) for name in forces] if self._squeezed else []
 
-    def sample(self, torque: Array, rates: Array) -> None:
+    def sample(self, torque: Floats, rates: Floats) -> None:
         """Brings the friction up to date with the motors' torques and speeds at the joints, (N, motors)."""
         friction = self._dry + self._load * np.abs(torque)
         if self._squeezed:
@@ -71,10 +68,10 @@ class ServoFriction:
             friction = friction + (self._moving + self._still * fade) * self._squeeze(torque) ** 2
         self._field[:, self._dofs] = friction
 
-    def _squeeze(self, torque: Array) -> Array:
+    def _squeeze(self, torque: Floats) -> Floats:
         """The torque with which motors and loads press on each other, (N, motors)."""
         passive, damper, bias, constraint = (force[:, self._dofs] for force in self._forces)
         own = self._field[:, self._dofs]
         load = passive - damper - bias + constraint - np.clip(constraint, -own, own)
-        squeezed: Array = np.where(torque * load < 0, np.minimum(np.abs(torque), np.abs(load)), 0.0)
+        squeezed: Floats = np.where(torque * load < 0, np.minimum(np.abs(torque), np.abs(load)), 0.0)
         return squeezed

@@ -37,8 +37,7 @@ from nutmeg.settings import read
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.identified import IdentifiedBody
 
 BENCH = "bench.toml"
@@ -67,10 +66,10 @@ class Log:
     """One recording of a servo, (rows,) each."""
 
     name: str
-    times: NDArray[np.float64]
-    goal: NDArray[np.float64]
-    position: NDArray[np.float64]
-    powered: NDArray[np.bool_]
+    times: Floats
+    goal: Floats
+    position: Floats
+    powered: Bools
 
 
 @dataclass(frozen=True)
@@ -78,14 +77,14 @@ class Comparison:
     """A recording and what was simulated, at the recording's times, (rows,) each [rad]."""
 
     name: str
-    times: NDArray[np.float64]
-    goal: NDArray[np.float64]
-    recorded: NDArray[np.float64]
-    simulated: NDArray[np.float64]
+    times: Floats
+    goal: Floats
+    recorded: Floats
+    simulated: Floats
     """By the servo."""
-    ideal: NDArray[np.float64]
+    ideal: Floats
     """By the robot's ideal drive."""
-    powered: NDArray[np.bool_]
+    powered: Bools
 
     def errors(self) -> dict[str, float]:
         """Mean absolute error of the servo, of "position = goal", and of the ideal drive [rad]."""
@@ -152,8 +151,8 @@ def compare(
         on_progress: is told the recordings done and in all.
     """
     load_robot(robot)
-    simulated: dict[int, NDArray[np.float64]] = {}
-    ideal: dict[int, NDArray[np.float64]] = {}
+    simulated: dict[int, Floats] = {}
+    ideal: dict[int, Floats] = {}
     total = 2 * len(logs)
     for out, kinds in ((simulated, list(actuations)), (ideal, ["ideal"] * len(logs))):
         for kind in dict.fromkeys(kinds):
@@ -176,7 +175,7 @@ def replay(
     joint: str = "",
     timestep: float = 0.001,
     body: IdentifiedBody | None = None,
-) -> list[NDArray[np.float64]]:
+) -> list[Floats]:
     """The angles that a simulated servo has at the times of each recording, (rows,) [rad]; all in one batch."""
     placement = Placement(robot=robot, name=ROBOT, actuation=actuation)
     if body is not None:

@@ -29,8 +29,7 @@ from nutmeg.errors import ModelError, SimulationError, UnknownNameError, UsageEr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.actuation.settings import Actuation, Servo
     from nutmeg.body.identified import IdentifiedBody
     from nutmeg.body.scene import Scene
@@ -47,11 +46,11 @@ LOCKED = 1e9
 class Motion:
     """What the joint did."""
 
-    times: NDArray[np.float64]
+    times: Floats
     """(rows,) [s]"""
-    angles: NDArray[np.float64]
+    angles: Floats
     """Of the joint at these times, (rows, N) [rad]."""
-    rates: NDArray[np.float64]
+    rates: Floats
     """(rows, N) [rad/s]"""
 
 
@@ -128,8 +127,8 @@ class Rig:
 
     def run(
         self,
-        commands: NDArray[np.float64],
-        loads: NDArray[np.float64] | None = None,
+        commands: Floats,
+        loads: Floats | None = None,
         *,
         period: float = 0.01,
         rotor_held: bool = False,
@@ -178,13 +177,13 @@ class Rig:
             batch.bind("history")[:] = data.history
         return batch
 
-    def _start(self) -> NDArray[np.float64]:
-        qpos: NDArray[np.float64] = self.model.qpos0.copy()
+    def _start(self) -> Floats:
+        qpos: Floats = self.model.qpos0.copy()
         for joint in self._turned:
             qpos[self.model.jnt_qposadr[joint]] = self.centre
         return qpos
 
-    def _check(self, angles: NDArray[np.float64], batch: Batch, steps: int) -> None:
+    def _check(self, angles: Floats, batch: Batch, steps: int) -> None:
         bad = ~np.isfinite(angles) | (np.abs(angles) > 1e6)
         warned = batch.warning[:, _BAD_STATE, 1].sum() > 0
         if bad.any() or warned:

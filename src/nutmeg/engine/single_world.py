@@ -23,9 +23,7 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.scene import Scene
     from nutmeg.body.tables import RobotTable
 
@@ -43,9 +41,9 @@ class SingleWorld:
         self.data = mujoco.MjData(self.model)
         self.data.qpos[:] = scene.start
         self.data.ctrl[:] = scene.commands
-        self.qpos: NDArray[np.float64] = self.data.qpos
-        self.qvel: NDArray[np.float64] = self.data.qvel
-        self.ctrl: NDArray[np.float64] = self.data.ctrl
+        self.qpos: Floats = self.data.qpos
+        self.qvel: Floats = self.data.qvel
+        self.ctrl: Floats = self.data.ctrl
         self._moved = True
 
     def touch(self) -> None:

@@ -18,26 +18,23 @@ import numpy as np
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
-
-    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
     """A state to start from; each field for all worlds, (width,), or for each, (N, width)."""
 
-    angles: Array | None = None
+    angles: Floats | None = None
     """Of the joints, (..., joints) [rad]."""
-    rates: Array | None = None
+    rates: Floats | None = None
     """Of the joints, (..., joints) [rad/s]."""
-    pose: Array | None = None
+    pose: Floats | None = None
     """Of the root: place and unit quaternion, (..., 7) [m, 1]."""
-    velocity: Array | None = None
+    velocity: Floats | None = None
     """Of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
-    command: Array | None = None
+    command: Floats | None = None
     """What the motors were told last, (..., motors); without it, position drives hold their angle."""
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +76,7 @@ def begin(worlds: Worlds, robot: str, start: Start | None) -> None:
     worlds.refresh()
 
 
-def _filled(name: str, given: Array | None, present: Array) -> Array:
+def _filled(name: str, given: Floats | None, present: Floats) -> Floats:
     """The given numbers, (N, width), with present ones where they are missing."""
     if given is None:
         return present.copy()
@@ -90,7 +87,7 @@ def _filled(name: str, given: Array | None, present: Array) -> Array:
     return np.where(np.isnan(values), present, values)
 
 
-def _normal(poses: Array, robot: str) -> Array:
+def _normal(poses: Floats, robot: str) -> Floats:
     """Poses (N, 7) with unit quaternions."""
     length = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
     if (np.abs(length - 1) > 1e-2).any():
@@ -98,7 +95,7 @@ def _normal(poses: Array, robot: str) -> Array:
     return np.concatenate([poses[:, :3], poses[:, 3:] / length], axis=1)
 
 
-def _remembered(model: mujoco.MjModel, controls: Array) -> Array:
+def _remembered(model: mujoco.MjModel, controls: Floats) -> Floats:
     """What delayed motors remember when they have been told the same for a while, (nhistory,)."""
     data = mujoco.MjData(model)
     for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):

@@ -28,14 +28,12 @@ from nutmeg.engine.servo_friction import ServoFriction, places
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.actuation import Actuation
     from nutmeg.body.actuation.settings import Servo
     from nutmeg.body.tables import RobotTable
     from nutmeg.engine.worlds import Worlds
 
-    Array = NDArray[np.float64]
 
 RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
 """Places of a `dcmotor`'s numbers in the engine's `actuator_gainprm`."""
@@ -64,13 +62,13 @@ class PowerSupply:
         self._friction = ServoFriction(worlds, dofs, [n.servos for n in each]) if rubs else None
         self._full = self._gains[:, self._motors].copy()
         self._torque, self._rates = worlds.batch.bind("actuator_force"), worlds.qvel
-        self.stiffness: Array = np.ones((worlds.count, len(motors)))
+        self.stiffness: Floats = np.ones((worlds.count, len(motors)))
         """The Nao's stiffness of each motor, 0..1, (N, motors)."""
         self._given = np.full_like(self.stiffness, np.nan)
         """The stiffness that the motors have; none is known at first."""
-        self.voltage: Array = np.broadcast_to(self._open, worlds.count).copy()
+        self.voltage: Floats = np.broadcast_to(self._open, worlds.count).copy()
         """What the battery gives under the present load, (N,) [V]."""
-        self.current: Array = np.zeros(worlds.count)
+        self.current: Floats = np.zeros(worlds.count)
         """What the motors draw, (N,) [A]."""
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
@@ -89,7 +87,7 @@ class PowerSupply:
         if self._friction is not None:
             self._friction.sample(torque, rates)
 
-    def _give(self, constant: Array, resistance: Array) -> None:
+    def _give(self, constant: Floats, resistance: Floats) -> None:
         """Sets the firmware's gains and the limit of the voltage."""
         braking = constant**2 / resistance
         new = self._full.copy()

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.sensing import Sensing
     from nutmeg.engine.worlds import Worlds
 
@@ -60,7 +59,7 @@ class TraceWriter(Closing):
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
         overwrite: bool = False,
-        more: Sequence[tuple[Channel, Callable[[], NDArray[np.float64]]]] = (),
+        more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
     ) -> None:
         self._world = world
         sources = [*_sources(worlds, world, senses, commands=commands), *more]
@@ -79,7 +78,7 @@ class TraceWriter(Closing):
         """Appends the present state; a task of the schedule."""
         self.recording.append(time, self.row())
 
-    def row(self) -> NDArray[np.float64]:
+    def row(self) -> Floats:
         """The present state as a row, (width,); for whoever appends it later."""
         return np.concatenate([read() for read in self._read])
 
@@ -94,9 +93,9 @@ class TraceWriter(Closing):
 
 def _sources(
     worlds: Worlds, world: int, senses: Sequence[Sensing], *, commands: bool
-) -> list[tuple[Channel, Callable[[], NDArray[np.float64]]]]:
+) -> list[tuple[Channel, Callable[[], Floats]]]:
     """The channels of a recording, each with the function that reads its numbers."""
-    out: list[tuple[Channel, Callable[[], NDArray[np.float64]]]] = []
+    out: list[tuple[Channel, Callable[[], Floats]]] = []
     for robot in worlds.robots:
         table, name = robot.table, robot.table.name
         if table.root >= 0:

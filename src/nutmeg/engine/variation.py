@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mujoco.batch import Batch
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.scene import Scene
 
 DERIVED_FROM = frozenset(
@@ -124,11 +125,11 @@ class Variation:
             )
         return [self._scene.model.actuator(f"{table.name}/{m}").id for m in table.motors]
 
-    def _field(self, name: str) -> NDArray[np.float64]:
+    def _field(self, name: str) -> Floats:
         if self._fixed:
             raise ModelError("these worlds have a scene each (Worlds.of): vary the scenes' parameters instead.")
         self._touched.add(name)
-        field: NDArray[np.float64] = self._batch.expand(name)
+        field: Floats = self._batch.expand(name)
         return field
 
     def _ids(self, robot: str, bodies: Sequence[str]) -> list[int]:
@@ -139,7 +140,7 @@ class Variation:
                 raise UnknownNameError(f"body of {robot}", body, [k.removeprefix(prefix) for k in known])
         return [known[prefix + body] for body in bodies]
 
-    def _checked(self, what: str, values: ArrayLike, width: int, *, zero: bool = False) -> NDArray[np.float64]:
+    def _checked(self, what: str, values: ArrayLike, width: int, *, zero: bool = False) -> Floats:
         """The values as (N, width), finite and above 0 (or also 0)."""
         given, shape = np.asarray(values, float), (self._batch.nsim, width)
         try:

@@ -30,8 +30,9 @@ from nutmeg.errors import ModelError, SimulationError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.actuation import Actuation
     from nutmeg.body.scene import Scene
 
@@ -55,11 +56,11 @@ class Worlds:
         self._printed = install_for(self.batch, scene.model)
         self.count = count
         self._begin_as([scene])
-        self.qpos: NDArray[np.float64] = self.batch.bind("qpos")
+        self.qpos: Floats = self.batch.bind("qpos")
         """Whole configuration, (N, nq), live."""
-        self.qvel: NDArray[np.float64] = self.batch.bind("qvel")
+        self.qvel: Floats = self.batch.bind("qvel")
         """Whole velocity, (N, nv), live."""
-        self.time: NDArray[np.float64] = self.batch.bind("time")
+        self.time: Floats = self.batch.bind("time")
         """Simulated time of each world, (N,) [s]."""
         self.ball = _ball_view(self.batch, scene)
         """Pose of the ball (N, 7), live; None without a ball."""
@@ -170,7 +171,7 @@ class Worlds:
         except BatchError as error:
             raise SimulationError(f"the engine gave up in {len(error.ids)} world(s): {error}") from None
 
-    def diverged(self) -> NDArray[np.bool_]:
+    def diverged(self) -> Bools:
         """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
         bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
         return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
@@ -215,9 +216,9 @@ def steps_in(seconds: float, timestep: float) -> int:
     return steps
 
 
-def _ball_view(batch: Batch, scene: Scene) -> NDArray[np.float64] | None:
+def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
     if not scene.has_ball:
         return None
     address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
-    view: NDArray[np.float64] = batch.bind("qpos")[:, address : address + 7]
+    view: Floats = batch.bind("qpos")[:, address : address + 7]
     return view

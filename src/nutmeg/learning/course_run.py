@@ -28,13 +28,11 @@ from nutmeg.motion.trot_walker import TrotWalker
 from nutmeg.motion.walker import Walker
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.learning.course import Trajectory
     from nutmeg.learning.walks import Walk
     from nutmeg.motion.trot_walker import Steered
 
-    Array = NDArray[np.float64]
 
 CYCLE = 0.02
 """Control cycle [s]."""
@@ -61,19 +59,19 @@ class Bout:
 class BoutResults:
     """What B bouts came to; rows are filled up to the longest trajectory with zeros."""
 
-    gained: Array
+    gained: Floats
     """What targets brought, without falls, (B, T) [m]."""
-    lost: Array
+    lost: Floats
     """What stops and falls cost, never above 0, (B, T)."""
-    fell: NDArray[np.bool_]
+    fell: Bools
     """(B,)."""
-    seconds: Array
+    seconds: Floats
     """How long each bout was simulated, (B,)."""
-    paths: Array | None
+    paths: Floats | None
     """Where the robots were at each cycle, (cycles + 1, B, 2) [m]; nan after the end."""
 
     @property
-    def total(self) -> Array:
+    def total(self) -> Floats:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
 
@@ -104,7 +102,7 @@ class Falls:
         self._worlds, self._robot = worlds, worlds.robot(ROBOT)
         self._height = float(worlds.scene.start[self._robot.table.root + 2])
 
-    def now(self) -> NDArray[np.bool_]:
+    def now(self) -> Bools:
         """Those that lie, or whose world broke down, (N,)."""
         fallen = (self._robot.uprightness() < UPRIGHT) | (self._robot.pose[:, 2] < LOW * self._height)
         return np.asarray(fallen | self._worlds.diverged())
@@ -135,7 +133,7 @@ def run_bouts(
     ready(walker, first)
     round_ = _Round(worlds, walker, bouts)
     steps = max(round(CYCLE / worlds.scene.timestep), 1)
-    kept: list[Array] = []
+    kept: list[Floats] = []
     while True:
         if paths:
             kept.append(np.where(round_.active[:, None], round_.place(), np.nan))
@@ -176,7 +174,7 @@ class _Round:
         self._reached = np.zeros(count, dtype=bool)
         self._to_go = np.zeros(count)
 
-    def place(self) -> Array:
+    def place(self) -> Floats:
         """Where the robots are, (B, 2) [m]."""
         return np.asarray(self._robot.pose[:, :2])
 
@@ -198,10 +196,10 @@ class _Round:
         self._left[self.active] -= 1
         self._done[self.active] += 1
 
-    def _stopping(self) -> NDArray[np.bool_]:
+    def _stopping(self) -> Bools:
         return np.asarray(self._stop[np.arange(len(self._index)), np.maximum(self._index, 0)])
 
-    def _settle(self, rows: NDArray[np.intp], place: Array) -> None:
+    def _settle(self, rows: Indices, place: Floats) -> None:
         """Equations 1 and 2, without falls, for the present targets of some robots."""
         column = self._index[rows]
         stop = self._stop[rows, column]
@@ -216,13 +214,13 @@ class _Round:
         self.gained[rows, column] = np.where(stop, 0.0, reward)
         self.lost[rows, column] = np.where(stop, -self._farthest[rows], 0.0)
 
-    def _drop(self, rows: NDArray[np.intp]) -> None:
+    def _drop(self, rows: Indices) -> None:
         """Takes fallen robots out; every target from the present one on costs a fall."""
         for row in rows:
             self.lost[row, max(self._index[row], 0) : self._targets[row]] -= FALL
         self.fell[rows], self.active[rows] = True, False
 
-    def _next(self, rows: NDArray[np.intp], place: Array) -> None:
+    def _next(self, rows: Indices, place: Floats) -> None:
         self._index[rows] += 1
         ended = self._index[rows] >= self._targets[rows]
         self.active[rows[ended]] = False
@@ -239,6 +237,6 @@ class _Round:
         bearing = steer(self._walker, self._goal - self.place(), yaw_of(self._robot.pose), self._turns, moving)
         self._sets.choose(self._walker, bearing, moving)
 
-    def results(self, paths: Array | None) -> BoutResults:
+    def results(self, paths: Floats | None) -> BoutResults:
         """What it all came to."""
         return BoutResults(self.gained, self.lost, self.fell, np.asarray(self._done * CYCLE), paths)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.engine.worlds import Worlds
 from nutmeg.learning.course_run import CYCLE, ROBOT, BoutResults, Falls, scene_with, walker_of
 from nutmeg.learning.rewards import FALL
@@ -22,12 +23,10 @@ from nutmeg.learning.starts import StartNoise, begin_noisy, ready
 from nutmeg.learning.steering import SetChooser, fastest, seen, turning, yaw_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.motion.trot_walker import Steered
 
-    Array = NDArray[np.float64]
 
 SECONDS = 15.0
 """How long a robot drives the ball."""
@@ -110,17 +109,17 @@ def drive_ball(
 class _Dribbler:
     """Gets behind the ball and walks through it."""
 
-    def __init__(self, walker: Steered, bouts: Sequence[DribbleBout], goal: Array) -> None:
+    def __init__(self, walker: Steered, bouts: Sequence[DribbleBout], goal: Floats) -> None:
         self._walker, self._goal = walker, goal
         self._sets = SetChooser([bout.walk for bout in bouts])
 
-    def steer(self, pose: Array, ball: Array) -> None:
+    def steer(self, pose: Floats, ball: Floats) -> None:
         """Sets wanted velocities from where the robots (N, 7) and the balls (N, 2) are."""
         place, yaw, goal = pose[:, :2], yaw_of(pose), self._goal
         to_ball = ball - place
         distance = np.hypot(to_ball[:, 0], to_ball[:, 1])
         here = np.arctan2(-to_ball[:, 1], -to_ball[:, 0])
-        missing = _wrapped(np.arctan2(-goal[:, 1], -goal[:, 0]) - here)
+        missing = wrap_angle(np.arctan2(-goal[:, 1], -goal[:, 0]) - here)
         aligned = np.abs(missing) < ALIGNED
         angle = here + np.clip(missing, -STRIDE, STRIDE)
         radius = np.where(np.abs(missing) < 2 * ALIGNED, BEHIND, AROUND)
@@ -133,7 +132,3 @@ class _Dribbler:
         self._walker.wanted[:, :2] = fastest(self._walker, ahead) * slow[:, None]
         self._walker.wanted[:, 2] = turning(self._walker, bearing)
         self._sets.choose(self._walker, np.arctan2(ahead[:, 1], ahead[:, 0]), np.ones(len(pose), dtype=bool), distance)
-
-
-def _wrapped(angle: Array) -> Array:
-    return np.asarray((angle + np.pi) % (2 * np.pi) - np.pi)

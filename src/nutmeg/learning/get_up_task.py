@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.body.posing import pose_angles
 from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.engine.start import Start, begin
@@ -37,7 +37,6 @@ from nutmeg.search.space import Dimension, Space
 if TYPE_CHECKING:
     from nutmeg.body.tables import RobotTable
 
-Array = NDArray[np.float64]
 
 ROBOT = "faller"
 CYCLE = 0.02
@@ -79,11 +78,11 @@ class LyingNoise:
 class GetUpResults:
     """What B tries came to."""
 
-    stood: NDArray[np.bool_]
+    stood: Bools
     """Who stood for good, (B,)."""
-    seconds: Array
+    seconds: Floats
     """When; the whole time for those who did not, (B,)."""
-    cost: Array
+    cost: Floats
     """Seconds, and more for those who did not stand, (B,)."""
 
     def __str__(self) -> str:
@@ -149,7 +148,7 @@ _DROP = 0.22
 """Height from which flat robots are dropped: nothing that sticks out reaches the ground there [m]."""
 
 
-def _straight(table: RobotTable) -> Array:
+def _straight(table: RobotTable) -> Floats:
     """All joints at zero, or as near as their limits allow, (joints,)."""
     return np.asarray(np.clip(0.0, table.limits[:, 0], table.limits[:, 1]))
 
@@ -202,7 +201,7 @@ class GetUpTrials:
     longest: float = 2.0
     """The longest time a get-up may take, `SETTLE` and standing not counted [s]."""
 
-    def motion_of(self, candidate: Array) -> GetUpMotion:
+    def motion_of(self, candidate: Floats) -> GetUpMotion:
         """The get-up with a candidate's numbers, (k,): seconds and radians."""
         numbers = np.asarray(candidate, float).tolist()
         named = dict(zip(self.names, numbers, strict=True))
@@ -210,7 +209,7 @@ class GetUpTrials:
             {name: value if name.endswith(".seconds") else float(np.degrees(value)) for name, value in named.items()}
         )
 
-    def __call__(self, candidates: Array, generators: Sequence[np.random.Generator]) -> list[float]:
+    def __call__(self, candidates: Floats, generators: Sequence[np.random.Generator]) -> list[float]:
         """Costs of candidates (n, k), smaller is better."""
         motions = [self.motion_of(row) for row in candidates]
         costs = self.results(motions, generators).cost.reshape(len(motions), -1).mean(axis=1)

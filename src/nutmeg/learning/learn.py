@@ -33,9 +33,8 @@ from nutmeg.search.run import Budget, Generation, SearchResult, minimise
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 JUDGING = 1_000_000
 """Number of the generation whose seeds the last judgement uses: none comes that far."""
@@ -68,9 +67,9 @@ class LearnedWalk:
     before: Walk
     """What it began with."""
     part_names: tuple[str, ...]
-    parts: Array
+    parts: Floats
     """Of the learned walk, means over the starts, (parts,)."""
-    parts_before: Array
+    parts_before: Floats
     """Of the walk it began with, (parts,)."""
     fitness: float
     """Parts weighed with the first weights, so that runs can be compared."""
@@ -186,14 +185,14 @@ class Weighed:
 
     def __init__(self, inner: Evaluator, trials: WalkTrials, log: PartsLog) -> None:
         self._inner, self._trials, self._log = inner, trials, log
-        self.weights: Array = first_weights(len(DIRECTIONS))
+        self.weights: Floats = first_weights(len(DIRECTIONS))
         """Of the directions in the present generation, (3,)."""
         self.generations: list[LearnGeneration] = []
 
     def evaluate(
         self,
         function: Function,  # noqa: ARG002 (the trials it was made with)
-        candidates: Array,
+        candidates: Floats,
         seeds: Sequence[SeedSequence],
         progress: Progress | None = None,
     ) -> Evaluation:
@@ -203,8 +202,8 @@ class Weighed:
         return Evaluation(-(parts @ self._trials.task.weights(self.weights)), failures)
 
     def parts(
-        self, candidates: Array, seeds: Sequence[SeedSequence], progress: Progress | None
-    ) -> tuple[Array, tuple[Failure, ...]]:
+        self, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None
+    ) -> tuple[Floats, tuple[Failure, ...]]:
         """The parts of candidates, (N, parts), and which of them failed."""
         many = len(self._trials.task.parts)
         numbers = np.tile(np.arange(many, dtype=float), len(candidates))

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import SeedSequence
 
+from nutmeg.base.angles import wrap_angle
+from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.engine.worlds import Worlds
 from nutmeg.errors import UsageError
 from nutmeg.learning.course import DIRECTIONS, Target, Trajectory, read_course
@@ -31,12 +33,10 @@ from nutmeg.learning.steering import yaw_of
 from nutmeg.learning.tasks import course_bouts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.learning.course_run import BoutResults
     from nutmeg.learning.walks import Walk
 
-    Array = NDArray[np.float64]
 
 SECONDS = 10.0
 """How long speeds are measured [s]."""
@@ -60,7 +60,7 @@ class Measured:
     trials: int
 
     @classmethod
-    def of(cls, values: Array, fell: NDArray[np.bool_]) -> Measured:
+    def of(cls, values: Floats, fell: Bools) -> Measured:
         """Of values (n,), and who fell (n,)."""
         if not len(values):
             return cls(mean=float("nan"), se=float("nan"), falls=int(fell.sum()), trials=len(fell))
@@ -164,7 +164,7 @@ def measure_walk(
 def _step_time(walk: Walk) -> float:
     if walk.trot is not None:
         return 0.5 / walk.trot.frequency
-    return float(walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(9.80665 / walk.walk.z_torso))
+    return float(walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(STANDARD_GRAVITY / walk.walk.z_torso))
 
 
 def walk_speeds(
@@ -214,7 +214,7 @@ def _generator(trials: int, seed: int) -> np.random.Generator:
     return np.random.default_rng(SeedSequence(seed, spawn_key=(7,)))
 
 
-def _rows(kinds: Sequence[str], kind: str) -> NDArray[np.bool_]:
+def _rows(kinds: Sequence[str], kind: str) -> Bools:
     return np.array([one == kind for one in kinds])
 
 
@@ -273,6 +273,6 @@ def _turning(
         worlds.step(max(round(CYCLE / worlds.scene.timestep), 1))
         fell |= falls.now()
         now = yaw_of(pose)
-        turned += np.where(fell, 0.0, (now - last + np.pi) % (2 * np.pi) - np.pi)
+        turned += np.where(fell, 0.0, wrap_angle(now - last))
         last = now
     return Measured.of(side * turned / SECONDS, fell)

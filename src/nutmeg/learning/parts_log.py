@@ -22,9 +22,8 @@ from nutmeg.json_values import finite
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 FILE = "parts.jsonl"
 
@@ -34,9 +33,9 @@ class PartsLog:
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / FILE
-        self._kept: list[Array] = self._read() if self._path is not None and self._path.exists() else []
+        self._kept: list[Floats] = self._read() if self._path is not None and self._path.exists() else []
 
-    def append(self, number: int, parts: Array) -> None:
+    def append(self, number: int, parts: Floats) -> None:
         """Adds generation `number`; later ones that were there before are dropped."""
         self._kept = [*self._kept[:number], np.array(parts)]
         if self._path is None:
@@ -54,7 +53,7 @@ class PartsLog:
                 self._path, f"the generation could not be saved: {error.strerror}. Make room, and run it again."
             ) from None
 
-    def generation(self, number: int, size: int) -> Array:
+    def generation(self, number: int, size: int) -> Floats:
         """The parts of a generation of `size` candidates, (size, parts)."""
         if number >= len(self._kept) or len(self._kept[number]) != size:
             raise FileError(
@@ -65,7 +64,7 @@ class PartsLog:
             )
         return self._kept[number]
 
-    def _read(self) -> list[Array]:
+    def _read(self) -> list[Floats]:
         assert self._path is not None
         found = []
         data = self._path.read_bytes()

@@ -27,12 +27,9 @@ from nutmeg.learning.starts import StartNoise, begin_noisy, ready
 from nutmeg.learning.steering import SetChooser, steer, yaw_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.learning.walks import Walk
 
-    Array = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 DIRECTIONS = {"forward": 0.0, "left": math.pi / 2, "backward": math.pi, "right": -math.pi / 2}
 """Where pushes go, from where the robot faces [rad]."""
@@ -85,7 +82,7 @@ class PushResults:
     survived: Bools
     """Those of them that were still on their feet at the end, (impulses, directions, trials)."""
 
-    def share(self) -> Array:
+    def share(self) -> Floats:
         """The share that survived, (impulses,); nan where nobody was left to be pushed."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.survived.sum(axis=(1, 2)) / self.pushed.sum(axis=(1, 2)))

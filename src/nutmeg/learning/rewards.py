@@ -17,9 +17,10 @@ import numpy as np
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from nutmeg.base.arrays import Floats
+
 
 FALL = 5.0
 """What a fall costs."""
@@ -28,30 +29,30 @@ LEAST = 0.1
 Weighting = Literal["static", "dynamic", "dynamic-avg"]
 
 
-def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike, fell: ArrayLike) -> Array:
+def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike, fell: ArrayLike) -> Floats:
     """Equation 1: the distance gone towards a target, extrapolated if it was reached early, less a fall."""
     gone = np.asarray(distance, float) * np.asarray(total, float) / np.asarray(taken, float)
     return np.asarray(gone - FALL * np.asarray(fell))
 
 
-def stop_reward(moved: ArrayLike, fell: ArrayLike) -> Array:
+def stop_reward(moved: ArrayLike, fell: ArrayLike) -> Floats:
     """Equation 2: less the distance moved, and less a fall."""
     return np.asarray(-np.asarray(moved, float) - FALL * np.asarray(fell))
 
 
-def first_weights(directions: int = 3) -> Array:
+def first_weights(directions: int = 3) -> Floats:
     """Equation 3: all alike, (directions,)."""
     return np.full(directions, 1 / directions)
 
 
-def weights_from(rewards: ArrayLike) -> Array:
+def weights_from(rewards: ArrayLike) -> Floats:
     """Equations 5 to 7: the weights that follow from rewards of the directions, (directions,)."""
     raised = np.maximum(np.asarray(rewards, float), LEAST)
     factors = raised.max() / raised
     return np.asarray(factors / factors.sum())
 
 
-def next_weights(rewards: ArrayLike, fitness: ArrayLike, weighting: Weighting) -> Array:
+def next_weights(rewards: ArrayLike, fitness: ArrayLike, weighting: Weighting) -> Floats:
     """The weights of the next generation.
 
     Args:
@@ -72,7 +73,7 @@ def next_weights(rewards: ArrayLike, fitness: ArrayLike, weighting: Weighting) -
     return weights_from(rank_weights(len(order))[: len(half)] @ np.nan_to_num(table[half]))
 
 
-def rank_weights(population: int) -> Array:
+def rank_weights(population: int) -> Floats:
     """What CMA-ES gives the fitter half of a population, the fittest first, summing to 1, (population // 2,)."""
     half = max(population // 2, 1)
     raw = np.array([math.log(population / 2 + 0.5) - math.log(rank) for rank in range(1, half + 1)])

@@ -16,12 +16,9 @@ import numpy as np
 from nutmeg.engine.start import Start, begin
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
     from nutmeg.motion.trot_walker import Steered
-
-    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +42,7 @@ class StartNoise:
                 raise ValueError(f"start noise: {name} is {getattr(self, name):g}; allowed is 0..0.5.")
 
 
-def begin_noisy(worlds: Worlds, robot: str, noise: StartNoise, generators: Sequence[np.random.Generator]) -> Array:
+def begin_noisy(worlds: Worlds, robot: str, noise: StartNoise, generators: Sequence[np.random.Generator]) -> Floats:
     """Puts a robot to noisy starts in all worlds; returns what was drawn for the first swing, 0..1, (N,)."""
     worlds.reset()
     table, pose = worlds.robot(robot).table, worlds.robot(robot).pose.copy()
@@ -65,13 +62,13 @@ def begin_noisy(worlds: Worlds, robot: str, noise: StartNoise, generators: Seque
     return first
 
 
-def ready(walker: Steered, first: Array) -> None:
+def ready(walker: Steered, first: Floats) -> None:
     """Makes walkers ready to walk from a noisy start: `first` (N,) decides which foot swings first."""
     walker.reset()
     walker.walk.swing[:] = first < 0.5
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: Floats, b: Floats) -> Floats:
     """Products of quaternions, (N, 4)."""
     aw, ax, ay, az = a.T
     bw, bx, by, bz = b.T

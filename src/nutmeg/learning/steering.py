@@ -18,13 +18,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.motion.trot_walker import Steered
 
-    Array = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 SPRINT_WITHIN = math.radians(15)
 """Bearing of the target within which the sprint set is used [rad]."""
@@ -36,19 +33,19 @@ SLOWEST = 1e-6
 """Top speeds below this are taken for it, to divide by them [m/s]."""
 
 
-def yaw_of(pose: Array) -> Array:
+def yaw_of(pose: Floats) -> Floats:
     """Where robots face, (N, 7) to (N,) [rad]."""
     w, x, y, z = pose[:, 3:7].T
     return np.asarray(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
 
 
-def seen(way: Array, yaw: Array) -> Array:
+def seen(way: Floats, yaw: Floats) -> Floats:
     """World vectors (N, 2) as robots that face `yaw` (N,) see them: ahead, to the left."""
     cos, sin = np.cos(yaw), np.sin(yaw)
     return np.stack([cos * way[:, 0] + sin * way[:, 1], cos * way[:, 1] - sin * way[:, 0]], axis=1)
 
 
-def fastest(walker: Steered, ahead: Array) -> Array:
+def fastest(walker: Steered, ahead: Floats) -> Floats:
     """The fastest velocities into directions seen by the robots, (N, 2) to (N, 2) [m/s]; zero for no direction."""
     top = walker.walk.top_speed()
     length = np.hypot(ahead[:, 0], ahead[:, 1])
@@ -58,13 +55,13 @@ def fastest(walker: Steered, ahead: Array) -> Array:
     return np.asarray(unit / np.maximum(speed, SLOWEST)[:, None])
 
 
-def turning(walker: Steered, bearing: Array) -> Array:
+def turning(walker: Steered, bearing: Floats) -> Floats:
     """Turn rates that face a bearing, (N,) to (N,) [rad/s]."""
     most = walker.walk.top_speed()[:, 2]
     return np.asarray(np.clip(TURN_GAIN * bearing, -most, most))
 
 
-def steer(walker: Steered, way: Array, yaw: Array, turns: Bools, moving: Bools) -> Array:
+def steer(walker: Steered, way: Floats, yaw: Floats, turns: Bools, moving: Bools) -> Floats:
     """Sets wanted velocities towards places.
 
     Args:
@@ -96,7 +93,7 @@ class SetChooser:
         self._sprint = names.index("sprint") if "sprint" in names else 0
         self._positioning = names.index("positioning") if "positioning" in names else 0
 
-    def choose(self, walker: Steered, bearing: Array, moving: Bools, to_ball: Array | None = None) -> None:
+    def choose(self, walker: Steered, bearing: Floats, moving: Bools, to_ball: Floats | None = None) -> None:
         """Sets `walker.chosen` from bearings of targets (N,) and distances to the ball (N,)."""
         if self._sprint:
             straight = moving & (np.abs(bearing) < SPRINT_WITHIN)

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.learning.course import DIRECTIONS, Course, read_course
 from nutmeg.learning.course_run import Bout, BoutResults, run_bouts
@@ -36,7 +36,6 @@ from nutmeg.learning.rewards import Weighting, first_weights
 from nutmeg.learning.starts import StartNoise
 from nutmeg.learning.walks import Facing, Walk
 
-Array = NDArray[np.float64]
 AT_ONCE = {"cpu": 1024, "gpu": 16384}
 """The most worlds that are simulated together."""
 
@@ -74,7 +73,7 @@ class TaskSettings:
         """What the numbers of a judgement are, in order."""
         return (*DIRECTIONS, "lost") if self.weighting else ("gained", "lost")
 
-    def weights(self, directions: Array | None = None) -> Array:
+    def weights(self, directions: Floats | None = None) -> Floats:
         """The weights of the parts, (parts,), with those of the directions, (3,), where there are any.
 
         What is lost weighs as much less as the time counted is shorter than the time to walk: 7 / 124.1 on the
@@ -136,12 +135,12 @@ class WalkTrials:
         if self.device == "gpu" and self.task.learns == "trot":
             raise UsageError("a GPU walks on two legs only; learn a trot with --device cpu.")
 
-    def walk_of(self, candidate: Array) -> Walk:
+    def walk_of(self, candidate: Floats) -> Walk:
         """The walk with a candidate's parameters, (k,)."""
         numbers = dict(zip(self.names, np.asarray(candidate, float).tolist(), strict=True))
         return dataclasses.replace(self.start.with_set(self.task.learns, numbers), facing=self.task.facing)
 
-    def __call__(self, rows: Array, generators: Sequence[np.random.Generator]) -> list[float]:
+    def __call__(self, rows: Floats, generators: Sequence[np.random.Generator]) -> list[float]:
         """The wanted parts of candidates, (n,)."""
         again = (rows[1:, :-1] == rows[:-1, :-1]).all(axis=1) & (rows[1:, -1] > rows[:-1, -1])
         first = [0, *(np.flatnonzero(~again) + 1).tolist()]
@@ -152,7 +151,7 @@ class WalkTrials:
 
     def parts(
         self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], *, starts: int | None = None
-    ) -> Array:
+    ) -> Floats:
         """What walks are worth part by part, as means over the starts, (n, parts)."""
         tries = starts or self.task.starts
         per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(STARTS))
@@ -160,7 +159,7 @@ class WalkTrials:
         blocks = [slice(at, at + size) for at in range(0, len(walks), size)]
         return np.concatenate([self._parts(walks[one], generators[one], tries) for one in blocks])
 
-    def _parts(self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int) -> Array:
+    def _parts(self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int) -> Floats:
         task = self.task
         if not task.course:
             bouts = [

@@ -19,7 +19,7 @@ from nutmeg.match.slots import SLOTS, slot_of
 from nutmeg.match.world import TYPES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Ints
 
 SEATS = (1, 2, 4, 8, 14, 22)
 """Sizes of grounds: a match begins on the smallest that is large enough and moves on as players join."""
@@ -37,7 +37,7 @@ def side_for(teams: tuple[str, str], team: str) -> Side:
     raise UsageError(f"team {team!r} cannot join: {teams[0]!r} plays {teams[1]!r}.")
 
 
-def free_slot(present: NDArray[np.bool_], side: Side, number: int, *, most: int) -> int:
+def free_slot(present: Bools, side: Side, number: int, *, most: int) -> int:
     """The slot of a number, or for 0 of the lowest free one; `present` is (22,)."""
     if not 0 <= number <= most:
         raise UsageError(f"player number {number} is not possible; numbers are 1 to {most}, or 0 for a free one.")
@@ -48,7 +48,7 @@ def free_slot(present: NDArray[np.bool_], side: Side, number: int, *, most: int)
     return slot_of(side, number or free[0])
 
 
-def check_types(types: NDArray[np.int64], present: NDArray[np.bool_], side: Side, robot_type: int) -> None:
+def check_types(types: Ints, present: Bools, side: Side, robot_type: int) -> None:
     """Refuses a robot that would be one too many of its type; arrays are (22,)."""
     team = slice(side * (SLOTS // 2), (side + 1) * (SLOTS // 2))
     counts = np.bincount(types[team][present[team]], minlength=len(TYPES))

@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.body.ball import BallSettings
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 SLOWEST = 0.8
 """Slower balls do not bounce [m/s]."""

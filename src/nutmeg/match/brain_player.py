@@ -37,15 +37,13 @@ from nutmeg.match.team.senses import Senses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.match.brain import Decide, MarkKind, Point
     from nutmeg.match.percept import Heard, Percept, Sight
     from nutmeg.match.rules import Rules
     from nutmeg.match.team.belief import Belief
 
-    Floats = NDArray[np.float64]
 
 BODY = "nao-spark"
 """Whose abilities the league's robot has."""

@@ -29,8 +29,8 @@ from nutmeg.match.restarts import CENTRE
 from nutmeg.match.state import DownTimes
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Bools, Floats
     from nutmeg.match.foul_rules import SelfCollisionRules
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import MatchState

@@ -21,7 +21,8 @@ from nutmeg.match.play_modes import PlayMode, Side, side_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nutmeg.match.facts import Bools, Facts, Floats
+    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.match.facts import Facts
     from nutmeg.match.foul_rules import Foul
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import Held, MatchState

@@ -19,9 +19,9 @@ from nutmeg.match.play_modes import Side
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.match.case import Case
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Bools, Floats
 
     Allowed = Callable[[Floats], Bools]
     """Which of (C, 2) places in own coordinates are allowed."""

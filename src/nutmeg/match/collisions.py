@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.match.case import TINY
 from nutmeg.match.clearing import own_places
 from nutmeg.match.facts import touch_groups
@@ -29,9 +30,9 @@ from nutmeg.match.penalties import penalise
 from nutmeg.match.play_modes import Side
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.case import Case
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Floats
 
     Player = tuple[Side, int]
 
@@ -192,7 +193,7 @@ def _who_is_at_fault(case: Case, players: list[Player], place: list[float]) -> l
 def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] | list[float]) -> float:
     """Between a velocity and the way to a target, degrees, 0 to 180."""
     turn = math.atan2(velocity[1], velocity[0]) - math.atan2(target[1] - spot[1], target[0] - spot[0])
-    return abs(math.degrees(math.remainder(turn, math.tau)))
+    return abs(math.degrees(wrap_angle_exactly(turn)))
 
 
 def goalie_at_home(case: Case, player: Player) -> bool:

@@ -17,13 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats, Ints
 from nutmeg.match.rules import MOST_PLAYERS
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 SHAPE = (2, MOST_PLAYERS)
 

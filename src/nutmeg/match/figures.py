@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.match.ground import PHYSICS, ROBOT
 from nutmeg.match.percept import JOINTS
 
 if TYPE_CHECKING:
     from nutmeg.match.world import MatchWorld
-
-Floats = NDArray[np.float64]
 
 
 class Figures(Protocol):
@@ -40,7 +38,7 @@ class Figures(Protocol):
         ...
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
         ...
 
@@ -75,7 +73,7 @@ class LeagueFigures:
         return self._world.field.name
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
         return self._world.present
 

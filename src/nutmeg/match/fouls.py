@@ -20,9 +20,9 @@ from nutmeg.match.play_modes import KICK_OFFS, Side
 from nutmeg.match.state import DownTimes
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.case import Case
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Bools
 
 OWN, THEIRS = 0, 1
 """Which penalty area: first index of `MatchState.in_areas`."""

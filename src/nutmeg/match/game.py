@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.errors import UsageError
 from nutmeg.match.admission import check_types, fitting_seats
 from nutmeg.match.calm import Calm
@@ -33,7 +34,7 @@ from nutmeg.match.hearing import Hearing, checked_message
 from nutmeg.match.match_recording import MatchRecording
 from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
 from nutmeg.match.play_modes import Side, may_beam
-from nutmeg.match.reading import CYCLE, GRAVITY
+from nutmeg.match.reading import CYCLE
 from nutmeg.match.referee import judge
 from nutmeg.match.refereed import RefereedMatch
 from nutmeg.match.seeing import EVERY, Seeing
@@ -44,12 +45,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.decisions import Decision
     from nutmeg.match.facts import Facts
     from nutmeg.match.groundskeeper import Groundskeeper
-    from nutmeg.match.percept import Floats, Heard, Sight
+    from nutmeg.match.percept import Heard, Sight
     from nutmeg.match.rules import Rules
 
 
@@ -105,7 +105,7 @@ class Game(RefereedMatch):
         self._type_limits, self._keeper = type_limits, keeper
         self._calm = Calm(rules, cycle=CYCLE)
         self._waiting: dict[int, Action] = {}
-        self._wishes: NDArray[np.bool_] | None = None
+        self._wishes: Bools | None = None
         self._begun = False
 
     # ---- players
@@ -206,7 +206,7 @@ class Game(RefereedMatch):
             self._wishes, self._begun = self._carry_out(self._waiting), True
             self.world.step_ahead()
 
-    def _carry_out(self, actions: Mapping[int, Action]) -> NDArray[np.bool_] | None:
+    def _carry_out(self, actions: Mapping[int, Action]) -> Bools | None:
         """Beams players and lets them speak; returns who wants pass mode, (22,), or None."""
         wishes = None
         for slot, action in actions.items():
@@ -319,12 +319,12 @@ class Game(RefereedMatch):
     # ---- what monitors show
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
         return self.world.present
 
     @property
-    def robot_types(self) -> NDArray[np.int64]:
+    def robot_types(self) -> Ints:
         """(22,) types of who plays."""
         return self.world.types
 

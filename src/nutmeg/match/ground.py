@@ -28,12 +28,10 @@ from nutmeg.match.own_collisions import BOXES, pairs_of_boxes
 from nutmeg.match.percept import JOINTS, WITH_TOES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.body.scene import Scene
     from nutmeg.engine.robot_kinds import Kinds, Rows
 
-    Ints = NDArray[np.int64]
 
 ROBOT, PHYSICS = "nao-spark", "league"
 PLAIN_TYPES = ("type0", "type1", "type2", "type3")
@@ -206,7 +204,7 @@ class Ground:
         start = int(self.root[seat])
         return slice(start, start + dofs.stop - dofs.start + 1), dofs
 
-    def speed_limits(self, seat: int) -> NDArray[np.float64]:
+    def speed_limits(self, seat: int) -> Floats:
         """(24,) how fast the drives of a robot can turn, rad/s; 0 where it has no joint."""
         limits = self.world.model.actuator_ctrlrange[self.motors[seat], 1]
         return np.where(self.motors[seat] < 0, 0.0, limits)
@@ -218,7 +216,7 @@ class Ground:
         ]
         self.world.model.tendon_frictionloss[self.clutches[seat, mine]] = 0.0 if limp else self._torque
 
-    def lowest(self, seats: Ints) -> NDArray[np.float64]:
+    def lowest(self, seats: Ints) -> Floats:
         """(n,) height of the lowest point of robots; after `place_bodies`."""
         model, data = self.world.model, self.world.data
         heights = []

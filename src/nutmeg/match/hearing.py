@@ -24,7 +24,7 @@ from nutmeg.match.slots import SLOTS, side_of_slot
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 REACH = 50.0
 """How far a message is heard, m."""
@@ -76,8 +76,8 @@ class Hearing:
         self,
         time: float,
         playing: Iterable[int],
-        positions: NDArray[np.float64],
-        headings: NDArray[np.float64],
+        positions: Floats,
+        headings: Floats,
         teams: tuple[str, str],
     ) -> dict[int, tuple[Heard, ...]]:
         """What everybody hears in this cycle, by slot; only who hears something is there.
@@ -107,8 +107,8 @@ class Hearing:
         speakers: list[int],
         said: dict[int, str],
         time: float,
-        positions: NDArray[np.float64],
-        headings: NDArray[np.float64],
+        positions: Floats,
+        headings: Floats,
         teams: tuple[str, str],
     ) -> tuple[Heard, ...]:
         """What one player hears: itself, then others."""

@@ -20,8 +20,8 @@ from nutmeg.match.play_modes import Side, ball_is_live
 from nutmeg.match.state import Stillness
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.case import Case
-    from nutmeg.match.facts import Bools
     from nutmeg.match.state import MatchState
 
 

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.trace import ANGLE_STEP, POSE, POSE_STEP
 from nutmeg.errors import RecordingError
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.figures import Figures
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import MatchState
@@ -243,7 +243,7 @@ class MatchRecording:
             self.event(time, "lost_turn", robot=robot, text=text[-LONGEST_TEXT:])
         self._told[self._of_slot(slot)] = len(log)
 
-    def _believed(self, belief: Belief, slot: int) -> NDArray[np.float64]:
+    def _believed(self, belief: Belief, slot: int) -> Floats:
         """(R, 3) where a player believes the robots of this recording, as everybody sees the pitch, and since when."""
         side = side_of_slot(slot)
         found = np.full((SLOTS, len(OTHERS)), np.nan)
@@ -271,11 +271,11 @@ def _own(belief: Belief, side: Side) -> tuple[float, ...]:
     turn = me.heading if sign > 0 else me.heading + math.pi
     x, y = ball.place
     age, spreads = min(float(ball.age), OLDEST), (me.spread, me.heading_spread, ball.spread)
-    places = sign * me.x, sign * me.y, math.remainder(turn, math.tau), sign * float(x), sign * float(y)
+    places = sign * me.x, sign * me.y, wrap_angle_exactly(turn), sign * float(x), sign * float(y)
     return *places, age, *(min(spread, VAGUEST) for spread in spreads)
 
 
-def _rolled(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rolled(array: Floats) -> Floats:
     """An array over slots, (22, ...), over those that players began in."""
     return np.roll(array, MOST_PLAYERS, axis=0)
 

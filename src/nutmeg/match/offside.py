@@ -17,8 +17,8 @@ from nutmeg.match.play_modes import CORNER_KICKS, GOAL_KICKS, KICK_INS
 from nutmeg.match.restarts import award_offside
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.case import Case
-    from nutmeg.match.facts import Bools
     from nutmeg.match.play_modes import Side
 
 NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))

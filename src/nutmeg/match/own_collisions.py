@@ -21,11 +21,8 @@ import numpy as np
 from nutmeg.compiled import inlined, kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 TOLERANCE = 0.04
 """Boxes may be inside each other so far before it is a collision [m]."""
@@ -45,7 +42,7 @@ JOINED = (
 """Neighbours, which always overlap."""
 
 
-def pairs_of_boxes() -> NDArray[np.int64]:
+def pairs_of_boxes() -> Ints:
     """(P, 2) columns of `BOXES` that may collide."""
     found = [
         (i, j)

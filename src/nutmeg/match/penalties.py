@@ -22,9 +22,10 @@ from nutmeg.match.facts import SHAPE
 from nutmeg.match.state import Held
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.case import Case
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Bools, Facts
+    from nutmeg.match.facts import Facts
     from nutmeg.match.foul_rules import Foul
     from nutmeg.match.play_modes import Side
     from nutmeg.match.state import MatchState

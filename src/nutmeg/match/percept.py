@@ -18,12 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nutmeg.base.arrays import Floats
 from nutmeg.match.play_modes import Side
-
-Floats = NDArray[np.float64]
 
 JOINTS = (
     *("hj1", "hj2"),

@@ -22,11 +22,9 @@ from nutmeg.match.percept import WITHOUT_TOES
 from nutmeg.match.play_modes import GOALS, LIVE, PlayMode, Side, mode_named, side_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Floats32
     from nutmeg.match.percept import GameView, Percept, Sight
 
-    Floats = NDArray[np.float64]
 
 OLDEST = 10.0
 """Ages do not grow beyond this, s."""
@@ -104,7 +102,7 @@ class PerceptRows:
         distance, left, up = polar
         self._seen[row] = distance, math.radians(left), math.radians(up), 0.0
 
-    def row(self, **more: Floats) -> NDArray[np.float32]:
+    def row(self, **more: Floats) -> Floats32:
         """The row of the last percept, (width,), with the parts that somebody else fills."""
         percept = self._percept
         assert percept is not None
@@ -125,7 +123,7 @@ class PerceptRows:
             "score": np.array([scores[self._side], scores[self._side.other]], float),
             **more,
         }
-        row: NDArray[np.float32] = self.layout.rows({name: values[None] for name, values in parts.items()})[0]
+        row: Floats32 = self.layout.rows({name: values[None] for name, values in parts.items()})[0]
         return row
 
 

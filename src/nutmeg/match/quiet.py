@@ -40,7 +40,7 @@ from nutmeg.match.play_modes import PlayMode
 from nutmeg.match.state import Stillness
 
 if TYPE_CHECKING:
-    from nutmeg.match.facts import Floats
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.foul_rules import FoulRules, IncapableRules
     from nutmeg.match.rules import Pitch, Rules
     from nutmeg.match.state import DownTimes, MatchState

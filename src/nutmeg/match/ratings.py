@@ -21,9 +21,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 POINTS = 400.0 / math.log(10.0)
 """Points of Elo's scale for odds of e."""

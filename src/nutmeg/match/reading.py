@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.compiled import kernel
 from nutmeg.match.bounces import bounce
 from nutmeg.match.decisions import LIMBS
@@ -25,17 +26,14 @@ from nutmeg.match.world_kernels import read_contacts, read_senses
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.ground import Ground
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
     Ids = NDArray[np.int32]
-    Bools = NDArray[np.bool_]
     Contacts = tuple[Ids, Floats, Floats, Floats, Ids, Ids]
 
 CYCLE = 0.02
 """Length of a cycle [s]."""
-GRAVITY = 9.81
 MOST_PAIRS = 64
 """Pairs of touching players that are told to the referee in one cycle."""
 NO_PAIRS = np.zeros((0, 2), np.int64), np.zeros((0, 2))

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Ints
     from nutmeg.match.decisions import Decision
     from nutmeg.match.facts import Facts
     from nutmeg.match.match_recording import MatchRecording, Minds
@@ -75,7 +73,7 @@ class RefereedMatch(Closing):
 
     @property
     @abstractmethod
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
 
     @property
@@ -245,7 +243,7 @@ class RefereedMatch(Closing):
             )
         self._minds, self._record_config = minds, dict(config or {})
 
-    def _begin_recording(self, types: NDArray[np.int64]) -> None:
+    def _begin_recording(self, types: Ints) -> None:
         """Begins the recording with the first cycle, when the types (22,) of who has joined are known."""
         if self._record is not None:
             self._recording = self._new_recording(self._record)

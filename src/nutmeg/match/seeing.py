@@ -24,12 +24,11 @@ from nutmeg.match.seeing_kernels import see
 from nutmeg.match.slots import SLOTS, side_and_number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.field import FieldSettings, Segment
     from nutmeg.match.world import MatchWorld
 
-    Truth = tuple[NDArray[np.float64] | None, float | None, NDArray[np.float64] | None]
+    Truth = tuple[Floats | None, float | None, Floats | None]
 
 OPENING = 120.0
 """Of the view, both ways, degrees."""
@@ -145,16 +144,14 @@ MOST_REMEMBERED = 4096
 """Combinations of players in view whose names are kept."""
 
 
-def _own_view(
-    head: NDArray[np.float64], turn: NDArray[np.float64], ball: NDArray[np.float64] | None, *, flipped: bool
-) -> Truth:
+def _own_view(head: Floats, turn: Floats, ball: Floats | None, *, flipped: bool) -> Truth:
     """The truth: where a head is, where it looks (degrees), where the ball is; each team has its own goal at -x."""
     sign = np.array([-1.0, -1.0, 1.0]) if flipped else np.ones(3)
     ahead = sign[:2] * (turn[0], turn[3])
     return sign * head, float(np.degrees(np.arctan2(ahead[1], ahead[0]))), None if ball is None else sign * ball
 
 
-def _segments(field: FieldSettings) -> NDArray[np.float64]:
+def _segments(field: FieldSettings) -> Floats:
     """(L, 2, 3) the lines of a field in the order, and in the direction, in which they are told."""
     touch, goal_lines, inside, even, odd, _ = field.layers()
     middle, areas = inside[:1], [backwards(line) if line[0][0] == line[1][0] else line for line in inside[1:]]

@@ -16,10 +16,8 @@ import numpy as np
 from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 DEGREES = 180.0 / math.pi
 

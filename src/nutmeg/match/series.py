@@ -35,14 +35,12 @@ from nutmeg.search.evaluation import Share
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.match.percept import Player
     from nutmeg.match.series_settings import Pair, SeriesSettings
     from nutmeg.search.evaluation import Evaluator
 
-    Floats = NDArray[np.float64]
 
 PARTS = 2 * (1 + len(COUNTED))
 """Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""

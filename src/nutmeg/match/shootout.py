@@ -28,9 +28,9 @@ from nutmeg.match.restarts import in_own_area
 from nutmeg.match.scoring import crossing, score_goal
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.case import Case
     from nutmeg.match.decisions import Place
-    from nutmeg.match.facts import Bools
     from nutmeg.match.state import ShootOut
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.match.play_modes import PlayMode, may_beam, mode_named, side_of
 from nutmeg.match.team.request import Kick, Legs, Look, Request, Stand, Walk
 
@@ -75,7 +76,7 @@ def walk_to(belief: Belief, memory: Memory, place: ArrayLike, *, face: float | N
     body = memory.body
     ahead, left = belief.to_body(np.asarray(place, float)).tolist()
     way, bearing = math.hypot(ahead, left), math.atan2(left, ahead)
-    turn = 0.0 if face is None else wrapped(face - belief.me.heading)
+    turn = 0.0 if face is None else wrap_angle_exactly(face - belief.me.heading)
     if way < 0.08 and abs(turn) < 0.25:
         return Stand()
     if way > 0.5 or face is None:
@@ -101,7 +102,7 @@ def play_ball(belief: Belief, memory: Memory, *, aim: float, strength: float = 1
         return Walk(turn=0.7 * memory.body.turn)
     ahead, left = belief.to_body(ball).tolist()
     away, bearing = math.hypot(ahead, left), belief.me.heading + math.atan2(left, ahead)
-    missing = wrapped(aim - bearing)
+    missing = wrap_angle_exactly(aim - bearing)
     if away < 2 * AROUND and abs(missing) < ALIGNED:
         return _strike(belief, memory, aim, strength)
     if away > 2 * AROUND and abs(missing) < 1.2:
@@ -114,7 +115,7 @@ def play_ball(belief: Belief, memory: Memory, *, aim: float, strength: float = 1
 def _strike(belief: Belief, memory: Memory, aim: float, strength: float) -> Legs:
     """Gets the ball before the nearer foot and kicks."""
     body, (ahead, left) = memory.body, belief.to_body(belief.ball.place).tolist()
-    turn = wrapped(aim - belief.me.heading)
+    turn = wrap_angle_exactly(aim - belief.me.heading)
     foot = math.copysign(body.kick_place[1], left + 0.15 * turn)
     off_ahead, off_left = ahead - body.kick_place[0], left - foot
     near = abs(off_ahead) < body.kick_slack[0] and abs(off_left) < body.kick_slack[1]
@@ -152,11 +153,6 @@ def look_at(belief: Belief, memory: Memory, place: ArrayLike) -> Look:
     below = math.atan2(memory.body.eyes, max(math.hypot(ahead, left), 0.05))
     pitch = memory.body.lower_eye - below if below > 0.55 * memory.body.lower_eye else -below
     return Look(yaw=math.atan2(left, ahead), pitch=pitch)
-
-
-def wrapped(angle: float) -> float:
-    """An angle between -pi and pi."""
-    return math.remainder(angle, 2 * math.pi)
 
 
 def _towards(direction: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -16,8 +16,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.match.decisions import Place
-from nutmeg.match.facts import SHAPE, Bools, Floats
+from nutmeg.match.facts import SHAPE
 from nutmeg.match.foul_rules import Foul
 from nutmeg.match.play_modes import PlayMode, Side
 

@@ -24,14 +24,12 @@ from nutmeg.match.team.request import Kick, Stand, Walk
 from nutmeg.match.team.senses import Senses
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk as WalkNumbers
     from nutmeg.match.percept import Percept
     from nutmeg.match.team.belief import Belief
     from nutmeg.match.team.request import Legs
 
-    Floats = NDArray[np.float64]
 
 JOINT_SPEED = 6.1395
 """Top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all."""

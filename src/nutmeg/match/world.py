@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.body.geometry import heading as heading_of
@@ -32,15 +33,14 @@ from nutmeg.match.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, Pla
 from nutmeg.match.facts import SHAPE, Facts
 from nutmeg.match.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.percept import WITH_TOES
-from nutmeg.match.reading import CYCLE, FASTEST, GRAVITY, Reader, Reading, drive, order
+from nutmeg.match.reading import CYCLE, FASTEST, Reader, Reading, drive, order
 from nutmeg.match.slots import SLOT_NAMES, SLOTS, slot_of, start_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 TYPES = range(5)
 """Types of the league's robot."""
@@ -384,11 +384,11 @@ class MatchWorld:
         return self.ground.world.qvel[self.ground.ball_rate : self.ground.ball_rate + 3].copy()
 
     @property
-    def playing(self) -> NDArray[np.int64]:
+    def playing(self) -> Ints:
         """(A,) the slots of who plays, in order."""
         return self._slots
 
-    def parts(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    def parts(self) -> tuple[Floats, Floats, Ints]:
         """(bodies, 3) places [m] and (bodies, 9) attitudes of all bodies, live; (A, 5) which are parts of who plays.
 
         Columns as `percept.PARTS`; an attitude is the rows of the matrix that turns a body's frame into the world's.
@@ -421,7 +421,7 @@ class MatchWorld:
         data, body = self.ground.world.data, self.ground.ball_body
         return data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
 
-    def facts(self, wants_pass: NDArray[np.bool_] | None = None) -> Facts:
+    def facts(self, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
         count, reading = self.pairs, self._reading
         contacts = None if not count else np.stack(np.divmod(reading.pairs, SHAPE[1]), axis=-1)

@@ -21,9 +21,8 @@ from nutmeg.compiled import inlined, kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from nutmeg.base.arrays import Bools, Floats, Ints
+
 
 BALL_OWNER = -2
 DEGREES = 180.0 / math.pi

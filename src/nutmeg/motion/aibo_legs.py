@@ -26,12 +26,12 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.robot import Body, RobotSettings
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 LEGS = ("LFr", "LBk", "RFr", "RBk")
 """Left fore, left hind, right fore, right hind."""
@@ -88,7 +88,7 @@ class AiboLegs:
         )
         self._aside = self.thigh[:, 1] + self.shank[:, 1]
 
-    def forward(self, angles: ArrayLike) -> Array:
+    def forward(self, angles: ArrayLike) -> Floats:
         """Centres of the paws from the trunk's origin, (N, 4, 3) [m], at angles (N, 4, 3) [rad]."""
         rotor, elevator, knee = np.moveaxis(np.asarray(angles, float), -1, 0)
         ahead, up = self._bent(knee)
@@ -97,7 +97,7 @@ class AiboLegs:
         swung = ahead * np.cos(rotor) - up * np.sin(rotor), outward, ahead * np.sin(rotor) + up * np.cos(rotor)
         return np.asarray(self.shoulders + np.stack(swung, axis=-1) * MIRROR)
 
-    def inverse(self, paws: ArrayLike) -> Array:
+    def inverse(self, paws: ArrayLike) -> Floats:
         """Angles (N, 4, 3) that bring the paws' centres to places (N, 4, 3), or as near as legs and limits allow."""
         ahead, outward, up = np.moveaxis((np.asarray(paws, float) - self.shoulders) * MIRROR, -1, 0)
         thigh, shank = self._lengths
@@ -112,7 +112,7 @@ class AiboLegs:
         rotor = np.clip(np.arctan2(ahead, -up) - np.arctan2(bent, -drop), *np.moveaxis(self.limits[:, 0], -1, 0))
         return np.stack([rotor, elevator, knee], axis=-1)
 
-    def _bent(self, knee: Array) -> tuple[Array, Array]:
+    def _bent(self, knee: Floats) -> tuple[Floats, Floats]:
         """Ahead and up from the shoulder to the paw of a leg that is bent but not swung, (N, 4) each."""
         angle = self._bows[1] + knee
         length = self._lengths[1]
@@ -130,7 +130,7 @@ def _paw(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tuple
     raise ModelError(f"{robot.name} has no capsule with foot = true on {body.name!r}, so its paw is unknown.")
 
 
-def _check(name: str, places: Array) -> None:
+def _check(name: str, places: Floats) -> None:
     """Says what is different from an AIBO's leg, if something is."""
     problems = {
         "rotor and elevator do not meet in a point": places[:, 1],

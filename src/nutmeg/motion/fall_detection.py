@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.motion.inertial import GRAVITY, PLAUSIBLE, inertia_of
+from nutmeg.base.constants import STANDARD_GRAVITY
+from nutmeg.motion.inertial import PLAUSIBLE, inertia_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.motion.own_body import Bodies
 
-    Array = NDArray[np.float64]
 
 DRAWN = 0.5
 """Time constant with which the accelerometer draws the direction that is up [s]."""
@@ -85,11 +86,11 @@ class UpSense:
         self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
         self.period, self._inertia = period, inertia_of(worlds, robot, period, rng)
-        self.gyro: Array = self._inertia.gyro
+        self.gyro: Floats = self._inertia.gyro
         """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
-        self.felt: Array = self._inertia.felt
+        self.felt: Floats = self._inertia.felt
         """What the accelerometer measures, (N, 3) [m/s²], live."""
-        self.up: Array = np.zeros((worlds.count, 3))
+        self.up: Floats = np.zeros((worlds.count, 3))
         """The estimated upward direction in the torso's frame, (N, 3)."""
         self.reset()
 
@@ -103,7 +104,7 @@ class UpSense:
         from nutmeg.motion.skill_kernels import follow_up  # here: the compiler takes its time to load
 
         self._inertia.measure()
-        follow_up(self.gyro, self.felt, self.period, GRAVITY, PLAUSIBLE, DRAWN, self.up)
+        follow_up(self.gyro, self.felt, self.period, STANDARD_GRAVITY, PLAUSIBLE, DRAWN, self.up)
 
 
 class FallDetector:
@@ -118,13 +119,13 @@ class FallDetector:
         self.senses, self.settings = senses, settings or FallSettings()
         count, s = len(senses.up), self.settings
         self._limits = np.array([np.cos(s.fallen_lean), np.cos(s.upright_lean), s.still_rate, s.still_time])
-        self.fallen: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.fallen: Bools = np.zeros(count, dtype=bool)
         """Who has fallen and is not upright again, (N,)."""
-        self.lying: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        self.lying: Indices = np.zeros(count, dtype=np.intp)
         """The side that is below, a `Lying`; UPRIGHT for who has not fallen, (N,)."""
-        self.still: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.still: Bools = np.zeros(count, dtype=bool)
         """Whose torso has not turned for a while, (N,)."""
-        self._quiet: Array = np.zeros(count)
+        self._quiet: Floats = np.zeros(count)
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
@@ -142,7 +143,7 @@ class FallDetector:
         notice(senses.up, senses.gyro, senses.period, self._limits, self.fallen, self.lying, self.still, self._quiet)
 
 
-def side_below(up: Array) -> NDArray[np.intp]:
+def side_below(up: Floats) -> Indices:
     """The side of the torso that is below, (N,), for upward directions (N, 3): never UPRIGHT."""
     x, y = up[:, 0], up[:, 1]
     along = np.where(x > 0, Lying.BACK, Lying.FRONT)

@@ -23,11 +23,11 @@ from nutmeg.motion.fall_detection import FallDetector, Lying
 from nutmeg.motion.get_up_motion import SIDES, GetUpMotion, Mirror, Side, poses_of, shipped_get_up, shipped_sides
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.motion.own_body import Bodies
 
-    Array = NDArray[np.float64]
 
 Motions = Mapping[Side, Sequence[GetUpMotion]]
 """The motion for each side, for all worlds alike or for each."""
@@ -85,21 +85,21 @@ class GetUp:
             if side == "side":
                 self._poses[:, Lying.RIGHT] = mirror(self._poses[:, Lying.LEFT])
                 self._ends[:, Lying.RIGHT] = self._ends[:, Lying.LEFT]
-        self.active: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.active: Bools = np.zeros(count, dtype=bool)
         """Who is at it, (N,)."""
-        self.done: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.done: Bools = np.zeros(count, dtype=bool)
         """Who has begun and ended, (N,); until the next `begin`."""
-        self.tries: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        self.tries: Indices = np.zeros(count, dtype=np.intp)
         """How many motions were begun since `begin`, (N,)."""
-        self.seconds: Array = np.zeros(count)
+        self.seconds: Floats = np.zeros(count)
         """Time since `begin`, (N,) [s]."""
-        self.targets: Array = worlds.qpos[:, self._addresses]
+        self.targets: Floats = worlds.qpos[:, self._addresses]
         """Joint angles to go to, (N, motors) [rad]."""
-        self._from: Array = self.targets.copy()
+        self._from: Floats = self.targets.copy()
         self._kind = np.zeros(count, dtype=np.intp)
-        self._clock: Array = np.zeros(count)
+        self._clock: Floats = np.zeros(count)
 
-    def _store(self, side: Side, row: slice | int, motion: GetUpMotion, poses: Array) -> None:
+    def _store(self, side: Side, row: slice | int, motion: GetUpMotion, poses: Floats) -> None:
         kind = {"front": Lying.FRONT, "back": Lying.BACK, "side": Lying.LEFT}[side]
         used = len(poses)
         self._known[kind] = True
@@ -115,7 +115,7 @@ class GetUp:
         self.active[rows], self.done[rows] = True, False
         self._start(rows, np.broadcast_to(np.asarray(kind, dtype=np.intp), rows.shape))
 
-    def _start(self, rows: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
+    def _start(self, rows: Indices, kinds: Indices) -> None:
         missing = ~self._known[kinds]
         if missing.any():
             name = Lying(int(kinds[missing][0])).name
@@ -147,7 +147,7 @@ class GetUp:
             self._start(rows[again], self._falls.lying[rows[again]])
         self.done[rows[over]], self.active[rows[over]] = True, False
 
-    def _at(self, rows: NDArray[np.intp], kind: NDArray[np.intp], clock: Array, ends: Array) -> Array:
+    def _at(self, rows: Indices, kind: Indices, clock: Floats, ends: Floats) -> Floats:
         """Where the joints are to be `clock` (n,) after the beginning, (n, motors)."""
         last = ends.shape[1] - 1
         frame = np.minimum((clock[:, None] >= ends).sum(axis=1), last)
@@ -159,6 +159,6 @@ class GetUp:
         return np.asarray(start + share * (self._poses[rows, kind, frame] - start))
 
     @staticmethod
-    def _rolled(kind: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _rolled(kind: Indices) -> Bools:
         """Who only rolled over and need not come to rest before it goes on, (n,)."""
         return np.asarray((kind == Lying.LEFT) | (kind == Lying.RIGHT))

@@ -36,12 +36,10 @@ from nutmeg.recording.toml_text import toml_text
 if TYPE_CHECKING:
     from importlib.abc import Traversable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.body.scene import Scene
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 FORMAT = 1
 LONGEST = 5.0
@@ -186,8 +184,8 @@ def write_get_up(path: Path, motion: GetUpMotion) -> None:
 class Mirror:
     """How the mirror image of a posture is commanded: motor `i` as motor `partner[i]` times `sign[i]`."""
 
-    partner: NDArray[np.intp]
-    sign: Array
+    partner: Indices
+    sign: Floats
 
     @classmethod
     def of(cls, scene: Scene, table: RobotTable) -> Mirror:
@@ -202,7 +200,7 @@ class Mirror:
             sign[motor] = np.sign(axes[other] @ (axes[name] * [-1.0, 1.0, -1.0]))
         return cls(partner, sign)
 
-    def __call__(self, poses: Array) -> Array:
+    def __call__(self, poses: Floats) -> Floats:
         """The mirror images of postures, (..., motors)."""
         return np.asarray(poses[..., self.partner] * self.sign)
 
@@ -213,12 +211,12 @@ def other_side(joint: str, joints: tuple[str, ...]) -> str:
     return swapped if swapped != joint and swapped in joints else ""
 
 
-def poses_of(motion: GetUpMotion, table: RobotTable, mirror: Mirror) -> Array:
+def poses_of(motion: GetUpMotion, table: RobotTable, mirror: Mirror) -> Floats:
     """The poses of a get-up, (frames, motors) [rad]."""
     return frame_poses(motion.frame, motion.robot, table, mirror, f"get-up of {motion.robot} from the {motion.lying}")
 
 
-def frame_poses(frames: Sequence[GetUpFrame], robot: str, table: RobotTable, mirror: Mirror, what: str) -> Array:
+def frame_poses(frames: Sequence[GetUpFrame], robot: str, table: RobotTable, mirror: Mirror, what: str) -> Floats:
     """The poses of a robot's frames, (frames, motors) [rad]; `what` names them in errors."""
     if robot != table.settings.name:
         raise UsageError(

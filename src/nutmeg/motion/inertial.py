@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
+from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.motion.own_body import Feeling
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.engine.robots import RobotWorlds
     from nutmeg.motion.own_body import Bodies
 
-    Array = NDArray[np.float64]
 
-GRAVITY = 9.80665
 TRUST = 1.0
 """Time constant with which the accelerometer draws the estimate [s]."""
 PLAUSIBLE = 0.3
@@ -38,12 +38,12 @@ PLAUSIBLE = 0.3
 class Inertia(Protocol):
     """Gyro and accelerometer of one robot in N worlds."""
 
-    gyro: Array
+    gyro: Floats
     """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
-    felt: Array
+    felt: Floats
     """What the accelerometer measures, (N, 3) [m/s²], live."""
 
-    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+    def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew in some worlds; returns the upward direction that robots at rest measure there, (n, 3)."""
         ...
 
@@ -60,15 +60,15 @@ class SimulatedInertia:
         sensors = [s for s in robot.table.sensors if s.type == "imu"]
         noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
         self._scales = np.array([[noise[0], steps[0]], [noise[-1], steps[-1]]])
-        self.gyro: Array = np.zeros((count, 3))
-        self.felt: Array = np.zeros((count, 3))
-        self._last: Array = np.zeros((count, 3))
+        self.gyro: Floats = np.zeros((count, 3))
+        self.felt: Floats = np.zeros((count, 3))
+        self._last: Floats = np.zeros((count, 3))
 
-    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+    def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew from how robots are; returns what is up there, (n, 3)."""
         w, x, y, z = self._robot.pose[rows, 3:7].T
         up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
-        self.gyro[rows], self.felt[rows] = 0.0, GRAVITY * up
+        self.gyro[rows], self.felt[rows] = 0.0, STANDARD_GRAVITY * up
         self._last[rows] = self._robot.velocity[rows, :3]
         return up
 
@@ -79,7 +79,7 @@ class SimulatedInertia:
         robot, rng = self._robot, self._rng
         noise = np.zeros((0, 6)) if rng is None else rng.standard_normal((len(self.gyro), 6))
         motion, pose = robot.velocity.copy(), robot.pose.copy()
-        measure(motion, pose, noise, self._scales, self._period, GRAVITY, self._last, self.gyro, self.felt)
+        measure(motion, pose, noise, self._scales, self._period, STANDARD_GRAVITY, self._last, self.gyro, self.felt)
 
 
 class ToldInertia:
@@ -87,10 +87,10 @@ class ToldInertia:
 
     def __init__(self, robot: Feeling) -> None:
         self._robot = robot
-        self.gyro: Array = robot.gyro
-        self.felt: Array = robot.felt
+        self.gyro: Floats = robot.gyro
+        self.felt: Floats = robot.felt
 
-    def reset(self, rows: NDArray[np.intp] | slice) -> Array:
+    def reset(self, rows: Indices | slice) -> Floats:
         """What is up, (n, 3)."""
         return self._robot.up[rows].copy()
 
@@ -120,10 +120,10 @@ class InertialSense:
         self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
         self._inertia = inertia_of(worlds, robot, period, rng)
-        self._filter = np.array([period, GRAVITY, PLAUSIBLE * GRAVITY, period / TRUST])
-        self.gyro: Array = self._inertia.gyro
+        self._filter = np.array([period, STANDARD_GRAVITY, PLAUSIBLE * STANDARD_GRAVITY, period / TRUST])
+        self.gyro: Floats = self._inertia.gyro
         """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
-        self.tilt: Array = np.zeros((worlds.count, 2))
+        self.tilt: Floats = np.zeros((worlds.count, 2))
         """Estimated roll and pitch of the torso, (N, 2) [rad], live."""
         self.reset()
 

@@ -15,11 +15,8 @@ import numpy as np
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.motion.own_body import Bodies
-
-    Array = NDArray[np.float64]
 
 
 class JointGoals:
@@ -44,11 +41,11 @@ class JointGoals:
         self._addresses = table.angles[table.motor_joints]
 
     @property
-    def angles(self) -> Array:
+    def angles(self) -> Floats:
         """The angles of the motors' joints now, (N, motors) [rad]."""
         return np.asarray(np.take(self._qpos, self._addresses, axis=1))
 
-    def follow(self, angles: Array, chosen: NDArray[np.bool_] | None = None) -> None:
+    def follow(self, angles: Floats, chosen: Bools | None = None) -> None:
         """Tells the motors of all worlds, or of those chosen (N,), to go to angles (N, motors)."""
         told = np.where(self._velocity, (angles - self.angles) / self._period, angles)
         self._robot.command = told if chosen is None else np.where(chosen[:, None], told, self._robot.command)

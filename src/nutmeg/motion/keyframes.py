@@ -15,8 +15,9 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
 
@@ -43,7 +44,7 @@ class Keyframes:
                 f"({self.times[0]:g} s) and before its last ({self.times[-1]:g} s)."
             )
 
-    def angles(self, time: ArrayLike) -> NDArray[np.float64]:
+    def angles(self, time: ArrayLike) -> Floats:
         """The reference at a time, (motors,), or at N times, (N, motors); it starts and stops gently."""
         when = np.asarray(time, float)
         last = self.times[-1]
@@ -56,7 +57,7 @@ class Keyframes:
         return np.asarray(self.poses[frame] * (1 - blend) + self.poses[frame + 1] * blend)
 
 
-def with_changes(table: RobotTable, rest: NDArray[np.float64], changes: Mapping[str, float]) -> NDArray[np.float64]:
+def with_changes(table: RobotTable, rest: Floats, changes: Mapping[str, float]) -> Floats:
     """A pose (motors,) that is `rest` but for the named motors."""
     pose = rest.copy()
     pose[table.motor_index(list(changes))] = list(changes.values())

@@ -24,11 +24,10 @@ from nutmeg.motion.nao_legs import Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
-
-    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,14 +109,14 @@ class Kick:
         """Time at which the strike begins [s]."""
         return _WAIT + self.settings.shift_time + self.settings.back_time
 
-    def angles(self, time: ArrayLike) -> Array:
+    def angles(self, time: ArrayLike) -> Floats:
         """Commands at a time, (motors,), or at N times, (N, motors); before and after, `ready` is held."""
         share = np.clip(np.asarray(time, float) / self._control.period, 0, len(self.times) - 1)
         before = np.minimum(share.astype(np.intp), len(self.times) - 2)
         share = (share - before)[..., None]
         return np.asarray((1 - share) * self.commands[before] + share * self.commands[before + 1])
 
-    def ball_place(self, radius: float = 0.05, *, gap: float = 0.02) -> Array:
+    def ball_place(self, radius: float = 0.05, *, gap: float = 0.02) -> Floats:
         """Where to put a ball for a full hit, from the ground below the torso's origin at the start, (2,) [m].
 
         `radius` is the ball's, `gap` what is left between it and the toe [m].
@@ -128,7 +127,7 @@ class Kick:
     def _kicking(self) -> int:
         return 0 if self.settings.foot == "left" else 1
 
-    def _foot_paths(self, marks: Array) -> tuple[Array, Array]:
+    def _foot_paths(self, marks: Floats) -> tuple[Floats, Floats]:
         """Places of the soles, (T, 2, 3), and their rolls, (T, 2)."""
         s = self.settings
         ways = np.zeros(
@@ -143,7 +142,7 @@ class Kick:
         rolls[:, self._kicking] = path[:, 3] * (1 - 2 * self._kicking)
         return feet, rolls
 
-    def _balanced(self, marks: Array) -> tuple[Array, Array, bool]:
+    def _balanced(self, marks: Floats) -> tuple[Floats, Floats, bool]:
         """Path of the centre of mass, commands, and whether the legs reach all of it."""
         s, body = self.settings, self._body
         ready = body.centre_of_mass(body.ready_legs)[:2]

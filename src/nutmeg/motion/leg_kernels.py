@@ -13,14 +13,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 ROOT = math.sqrt(0.5)
 TINY = 1e-12
@@ -41,7 +39,7 @@ def _turned(angle: float, side: int, x: float, y: float, z: float) -> tuple[floa
 
 
 @kernel
-def soles_of(angles: Array, numbers: Array, hips: Array, out: Array) -> None:
+def soles_of(angles: Floats, numbers: Floats, hips: Floats, out: Floats) -> None:
     """Places of the soles, (N, 2, 3), of angles (N, 2, 6)."""
     thigh, tibia, bow, gap, sole = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     for n in range(angles.shape[0]):
@@ -62,7 +60,7 @@ def soles_of(angles: Array, numbers: Array, hips: Array, out: Array) -> None:
 
 @kernel
 def angles_of(
-    yaw_pitch: Array, soles: Array, up: Array, numbers: Array, hips: Array, limits: Array, out: Array
+    yaw_pitch: Floats, soles: Floats, up: Floats, numbers: Floats, hips: Floats, limits: Floats, out: Floats
 ) -> None:
     """Angles within the limits, (N, 2, 6), that bring the soles to their places (N, 2, 3) and tilts (N, 2, 3)."""
     thigh, tibia, bow, gap, sole = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
@@ -92,11 +90,6 @@ def angles_of(
             pitch = bow - math.atan2(ahead, down) - lean
             knee = bent - bow
             ankle = math.atan2(ux, uz) - pitch - knee
-            found = (turn, roll, _wrapped(pitch), knee, _wrapped(ankle), ankle_roll)
+            found = (turn, roll, wrap_angle_exactly(pitch), knee, wrap_angle_exactly(ankle), ankle_roll)
             for joint in range(6):
                 out[n, side, joint] = min(max(found[joint], limits[side, joint, 0]), limits[side, joint, 1])
-
-
-@kernel
-def _wrapped(angle: float) -> float:
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi if abs(angle) > math.pi else angle

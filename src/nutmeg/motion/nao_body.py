@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.body.build import build
 from nutmeg.body.posing import pose_angles
 from nutmeg.errors import ModelError, UnknownNameError
@@ -22,11 +23,11 @@ from nutmeg.motion.nao_legs import LegAngles, NaoLegs, Pose, apply, turn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 AXES = (2, 0, 1, 1, 1, 0)
 """Axes of a leg's joints from the hip down, after the tilt of HipYawPitch."""
@@ -71,21 +72,21 @@ class NaoBody:
         self._shares = masses / self.mass
 
     @property
-    def ready_legs(self) -> Array:
+    def ready_legs(self) -> Floats:
         """Angles of the legs in `ready`, (2, 6) [rad]."""
         return np.asarray(self.ready[self._columns] * self.legs.signs)
 
-    def motors(self, legs: Array) -> Array:
+    def motors(self, legs: Floats) -> Floats:
         """Commands for all motors, (N, motors), from the angles of the legs, (N, 2, 6)."""
         joints = np.broadcast_to(self.ready, (*legs.shape[:-2], len(self.ready))).copy()
         joints[..., self._columns] = legs * self.legs.signs
         return np.asarray(joints[..., self.table.motor_joints])
 
-    def centre_of_mass(self, legs: ArrayLike) -> Array:
+    def centre_of_mass(self, legs: ArrayLike) -> Floats:
         """The centre of mass as the torso sees it: angles of the legs (N, 2, 6) to (N, 3) [m]."""
         return np.asarray(self._shares @ self._parts(np.asarray(legs, float)))
 
-    def zmp(self, torso: Pose, legs: Array, period: float, *, gravity: float = 9.81) -> Array:
+    def zmp(self, torso: Pose, legs: Floats, period: float, *, gravity: float = GRAVITY) -> Floats:
         """The zero-moment point of a motion sampled every `period` seconds, (T, 2) [m].
 
         Torso (T, 3) and (T, 3, 3), angles of the legs (T, 2, 6). Unlike in the cart-table model each link is a
@@ -98,7 +99,7 @@ class NaoBody:
         moment = down[..., None] * places[..., :2] - (self._shares * places[..., 2])[..., None] * second[..., :2]
         return np.asarray(moment.sum(axis=1) / down.sum(axis=1)[:, None])
 
-    def _parts(self, legs: Array) -> Array:
+    def _parts(self, legs: Floats) -> Floats:
         """Centres of mass of the upper body and of the twelve links as the torso sees them, (N, 13, 3)."""
         frame = self.legs.pelvis(legs[..., 0])
         place = np.broadcast_to(self._steps[:, 0], frame.shape[:-1])
@@ -111,7 +112,7 @@ class NaoBody:
         return np.concatenate(parts, axis=-2)
 
     def balance(
-        self, centre: Array, height: ArrayLike, turned: Array, feet: Pose, *, guess: Array | None = None
+        self, centre: Floats, height: ArrayLike, turned: Floats, feet: Pose, *, guess: Floats | None = None
     ) -> tuple[Pose, LegAngles]:
         """Where the torso must be for the centre of mass to be above a place.
 
@@ -137,7 +138,7 @@ class NaoBody:
         return Pose(place, turned), found
 
 
-def _distribution(body: NaoBody) -> tuple[Array, Array, Array, Array]:
+def _distribution(body: NaoBody) -> tuple[Floats, Floats, Floats, Floats]:
     """Where the mass is, from the compiled robot.
 
     Returns masses of the upper body and of the twelve links (13,), the way from one joint of a leg to the next
@@ -168,7 +169,7 @@ def _distribution(body: NaoBody) -> tuple[Array, Array, Array, Array]:
     return masses, steps, coms, centre
 
 
-def _descendants(model: mujoco.MjModel, roots: Array) -> set[int]:
+def _descendants(model: mujoco.MjModel, roots: Floats) -> set[int]:
     """Bodies on some others, these included; a child always comes after its parent."""
     found = {int(root) for root in roots}
     for body in range(1, model.nbody):

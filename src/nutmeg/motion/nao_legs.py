@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.body.build import of_type, parameter_values
 from nutmeg.body.expression import evaluate_all
 from nutmeg.body.robot import ZERO
@@ -37,11 +38,11 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.robot import Body, RobotSettings
 
-    Array = NDArray[np.float64]
 
 LEG_JOINTS = ("HipYawPitch", "HipRoll", "HipPitch", "KneePitch", "AnklePitch", "AnkleRoll")
 """The joints of a leg from the hip down, without the L or R in front."""
@@ -59,9 +60,9 @@ STRAIGHT = 1e-6
 class Pose:
     """Places and rotations."""
 
-    position: Array
+    position: Floats
     """(..., 3) [m]."""
-    rotation: Array
+    rotation: Floats
     """Columns are the axes of the moved frame, (..., 3, 3)."""
 
 
@@ -69,18 +70,18 @@ class Pose:
 class LegAngles:
     """What inverse kinematics found."""
 
-    angles: Array
+    angles: Floats
     """(N, 2, 6) [rad], always finite and inside the joints' limits."""
-    reached: NDArray[np.bool_]
+    reached: Bools
     """Whether a leg reaches its foot's place and tilt; if not, its angles were clipped, (N, 2)."""
 
 
-def rotation(roll: ArrayLike = 0.0, pitch: ArrayLike = 0.0, yaw: ArrayLike = 0.0) -> Array:
+def rotation(roll: ArrayLike = 0.0, pitch: ArrayLike = 0.0, yaw: ArrayLike = 0.0) -> Floats:
     """Rz(yaw) Ry(pitch) Rx(roll), (..., 3, 3) [rad]."""
     return turn(2, yaw) @ turn(1, pitch) @ turn(0, roll)
 
 
-def turn(axis: int, angle: ArrayLike) -> Array:
+def turn(axis: int, angle: ArrayLike) -> Floats:
     """The rotation about the x, y or z axis (0, 1, 2), (..., 3, 3) [rad]."""
     angle = np.asarray(angle, float)
     cos, sin = np.cos(angle), np.sin(angle)
@@ -148,7 +149,7 @@ class NaoLegs:
         way = -self.thigh * turn(1, pitch - self.bow)[..., 2] - self.tibia * bent[..., 2] - self.gap * shin[..., 2]
         return Pose(self.hips + apply(hip, way) - self.sole * foot[..., 2], foot)
 
-    def soles(self, angles: ArrayLike) -> Array:
+    def soles(self, angles: ArrayLike) -> Floats:
         """Places of the soles alone, (N, 2, 6) to (N, 2, 3): as `forward`, but compiled."""
         from nutmeg.motion.leg_kernels import soles_of  # here: the compiler takes its time to load
 
@@ -179,12 +180,12 @@ class NaoLegs:
             wish = np.stack([mean, mean], axis=-1)
         return self.with_yaw_pitch(wish, sole, foot[..., 2])
 
-    def pelvis(self, yaw_pitch: Array) -> Array:
+    def pelvis(self, yaw_pitch: Floats) -> Floats:
         """Rotations by HipYawPitch, (N, 2) to (N, 2, 3, 3)."""
         tilt = turn(0, _TILT)
         return np.asarray(tilt @ turn(2, yaw_pitch * [-1.0, 1.0]) @ np.swapaxes(tilt, -1, -2))
 
-    def _wished_yaw_pitch(self, ankle: Array, foot: Array) -> Array:
+    def _wished_yaw_pitch(self, ankle: Floats, foot: Floats) -> Floats:
         """HipYawPitch with which a foot has exactly the wanted rotation, (N, 2)."""
         hip = -apply(np.swapaxes(foot, -1, -2), ankle)  # the hip as the foot sees it
         ankle_roll, up = _rolled(hip[..., 1], hip[..., 2])
@@ -197,7 +198,7 @@ class NaoLegs:
         left = np.swapaxes(turn(0, _TILT), -1, -2) @ foot @ turn(0, -ankle_roll) @ turn(1, -(knee + ankle_pitch))
         return np.asarray(np.arctan2(-left[..., 0, 1], left[..., 1, 1]) * [-1.0, 1.0])
 
-    def with_yaw_pitch(self, yaw_pitch: Array, soles: Array, up: Array) -> LegAngles:
+    def with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> LegAngles:
         """The other five joints for a given HipYawPitch: place and tilt of the sole exact, its yaw as it falls.
 
         Args:
@@ -209,7 +210,7 @@ class NaoLegs:
         angles = np.clip(wanted, self.limits[..., 0], self.limits[..., 1])
         return LegAngles(angles, (short < _REACHED) & (np.abs(angles - wanted) < _REACHED).all(axis=-1))
 
-    def angles_with_yaw_pitch(self, yaw_pitch: Array, soles: Array, up: Array) -> Array:
+    def angles_with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> Floats:
         """The angles of `with_yaw_pitch` alone, (N, 2, 6): compiled, at a small part of its cost for a few robots."""
         from nutmeg.motion.leg_kernels import angles_of
 
@@ -218,7 +219,7 @@ class NaoLegs:
         angles_of(*flat, self.numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
         return out
 
-    def _solved(self, yaw_pitch: Array, soles: Array, up: Array) -> tuple[Array, Array]:
+    def _solved(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> tuple[Floats, Floats]:
         """Angles of all joints, (N, 2, 6), not yet within their limits; and by how much a leg is too short, (N, 2)."""
         to_ankle = _turned_back(yaw_pitch, soles + self.sole * up - self.hips)
         up = _turned_back(yaw_pitch, up)
@@ -239,17 +240,17 @@ class NaoLegs:
         out[..., 2], out[..., 3], out[..., 4] = pitch, knee, np.arctan2(up_x, up_z) - pitch - knee
         pitches = out[..., 2::2]
         if (np.abs(pitches) > np.pi).any():
-            out[..., 2::2] = _wrapped(pitches)
+            out[..., 2::2] = wrap_angle(pitches)
         return out, np.abs(reach - distance)
 
-    def _reaches(self) -> tuple[Array, Array]:
+    def _reaches(self) -> tuple[Floats, Floats]:
         """The shortest and the longest distances from hip to ankle that the knees' ranges allow, (2,) each."""
         thigh, tibia = self.thigh, self.tibia
         most = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
         near, far = (np.sqrt(thigh**2 + tibia**2 + 2 * thigh * tibia * np.cos(k)) for k in most)
         return near, far
 
-    def _knee(self, distance: Array) -> tuple[Array, Array]:
+    def _knee(self, distance: Floats) -> tuple[Floats, Floats]:
         """The nearest distance from hip to ankle that the knee's range allows, and the knee for it, (N, 2) each."""
         thigh, tibia = self.thigh, self.tibia
         reach = np.minimum(np.maximum(distance, self._reach[0]), self._reach[1])
@@ -265,12 +266,12 @@ _REACHED = 1e-7
 _TINY = 1e-12
 
 
-def apply(matrix: Array, vector: Array) -> Array:
+def apply(matrix: Floats, vector: Floats) -> Floats:
     """Matrices (..., 3, 3) times vectors (..., 3)."""
     return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
-def _turned_back(yaw_pitch: Array, vectors: Array) -> Array:
+def _turned_back(yaw_pitch: Floats, vectors: Floats) -> Floats:
     """Vectors (N, 2, 3) as the pelvis sees them, turned by HipYawPitch (N, 2) (Rodrigues' formula)."""
     x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
     ay, az = _YAW_PITCH[:, 1], _YAW_PITCH[:, 2]
@@ -283,17 +284,13 @@ def _turned_back(yaw_pitch: Array, vectors: Array) -> Array:
     return out
 
 
-def _rolled(aside: Array, along: Array) -> tuple[Array, Array]:
+def _rolled(aside: Floats, along: Floats) -> tuple[Floats, Floats]:
     """A roll within a quarter turn, and the signed length along the leg that is left after it."""
     sign = np.where(along < 0, -1.0, 1.0)
     return np.arctan2(sign * aside, sign * along), sign * np.hypot(aside, along)
 
 
-def _wrapped(angle: Array) -> Array:
-    return np.asarray((angle + np.pi) % (2 * np.pi) - np.pi)
-
-
-def _anchor(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> Array:
+def _anchor(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> Floats:
     """A point on the axis of a body's joint, from the root's origin when all joints are at zero."""
     by_name = {b.name: b for b in robot.body}
     point = np.array(evaluate_all(body.joint.anchor if body.joint else ZERO, values))
@@ -305,7 +302,7 @@ def _anchor(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> Ar
     return point
 
 
-def _axis(body: Body, values: Mapping[str, float]) -> Array:
+def _axis(body: Body, values: Mapping[str, float]) -> Floats:
     assert body.joint is not None
     axis = np.array(evaluate_all(body.joint.axis, values))
     return np.asarray(axis / np.linalg.norm(axis))
@@ -328,18 +325,18 @@ def _names(robot: RobotSettings, bodies: Mapping[str, Body]) -> tuple[tuple[str,
     )
 
 
-def _wanted_axes() -> Array:
+def _wanted_axes() -> Floats:
     """Directions of a Nao's axes, (2, 6, 3)."""
     half = np.sqrt(0.5)
     return np.array([[[0, half, -s * half], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0]] for s in (1, -1)])
 
 
-def _signs(axes: Array) -> Array:
+def _signs(axes: Floats) -> Floats:
     """-1 for joints that turn the other way than a Nao's, else 1, (6,); both legs have the same."""
     return np.where((axes * _wanted_axes()).sum(axis=-1).mean(axis=0) < 0, -1.0, 1.0)
 
 
-def _check(name: str, points: Array, axes: Array) -> None:
+def _check(name: str, points: Floats, axes: Floats) -> None:
     """Says what is different from a Nao's leg, if something is."""
     down = np.array([0.0, 0.0, 1.0])
     problems = {

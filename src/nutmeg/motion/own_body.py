@@ -22,16 +22,17 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.scene import Scene
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 NAME = "self"
 """What the robot is called in its own scene."""
@@ -46,7 +47,7 @@ class MovedRobot(Protocol):
         ...
 
     @property
-    def command(self) -> Array:
+    def command(self) -> Floats:
         """What its motors are told, (N, motors)."""
         ...
 
@@ -68,7 +69,7 @@ class Bodies(Protocol):
         ...
 
     @property
-    def qpos(self) -> Array:
+    def qpos(self) -> Floats:
         """Configurations, (N, nq), at the addresses of the robots' tables; live."""
         ...
 
@@ -81,11 +82,11 @@ class Bodies(Protocol):
 class Feeling(Protocol):
     """A robot that tells its gyro and accelerometer itself, with whatever noise they have."""
 
-    gyro: Array
+    gyro: Floats
     """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
-    felt: Array
+    felt: Floats
     """What the accelerometer measures, (N, 3) [m/s^2]."""
-    up: Array
+    up: Floats
     """Upward direction in the torso's frame at rest, (N, 3)."""
 
 
@@ -109,14 +110,14 @@ class OwnBody:
         strange = [drive for drive in self.table.drives if drive != "velocity"]
         if strange:
             raise UsageError(f"{robot} has {strange[0]} drives; a body of one's own needs velocity drives.")
-        self.qpos: Array = self.scene.start[None].copy()
+        self.qpos: Floats = self.scene.start[None].copy()
         """(1, nq): the joints as they will be when a command begins to act."""
-        self.gyro: Array = np.zeros((1, 3))
-        self.felt: Array = np.array([[0.0, 0.0, 9.81]])
-        self.up: Array = np.array([[0.0, 0.0, 1.0]])
+        self.gyro: Floats = np.zeros((1, 3))
+        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
+        self.up: Floats = np.array([[0.0, 0.0, 1.0]])
         self._addresses = self.table.angles[self.table.motor_joints]
         self._limits = self.table.limits[self.table.motor_joints]
-        self.top_speeds: Array = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
+        self.top_speeds: Floats = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
         """How fast the drives can turn, (motors,) [rad/s]."""
         self._period = period
         self._told = np.zeros((delay + 1, len(self.table.motors)))
@@ -133,12 +134,12 @@ class OwnBody:
         return self.table.motors
 
     @property
-    def angles(self) -> Array:
+    def angles(self) -> Floats:
         """Angles of the joints when a command begins to act, (motors,) [rad]."""
         return np.asarray(np.take(self.qpos[0], self._addresses))
 
     @property
-    def command(self) -> Array:
+    def command(self) -> Floats:
         """Speeds of the drives, (1, motors) [rad/s], within what they can do."""
         return self._told[:1]
 
@@ -146,7 +147,7 @@ class OwnBody:
     def command(self, values: ArrayLike) -> None:
         np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._told[:1])
 
-    def feel(self, angles: Array, gyro: Array, felt: Array) -> None:
+    def feel(self, angles: Floats, gyro: Floats, felt: Floats) -> None:
         """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left."""
         ahead = angles + self._period * self._told[:-1].sum(axis=0)
         self.qpos[0, self._addresses] = np.minimum(np.maximum(ahead, self._limits[:, 0]), self._limits[:, 1])

@@ -29,17 +29,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.compiled import kernel
-from nutmeg.motion.pendulum_settings import GRAVITY, SWAP, TURN_OF_FEET
+from nutmeg.motion.pendulum_settings import SWAP, TURN_OF_FEET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.pendulum_settings import PendulumWalkSettings
 
     Number = Any  # a Number, or an array for the uncompiled source
-    Array = NDArray[np.float64]
-    Integers = NDArray[np.intp]
     Records = NDArray[Any]
 
 FIRST = -0.5
@@ -51,7 +51,7 @@ END = 1 / (1 + math.exp(5.0))
 @kernel
 def half_k(z_torso: Number) -> Number:
     """S4, halved: K = k / 2, k = sqrt(g / z_torso). The printed `k - 0.5 phi` means 0.5 k phi = K phi."""
-    return np.sqrt(GRAVITY / z_torso) / 2
+    return np.sqrt(STANDARD_GRAVITY / z_torso) / 2
 
 
 @kernel
@@ -121,7 +121,7 @@ def swung_share(t: Number, f_s: Number) -> Number:
 
 @kernel
 def placed(
-    p: PendulumWalkSettings, half: float, t: float, phi: float, swing: int, step: Array, share: float, feet: Array
+    p: PendulumWalkSettings, half: float, t: float, phi: float, swing: int, step: Floats, share: float, feet: Floats
 ) -> float:
     """Feet of one robot, (2, 3); returns its groin. `step` (3,) is walked to a `share` (S17)."""
     step_x, step_y, turn = step[0] * share, step[1] * share, step[2] * share
@@ -153,7 +153,14 @@ def placed(
 
 @kernel
 def place(
-    walks: Records, half: Array, phases: Array, swing: Integers, step: Array, stability: Array, feet: Array, more: Array
+    walks: Records,
+    half: Floats,
+    phases: Floats,
+    swing: Indices,
+    step: Floats,
+    stability: Floats,
+    feet: Floats,
+    more: Floats,
 ) -> None:
     """Where the feet of N robots are to be.
 
@@ -176,7 +183,14 @@ def place(
 
 @kernel
 def advance(
-    walks: Records, half: Array, steps: Array, wanted: Array, period: float, phases: Array, swing: Integers, step: Array
+    walks: Records,
+    half: Floats,
+    steps: Floats,
+    wanted: Floats,
+    period: float,
+    phases: Floats,
+    swing: Indices,
+    step: Floats,
 ) -> bool:
     """A cycle of step sizes and phases towards wanted velocities; False, and nothing done, if one is not finite.
 

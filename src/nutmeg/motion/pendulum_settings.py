@@ -23,7 +23,6 @@ import numpy as np
 from nutmeg.errors import UsageError
 from nutmeg.motion.bounded_numbers import check_numbers, number, range_of
 
-GRAVITY = 9.80665
 SWAP = 3.0
 """cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
 TURN_OF_FEET = 0.71

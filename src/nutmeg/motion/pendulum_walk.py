@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.errors import UsageError
-from nutmeg.motion.pendulum_settings import GRAVITY, SWAP, TURN_OF_FEET, PendulumWalkSettings, stacked
+from nutmeg.motion.pendulum_settings import SWAP, TURN_OF_FEET, PendulumWalkSettings, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.nao_body import NaoBody
 
-    Array = NDArray[np.float64]
 
 _TURNED = np.array([1.0, 1.0, TURN_OF_FEET])
 LEFT, RIGHT = 0, 1
@@ -48,40 +49,40 @@ class PendulumWalk:
         self.body, self.period, self.count = body, period, len(walks)
         self.parameters = stacked(walks)
         """Live: `adopt` changes them."""
-        self._half_k: Array = np.zeros(self.count)
-        self._steps: Array = np.zeros((4, self.count, 3))
+        self._half_k: Floats = np.zeros(self.count)
+        self._steps: Floats = np.zeros((4, self.count, 3))
         self._rows = np.arange(self.count)
         self._derive(self._rows)
-        self.step: Array = np.zeros((self.count, 3))
+        self.step: Floats = np.zeros((self.count, 3))
         """Step sizes now: ahead [m], to the left [m], turn to the left [rad], (N, 3)."""
-        self.swing: NDArray[np.intp] = np.zeros(self.count, dtype=np.intp)
+        self.swing: Indices = np.zeros(self.count, dtype=np.intp)
         """The foot that swings: 0 left, 1 right, (N,)."""
-        self._phases: Array = np.zeros((3, self.count))
+        self._phases: Floats = np.zeros((3, self.count))
         self.phi, self.phi_start, self.phi_end = self._phases
         """The phase, and where that of the present step begins and ends, (N,), live."""
-        self.stability: Array = np.ones(self.count)
+        self.stability: Floats = np.ones(self.count)
         """The share of the step sizes that is walked, 0..1, (N,)."""
-        self.feet: Array = np.zeros((self.count, 2, 3))
+        self.feet: Floats = np.zeros((self.count, 2, 3))
         """Left and right sole as the torso sees them, (N, 2, 3) [m]."""
-        self.more: Array = np.zeros((self.count, 3))
+        self.more: Floats = np.zeros((self.count, 3))
         """`groin` and `lifted` side by side, (N, 3)."""
-        self.groin: Array = self.more[:, 0]
+        self.groin: Floats = self.more[:, 0]
         """Opening of the groin joints, (N,) [rad], live."""
-        self.lifted: Array = self.more[:, 1:]
+        self.lifted: Floats = self.more[:, 1:]
         """How high each foot is, as a share of its highest, (N, 2), live."""
         self.reset()
 
-    def adopt(self, rows: NDArray[np.intp], values: Array) -> None:
+    def adopt(self, rows: Indices, values: Floats) -> None:
         """Gives robots `rows` (n,) other parameters, (fields, n); each goes on at the same share of its step."""
         before = self._half_k[rows]
         self.parameters.table[:, rows] = values
         self._derive(rows)
         self._phases[:, rows] *= before / self._half_k[rows]
 
-    def _derive(self, rows: NDArray[np.intp]) -> None:
+    def _derive(self, rows: Indices) -> None:
         """What follows from the parameters of robots (n,)."""
         p, steps = self.parameters, self._steps
-        self._half_k[rows] = np.sqrt(GRAVITY / p.z_torso[rows]) / 2
+        self._half_k[rows] = np.sqrt(STANDARD_GRAVITY / p.z_torso[rows]) / 2
         highest = np.stack([p.max_step_x[rows], p.max_step_y[rows], p.max_step_turn[rows]], axis=1)
         pace = np.stack([np.ones(len(rows)), p.side_delta[rows], p.turn_delta[rows]], axis=1)
         steps[HIGHEST, rows], steps[LOWEST, rows] = highest, -highest
@@ -90,20 +91,20 @@ class PendulumWalk:
         steps[MOST, rows] = p.step_change[rows, None] * pace * highest
 
     @property
-    def step_time(self) -> Array:
+    def step_time(self) -> Floats:
         """How long a step takes, (N,) [s]."""
         return np.asarray((self.phi_end - self.phi_start) * self.parameters.phi_length)
 
     @property
-    def fraction(self) -> Array:
+    def fraction(self) -> Floats:
         """t, the share of the present step that is over, 0..1, (N,)."""
         return np.asarray((self.phi - self.phi_start) / (self.phi_end - self.phi_start))
 
-    def top_speed(self) -> Array:
+    def top_speed(self) -> Floats:
         """The velocities at which the longest steps are asked for, (N, 3) [m/s, m/s, rad/s]."""
         return np.asarray(self._steps[HIGHEST] * _TURNED / self.step_time[:, None])
 
-    def top_speed_back(self) -> Array:
+    def top_speed_back(self) -> Floats:
         """The speed at which the longest steps backward are asked for, (N,) [m/s]."""
         return np.asarray(-self._steps[LOWEST, :, 0] / self.step_time)
 

@@ -36,11 +36,9 @@ from nutmeg.recording.toml_text import toml_text
 if TYPE_CHECKING:
     from importlib.abc import Traversable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 FORMAT = 1
 
@@ -94,11 +92,11 @@ def motion_path(
     motion: PlayedMotion,
     table: RobotTable,
     mirror: Mirror,
-    start: Array,
+    start: Floats,
     *,
     mirrored: bool = False,
     period: float = 0.02,
-) -> Array:
+) -> Floats:
     """Joint angles from a posture `start` (motors,) on, one row for each cycle, (T, motors) [rad]."""
     poses = frame_poses(motion.frame, motion.robot, table, mirror, f"motion {motion.name!r} of {motion.robot}")
     poses = np.concatenate([start[None], mirror(poses) if mirrored else poses])

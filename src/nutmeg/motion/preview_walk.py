@@ -32,11 +32,10 @@ from nutmeg.motion.nao_legs import LegAngles, Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
-
-    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,13 +108,13 @@ HALVINGS = 4
 class FootPlan:
     """Where the feet, the reference ZMP and the torso's heading are meant to be, at T times."""
 
-    feet: Array
+    feet: Floats
     """Places of the soles, (T, 2, 3) [m]; z is the height above the ground."""
-    yaws: Array
+    yaws: Floats
     """Directions of the feet, (T, 2) [rad]."""
-    zmp: Array
+    zmp: Floats
     """Reference ZMP, (T, 2) [m]."""
-    crouch: Array
+    crouch: Floats
     """0 in `ready`, 1 at the walking height, (T,)."""
 
 
@@ -178,7 +177,7 @@ class PreviewWalk:
         if not clip and not self.reached.all():
             self._refuse(int((~self.reached).argmax()), table)
 
-    def angles(self, time: ArrayLike) -> Array:
+    def angles(self, time: ArrayLike) -> Floats:
         """Commands at a time, (motors,), or (N, motors) for N walks; `time` may be (N,), one for each walk."""
         share = np.clip(np.asarray(time, float) / self.control.period, 0, len(self.times) - 1)
         before = np.minimum(share.astype(np.intp), len(self.times) - 2)
@@ -187,7 +186,7 @@ class PreviewWalk:
         found = (1 - share) * self.commands[walks, before] + share * self.commands[walks, before + 1]
         return np.asarray(found)
 
-    def _move(self, i: int, body: NaoBody, stance: _Stance, guess: Array | None) -> tuple[Pose, LegAngles]:
+    def _move(self, i: int, body: NaoBody, stance: _Stance, guess: Floats | None) -> tuple[Pose, LegAngles]:
         """Torso and legs of one walk."""
         plan, settings = self.plans[i], self.settings[i]
         height = stance.height + (settings.torso_height - stance.height) * plan.crouch
@@ -195,12 +194,12 @@ class PreviewWalk:
         feet = Pose(plan.feet, rotation(yaw=plan.yaws))
         return body.balance(self.centre[i], height, turned, feet, guess=guess)
 
-    def _error(self, i: int, body: NaoBody, move: tuple[Pose, LegAngles]) -> Array:
+    def _error(self, i: int, body: NaoBody, move: tuple[Pose, LegAngles]) -> Floats:
         """What the ZMP of the moving links misses of the reference, (T, 2) [m]."""
         torso, legs = move
         return self.plans[i].zmp - body.zmp(torso, legs.angles, self.control.period, gravity=self.control.gravity)
 
-    def _commands(self, body: NaoBody, legs: LegAngles) -> Array:
+    def _commands(self, body: NaoBody, legs: LegAngles) -> Floats:
         """Commands of one walk, (T, motors); the arms go to where they are held, and back."""
         commands, ready = body.motors(legs.angles), body.motors(body.ready_legs)
         end = _smooth((self.times - (self.duration - _SETTLE)) / _SETTLE)[:, None]
@@ -239,9 +238,9 @@ class _Footstep:
 
     side: int
     """0 for the left foot, 1 for the right."""
-    begin: Array
-    end: Array
-    standing: Array
+    begin: Floats
+    end: Floats
+    standing: Floats
     """Where the other foot is."""
 
 
@@ -300,7 +299,7 @@ def _footsteps(settings: PreviewWalkSettings, stance: _Stance, duration: float) 
     return steps
 
 
-def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep], times: Array) -> FootPlan:
+def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep], times: Floats) -> FootPlan:
     """Feet, reference ZMP and height over time."""
     half = settings.step_duration / 2
     shift = settings.double_support * half
@@ -327,7 +326,7 @@ def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep]
     return FootPlan(feet, places[..., 2], zmp, crouch)
 
 
-def _rest(settings: PreviewWalkSettings, step: _Footstep, phase: float) -> Array:
+def _rest(settings: PreviewWalkSettings, step: _Footstep, phase: float) -> Floats:
     """The reference ZMP in the standing foot, from phase -0.5 (the other lifts off) to 0.5 (it lands), (2,)."""
     outward = -1.0 if step.side == 0 else 1.0
     inside = (1 - settings.zmp_width) * settings.foot_separation / 2
@@ -337,22 +336,22 @@ def _rest(settings: PreviewWalkSettings, step: _Footstep, phase: float) -> Array
     )
 
 
-def _turned(way: Array, yaw: float) -> Array:
+def _turned(way: Floats, yaw: float) -> Floats:
     cos, sin = math.cos(yaw), math.sin(yaw)
     return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
 
 
-def _swing(share: Array) -> Array:
+def _swing(share: Floats) -> Floats:
     """From 0 to 1 along half a cosine: of all gentle ways the one that asks least torque of the swinging leg here."""
     return np.asarray((1 - np.cos(math.pi * share)) / 2)
 
 
-def _gentle(share: Array) -> Array:
+def _gentle(share: Floats) -> Floats:
     """From 0 to 1 with the least jerk: speed and acceleration are 0 at both ends."""
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 
-def _smooth(share: Array) -> Array:
+def _smooth(share: Floats) -> Floats:
     return _gentle(np.clip(share, 0.0, 1.0))
 
 

@@ -22,8 +22,9 @@ from nutmeg.settings import read
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
 
@@ -65,17 +66,17 @@ class SinusoidGait:
     is the angular frequency [rad/s].
     """
 
-    theta: NDArray[np.float64]
-    amplitude: NDArray[np.float64]
-    phase: NDArray[np.float64]
+    theta: Floats
+    amplitude: Floats
+    phase: Floats
     omega: float
 
-    def angles(self, time: ArrayLike) -> NDArray[np.float64]:
+    def angles(self, time: ArrayLike) -> Floats:
         """Reference angles at a time, or at N times (N, 1) for N worlds."""
         return np.asarray(self.theta + self.amplitude * np.sin(self.omega * np.asarray(time) + self.phase))
 
 
-def gait_of(settings: GaitSettings, table: RobotTable, rest: NDArray[np.float64]) -> SinusoidGait:
+def gait_of(settings: GaitSettings, table: RobotTable, rest: Floats) -> SinusoidGait:
     """A gait for a robot; `rest` (motors,) holds the angles of the motors that the gait leaves alone."""
     for name in settings.joints:
         if name not in table.motors:

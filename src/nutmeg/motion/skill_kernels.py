@@ -12,16 +12,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Indices
 
-    Array = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
 
 UPRIGHT, FRONT, BACK, LEFT, RIGHT = range(5)
 """Numbers of `fall_detection.Lying`."""
@@ -31,7 +26,7 @@ STAND, WALK, STOP, FALL, GET_UP, STEADY, LENT = range(7)
 
 @kernel
 def follow_up(
-    gyro: Array, felt: Array, period: float, gravity: float, plausible: float, drawn: float, up: Array
+    gyro: Floats, felt: Floats, period: float, gravity: float, plausible: float, drawn: float, up: Floats
 ) -> None:
     """Turns upward directions (N, 3) with the gyro (N, 3), and draws them to what the accelerometer (N, 3) feels.
 
@@ -61,7 +56,7 @@ def follow_up(
 
 @kernel
 def notice(
-    up: Array, gyro: Array, period: float, limits: Array, fallen: Bools, lying: Integers, still: Bools, quiet: Array
+    up: Floats, gyro: Floats, period: float, limits: Floats, fallen: Bools, lying: Indices, still: Bools, quiet: Floats
 ) -> None:
     """Who has fallen, which side is below, and who lies still; all (N,) and changed.
 
@@ -85,17 +80,17 @@ def notice(
 
 @kernel
 def leave(
-    state: Integers,
-    since: Array,
-    wanted: Array,
-    step: Array,
-    into_step: Array,
+    state: Indices,
+    since: Floats,
+    wanted: Floats,
+    step: Floats,
+    into_step: Floats,
     fallen: Bools,
     still: Bools,
     up_again: Bools,
-    limits: Array,
-    times: Array,
-    following: Integers,
+    limits: Floats,
+    times: Floats,
+    following: Indices,
 ) -> bool:
     """Into which skill each robot passes, -1 for none, (N,) `following`; whether any does.
 

@@ -29,14 +29,12 @@ from nutmeg.motion.get_up_motion import SIDES
 from nutmeg.motion.joint_goals import JointGoals
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.motion.get_up import Motions
     from nutmeg.motion.own_body import Bodies
     from nutmeg.motion.walker import Walker
-
-    Array = NDArray[np.float64]
-    Rows = NDArray[np.bool_]
 
 
 SMOOTHED = 60
@@ -127,17 +125,17 @@ class Skills:
         self.get_up = GetUp(worlds, robot, motions, falls=self.falls, period=period)
         self._goals = JointGoals(worlds, robot, period=period)
         self._period, count = period, worlds.count
-        self.wanted: Array = np.zeros((count, 3))
+        self.wanted: Floats = np.zeros((count, 3))
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
-        self.state: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        self.state: Indices = np.zeros(count, dtype=np.intp)
         """What each robot is doing, a `Skill`, (N,)."""
-        self.since: Array = np.zeros(count)
+        self.since: Floats = np.zeros(count)
         """How long it has been at it, (N,) [s]."""
-        self.fallen_times: NDArray[np.intp] = np.zeros(count, dtype=np.intp)
+        self.fallen_times: Indices = np.zeros(count, dtype=np.intp)
         """How often each robot has fallen, (N,)."""
-        self._from: Array = np.zeros((count, len(worlds.robot(robot).table.motors)))
-        self._far: Array = np.zeros(count)
-        self.lent: Array = self._from.copy()
+        self._from: Floats = np.zeros((count, len(worlds.robot(robot).table.motors)))
+        self._far: Floats = np.zeros(count)
+        self.lent: Floats = self._from.copy()
         """Joint angles that those in the skill LENT go to, (N, motors) [rad]; for whoever has borrowed them."""
         self._rows = np.arange(count)
         self._following = np.zeros(count, dtype=np.intp)
@@ -147,7 +145,7 @@ class Skills:
         self._standing = self._posture()
         self.reset()
 
-    def _posture(self) -> Array:
+    def _posture(self) -> Floats:
         """The posture that the walk begins with, with the set of parameters chosen now, (N, motors) [rad]."""
         self.walker.reset()
         for _ in range(SMOOTHED):
@@ -200,7 +198,7 @@ class Skills:
         self._fall(mask & self.falls.fallen)
         self._enter(mask & ~self.falls.fallen, Skill.STEADY)
 
-    def _held(self) -> Array:
+    def _held(self) -> Floats:
         """Joint angles of those who do not walk, (N, motors)."""
         s, state = self.settings, self.state
         over = np.maximum(np.where(state == Skill.STEADY, s.steady, s.into_stand), self._far / s.gentle)
@@ -235,24 +233,24 @@ class Skills:
         self._fall(following == Skill.FALL)
         self._rise(following == Skill.GET_UP)
 
-    def _fall(self, rows: Rows) -> None:
+    def _fall(self, rows: Bools) -> None:
         self.fallen_times += rows
         self._enter(rows, Skill.FALL)
 
-    def _walk(self, rows: Rows) -> None:
+    def _walk(self, rows: Bools) -> None:
         fresh = np.flatnonzero(rows & (self.state == Skill.STAND))
         if len(fresh):
             self.walker.reset(fresh)
         self._enter(rows, Skill.WALK)
 
-    def _rise(self, rows: Rows) -> None:
+    def _rise(self, rows: Bools) -> None:
         """Begins to get up."""
         ids = np.flatnonzero(rows)
         if len(ids):
             self.get_up.begin(ids, self.falls.lying[ids])
         self._enter(rows, Skill.GET_UP)
 
-    def _enter(self, rows: Rows, skill: Skill) -> None:
+    def _enter(self, rows: Bools, skill: Skill) -> None:
         if rows.any():
             self._from[rows] = self._goals.angles[rows]
             self._far[rows] = np.abs(self._standing[rows] - self._from[rows]).max(axis=1)

@@ -19,11 +19,9 @@ from nutmeg.engine.schedule import Schedule
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
 
-    Array = NDArray[np.float64]
 
 FALLEN = 0.7
 """A robot is down when the cosine between its z axis and the vertical is below this (45 degrees)."""
@@ -33,18 +31,18 @@ FALLEN = 0.7
 class Trial:
     """What came of a walk in N worlds, at T moments."""
 
-    times: Array
+    times: Floats
     """(T,) [s]."""
-    place: Array
+    place: Floats
     """Of the root, (T, N, 3) [m]."""
-    pitch: Array
+    pitch: Floats
     """Of the body, positive forward, (T, N) [rad]."""
-    roll: Array
+    roll: Floats
     """Of the body, positive to the right, (T, N) [rad]."""
-    fallen_at: Array
+    fallen_at: Floats
     """When each robot fell, infinite if it did not, (N,) [s]."""
 
-    def speed(self, start: float, stop: float) -> Array:
+    def speed(self, start: float, stop: float) -> Floats:
         """Mean speed along x between two times, of the robots that stood that long; else NaN, (N,) [m/s]."""
         first, last = np.searchsorted(self.times, [start, stop])
         last = min(last, len(self.times) - 1)
@@ -52,14 +50,14 @@ class Trial:
         mean = way / (self.times[last] - self.times[first])
         return np.where(self.fallen_at > self.times[last], mean, np.nan)
 
-    def swing(self, angle: Array, start: float, stop: float) -> Array:
+    def swing(self, angle: Floats, start: float, stop: float) -> Floats:
         """Half the range of pitch or roll between two times, while standing, (N,) [rad]."""
         inside = (self.times[:, None] >= start) & (self.times[:, None] <= np.minimum(stop, self.fallen_at - 0.5))
         high = np.where(inside, angle, -np.inf).max(axis=0)
         low = np.where(inside, angle, np.inf).min(axis=0)
         return np.where(inside.any(axis=0), (high - low) / 2, np.nan)
 
-    def rhythm(self, angle: Array, start: float, stop: float) -> Array:
+    def rhythm(self, angle: Floats, start: float, stop: float) -> Floats:
         """Frequency of the strongest oscillation of pitch or roll between two times, (N,) [Hz]; NaN after a fall."""
         inside = (self.times >= start) & (self.times <= stop)
         rows = angle[inside] - angle[inside].mean(axis=0)
@@ -69,7 +67,7 @@ class Trial:
 
 
 def try_walk(
-    worlds: Worlds, robot: str, angles: Callable[[float], Array], *, seconds: float, period: float = 0.02
+    worlds: Worlds, robot: str, angles: Callable[[float], Floats], *, seconds: float, period: float = 0.02
 ) -> Trial:
     """Lets a robot follow reference angles and watches its body.
 
@@ -81,7 +79,7 @@ def try_walk(
         period: of the commands [s].
     """
     body, schedule = worlds.robot(robot), Schedule(worlds)
-    rows: list[tuple[Array, Array, Array, Array]] = []
+    rows: list[tuple[Floats, Floats, Floats, Floats]] = []
     times: list[float] = []
 
     def act(now: float) -> None:
@@ -97,7 +95,7 @@ def try_walk(
     return Trial(np.array(times), place, pitch, roll, fallen_at)
 
 
-def _tilt(quaternions: Array) -> tuple[Array, Array]:
+def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
     """Pitch and roll of unit quaternions (N, 4), each (N,) [rad]."""
     w, x, y, z = quaternions.T
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))

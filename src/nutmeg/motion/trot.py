@@ -24,11 +24,11 @@ from nutmeg.motion.trot_settings import TrotSettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.aibo_legs import AiboLegs
 
-    Array = NDArray[np.float64]
 
 PAIR = np.array([0.0, 0.5, 0.5, 0.0])
 """Phase of each leg: left fore with right hind, right fore with left hind, (4,)."""
@@ -63,32 +63,32 @@ class Trot:
             _fore_and_hind(p["width_fore"], p["width_hind"]),
         )
         up = legs.paw - _fore_and_hind(p["height_fore"], p["height_hind"])
-        self.home: Array = legs.shoulders + np.stack([ahead, aside * LEFT, up], axis=-1)
+        self.home: Floats = legs.shoulders + np.stack([ahead, aside * LEFT, up], axis=-1)
         """Middles of the paws' paths on the ground, from the trunk, (N, 4, 3) [m]."""
         self._slope = (up[:, 1] - up[:, 0]) / (self.home[:, 1, 0] - self.home[:, 0, 0])
-        self.swing: NDArray[np.intp] = np.zeros(self.count, dtype=np.intp)
+        self.swing: Indices = np.zeros(self.count, dtype=np.intp)
         """The pair that swings second: 0 is left fore with right hind, (N,)."""
-        self.phase: Array = np.zeros(self.count)
+        self.phase: Floats = np.zeros(self.count)
         """Share of the cycle that is over, 0..1, (N,)."""
-        self.step: Array = np.zeros((self.count, 3))
+        self.step: Floats = np.zeros((self.count, 3))
         """Way while a paw is on the ground: ahead, to the left [m], turn to the left [rad], (N, 3)."""
-        self.activity: Array = np.zeros(self.count)
+        self.activity: Floats = np.zeros(self.count)
         """0 stands, 1 trots, (N,)."""
 
     @property
-    def step_time(self) -> Array:
+    def step_time(self) -> Floats:
         """Half a cycle, (N,) [s]."""
         return np.asarray(0.5 / self.frequency)
 
-    def top_speed(self) -> Array:
+    def top_speed(self) -> Floats:
         """The velocities at which the longest steps are asked for, (N, 3) [m/s, m/s, rad/s]."""
         return np.asarray(self._longest * (self.frequency / self.duty)[:, None])
 
-    def top_speed_back(self) -> Array:
+    def top_speed_back(self) -> Floats:
         """The speed at which the longest steps backward are asked for, (N,) [m/s]."""
         return np.asarray(self._back * self.frequency / self.duty)
 
-    def velocity(self) -> Array:
+    def velocity(self) -> Floats:
         """The velocities of the present steps, if no paw slips, (N, 3) [m/s, m/s, rad/s]."""
         return np.asarray(self.step * (self.frequency / self.duty)[:, None])
 
@@ -112,23 +112,23 @@ class Trot:
         self.activity[stands], self.step[stands], self.phase[stands] = 0.0, 0.0, 0.0
         self.phase = np.where(stands, 0.0, (self.phase + self.frequency * self.period) % 1.0)
 
-    def paws(self) -> Array:
+    def paws(self) -> Floats:
         """Centres of the paws from the trunk, (N, 4, 3) [m]."""
         along, lifted = self._path((self.phase[:, None] + PAIR + 0.5 * self.swing[:, None]) % 1.0)
         way = along[..., None] / 2 * self._ways()
         up = self._lift * lifted * self.activity[:, None] + self._slope[:, None] * way[..., 0]
         return np.asarray(self.home + np.concatenate([way, up[..., None]], axis=-1))
 
-    def angles(self) -> Array:
+    def angles(self) -> Floats:
         """Angles of the legs, (N, 4, 3) [rad], always inside the joints' limits."""
         return self.legs.inverse(self.paws())
 
-    def _ways(self) -> Array:
+    def _ways(self) -> Floats:
         """The whole way of each paw over the ground, ahead and to the left, (N, 4, 2) [m]."""
         ahead, left, turn = (self.step[:, None, axis] for axis in range(3))
         return np.stack([ahead - turn * self.home[..., 1], left + turn * self.home[..., 0]], axis=-1)
 
-    def _path(self, phase: Array) -> tuple[Array, Array]:
+    def _path(self, phase: Floats) -> tuple[Floats, Floats]:
         """Where on their paths paws are at phases (N, 4): along it, 1 foremost to -1, and lifted, 0..1."""
         duty = self.duty[:, None]
         pushed = np.minimum(phase / duty, 1.0)
@@ -142,6 +142,6 @@ class Trot:
         return np.where(on_ground, 1 - 2 * pushed, along), np.where(on_ground, 0.0, lifted)
 
 
-def _fore_and_hind(fore: Array, hind: Array) -> Array:
+def _fore_and_hind(fore: Floats, hind: Floats) -> Floats:
     """A number for each leg, (N, 4), from those of fore and hind legs, (N,)."""
     return np.where(FORE > 0, fore[:, None], hind[:, None])

@@ -22,25 +22,24 @@ from nutmeg.motion.trot import Trot
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.own_body import Bodies
     from nutmeg.motion.trot_settings import TrotSettings
-
-    Array = NDArray[np.float64]
 
 
 class Steps(Protocol):
     """The steps of N robots, as who steers them sees them."""
 
-    swing: NDArray[np.intp]
+    swing: Indices
     """What swings first, 0 or 1, (N,)."""
 
-    def top_speed(self) -> Array:
+    def top_speed(self) -> Floats:
         """Fastest ahead, to the left and turning, (N, 3) [m/s, m/s, rad/s]."""
         ...
 
-    def top_speed_back(self) -> Array:
+    def top_speed_back(self) -> Floats:
         """Fastest backward, (N,) [m/s]."""
         ...
 
@@ -48,9 +47,9 @@ class Steps(Protocol):
 class Steered(Protocol):
     """A walker of any kind, as who steers it sees it."""
 
-    wanted: Array
+    wanted: Floats
     """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
-    chosen: NDArray[np.intp]
+    chosen: Indices
     """The set of parameters that each world is to walk with, (N,)."""
 
     @property
@@ -85,9 +84,9 @@ class TrotWalker:
         if set(table.drives) != {"position"}:
             raise UsageError(f"{table.settings.name} is driven by {sorted(set(table.drives))}; a trot needs angles.")
         self.walk = Trot(AiboLegs(table), list(trots) * (worlds.count // len(trots)), period=period)
-        self.wanted: Array = np.zeros((worlds.count, 3))
+        self.wanted: Floats = np.zeros((worlds.count, 3))
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
-        self.chosen: NDArray[np.intp] = np.zeros(worlds.count, dtype=np.intp)
+        self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
         """There is one set of parameters: always 0, (N,)."""
         ready = pose_angles(table.settings, table, "ready")[table.motor_joints]
         self._told = np.tile(ready, (worlds.count, 1))

@@ -35,12 +35,12 @@ from nutmeg.motion.pendulum_walk import PendulumWalk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.own_body import Bodies
     from nutmeg.motion.pendulum_settings import PendulumWalkSettings
 
-    Array = NDArray[np.float64]
 
 SWITCH = 0.1
 """How long a change from one set of parameters to another takes [s]."""
@@ -80,9 +80,9 @@ class Walker:
         self.walk = PendulumWalk(self.body, sets[0], period=period)
         self.senses = InertialSense(worlds, robot, period=period, rng=rng)
         """The robot's gyro, and the tilt it estimates."""
-        self.wanted: Array = np.zeros((worlds.count, 3))
+        self.wanted: Floats = np.zeros((worlds.count, 3))
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
-        self.chosen: NDArray[np.intp] = np.zeros(worlds.count, dtype=np.intp)
+        self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
         """The set of parameters that each world is to walk with: 0 is `walks`, 1 the first of `others`, (N,)."""
         self._sets = np.stack([stacked(one).table for one in sets])
         self._towards = self.chosen.copy()
@@ -143,11 +143,11 @@ class Walker:
             self._adopt(rows, np.where(left == 1, goal, now + (goal - now) / left))
             self._left[rows] -= 1
 
-    def _adopt(self, rows: NDArray[np.intp], values: Array) -> None:
+    def _adopt(self, rows: Indices, values: Floats) -> None:
         self.walk.adopt(rows, values)
         self._late[rows] = np.rint(self.walk.parameters.sensing_delay[rows] / self._period).astype(np.intp)
 
-    def targets(self) -> Array:
+    def targets(self) -> Floats:
         """Joint angles of this cycle, (N, motors) [rad]."""
         from nutmeg.motion.walker_kernels import balance, command, tilt_feet  # here: the compiler takes long to load
 
@@ -184,7 +184,7 @@ class Walker:
         self._cycle += 1
 
 
-def shoulders(motors: tuple[str, ...]) -> NDArray[np.intp]:
+def shoulders(motors: tuple[str, ...]) -> Indices:
     """Columns of the shoulders' pitch and roll, left and right, and the sign that swings back, (5,); -1 without any."""
     for pitch, roll, back in SHOULDERS:
         if all(name in motors for name in (*pitch, *roll)):

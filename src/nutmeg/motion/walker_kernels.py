@@ -22,8 +22,8 @@ from nutmeg.compiled import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
-    Integers = NDArray[np.intp]
+    from nutmeg.base.arrays import Floats, Indices
+
     Records = NDArray[Any]
 
 HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
@@ -38,15 +38,15 @@ def _read(value: float, noise: float, step: float) -> float:
 
 @kernel
 def measure(
-    motion: Array,
-    pose: Array,
-    noise: Array,
-    scales: Array,
+    motion: Floats,
+    pose: Floats,
+    noise: Floats,
+    scales: Floats,
     period: float,
     gravity: float,
-    last: Array,
-    gyro: Array,
-    felt: Array,
+    last: Floats,
+    gyro: Floats,
+    felt: Floats,
 ) -> None:
     """What gyro and accelerometer of simulated robots say.
 
@@ -78,7 +78,7 @@ def measure(
 
 
 @kernel
-def lean(gyro: Array, felt: Array, trust: Array, tilt: Array) -> None:
+def lean(gyro: Floats, felt: Floats, trust: Floats, tilt: Floats) -> None:
     """The tilt that gyro and accelerometer tell: a complementary filter.
 
     Args:
@@ -103,7 +103,14 @@ def lean(gyro: Array, felt: Array, trust: Array, tilt: Array) -> None:
 
 @kernel
 def judge(
-    walks: Records, feet: Array, soles: Array, tilt: Array, meant: Array, cycle: int, late: Integers, stability: Array
+    walks: Records,
+    feet: Floats,
+    soles: Floats,
+    tilt: Floats,
+    meant: Floats,
+    cycle: int,
+    late: Indices,
+    stability: Floats,
 ) -> None:
     """S16 and S17: how far the centre of mass is from where it was meant to be, and what share of a step that allows.
 
@@ -138,7 +145,7 @@ def judge(
 
 
 @kernel
-def tilt_feet(walks: Records, step: Array, feet: Array, soles: Array, up: Array) -> None:
+def tilt_feet(walks: Records, step: Floats, feet: Floats, soles: Floats, up: Floats) -> None:
     """Feet (N, 2, 3) as a torso sees them that leans by `tilt`, `tilt_x` and `lean_y`: places and upward directions."""
     for n in range(len(walks)):
         pitch = walks[n].tilt + walks[n].tilt_x * step[n, 0]
@@ -157,7 +164,7 @@ def tilt_feet(walks: Records, step: Array, feet: Array, soles: Array, up: Array)
 
 
 @kernel
-def balance(walks: Records, gyro: Array, more: Array, limits: Array, legs: Array) -> None:
+def balance(walks: Records, gyro: Floats, more: Floats, limits: Floats, legs: Floats) -> None:
     """Adds what the gyro says to ankles and hips, and tilts the lifted foot; within the joints' limits.
 
     Args:
@@ -183,16 +190,16 @@ def balance(walks: Records, gyro: Array, more: Array, limits: Array, legs: Array
 @kernel
 def command(
     walks: Records,
-    legs: Array,
-    feet: Array,
-    gyro: Array,
-    motors: Integers,
-    held: Array,
-    arms: Integers,
-    measured: Array,
+    legs: Floats,
+    feet: Floats,
+    gyro: Floats,
+    motors: Indices,
+    held: Floats,
+    arms: Indices,
+    measured: Floats,
     period: float,
-    last: Array,
-    told: Array,
+    last: Floats,
+    told: Floats,
 ) -> None:
     """Targets of all motors, and what they are told: angles, or the speeds that lead there within a cycle.
 

@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from nutmeg.base.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class PreviewSettings:
     """Weight Q_e of the squared ZMP error."""
     jerk_weight: float = 1e-6
     """Weight R of the squared change of jerk; larger is smoother and follows less closely."""
-    gravity: float = 9.81
+    gravity: float = GRAVITY
     """[m/s²]."""
 
     def __post_init__(self) -> None:
@@ -59,10 +60,10 @@ class PreviewSettings:
 class CentrePath:
     """A motion of the centre of mass; arrays have the shape of the reference, (N, T, axes)."""
 
-    position: Array
-    velocity: Array
-    acceleration: Array
-    zmp: Array
+    position: Floats
+    velocity: Floats
+    acceleration: Floats
+    zmp: Floats
     """The ZMP of the cart, x - (z_c / g) x''."""
 
 
@@ -141,7 +142,7 @@ class PreviewControl:
         zmp = np.einsum("ntas,ns->nta", paths, self.c)
         return CentrePath(paths[..., 0], paths[..., 1], paths[..., 2], zmp)
 
-    def _previewed(self, wanted: Array) -> Array:
+    def _previewed(self, wanted: Floats) -> Floats:
         """The sums over j of G_p(j) p_ref(k + j), (N, T, axes)."""
         samples, length = wanted.shape[1], self.preview.shape[1]
         longer = np.concatenate([wanted, np.repeat(wanted[:, -1:], length, axis=1)], axis=1)
@@ -151,7 +152,7 @@ class PreviewControl:
         return total
 
 
-def riccati(a: Array, b: Array, q: Array, r: float) -> Array:
+def riccati(a: Floats, b: Floats, q: Floats, r: float) -> Floats:
     """The stabilising solution P of P = a' P a - a' P b (r + b' P b)^-1 b' P a + q, for N systems of one input.
 
     Args:
@@ -186,5 +187,5 @@ _ROUNDS = 60
 _SETTLED = 1e-13
 
 
-def _transposed(matrix: Array) -> Array:
+def _transposed(matrix: Floats) -> Floats:
     return np.swapaxes(matrix, -1, -2)

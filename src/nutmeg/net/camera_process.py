@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     import mujoco
-    from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.lights import Light
 
 LOOK_UP = 0.5
@@ -60,7 +60,7 @@ class Frame:
     """Which of the states that were asked of this camera it shows, from 1."""
     time: float
     """Of that state, as it was handed over [s]."""
-    image: NDArray[np.uint8]
+    image: Bytes
     """(height, width, 3), rows from the top."""
     took: float
     """How long it took to draw [s]."""
@@ -153,8 +153,8 @@ class CameraProcess(Closing):
         self,
         camera: str,
         now: float,
-        qpos: NDArray[np.float64],
-        qvel: NDArray[np.float64] | None = None,
+        qpos: Floats,
+        qvel: Floats | None = None,
     ) -> int:
         """Hands over a state: positions (nq,), velocities (nv,) where known; returns its sequence number."""
         if camera not in self._states:

@@ -17,9 +17,7 @@ from nutmeg.net.host_cameras import Picture
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
 
 RATE = 30.0
@@ -58,7 +56,7 @@ class ProcessCameras:
         """Draws these cameras from now on, and no others."""
         self._wanted = cameras
 
-    def show(self, time: float, qpos: NDArray[np.float64]) -> None:
+    def show(self, time: float, qpos: Floats) -> None:
         """Hands over the state to those cameras whose picture is due."""
         for camera in self._wanted:
             turn = int((time + EARLY) * self._rates[camera])

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes, Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +30,7 @@ class Picture:
     """Simulated time at which it was taken [s]."""
     sequence: int
     """Counts the pictures of this camera from 0; gaps are pictures that were left out."""
-    pixels: NDArray[np.uint8]
+    pixels: Bytes
     """Red, green, blue, the top row first, (height, width, 3)."""
 
 
@@ -41,7 +40,7 @@ class CameraFeed(Protocol):
     def want(self, cameras: Set[str]) -> None:
         """Draws these cameras from now on, by `<robot>/<camera>`, and no others."""
 
-    def show(self, time: float, qpos: NDArray[np.float64]) -> None:
+    def show(self, time: float, qpos: Floats) -> None:
         """Posts the world's configuration (nq,) at a simulated time."""
 
     def take(self) -> Sequence[Picture]:
@@ -57,7 +56,7 @@ class NoCameras:
     def want(self, cameras: Set[str]) -> None:
         """Nothing is drawn."""
 
-    def show(self, time: float, qpos: NDArray[np.float64]) -> None:
+    def show(self, time: float, qpos: Floats) -> None:
         """Nobody looks."""
 
     def take(self) -> Sequence[Picture]:

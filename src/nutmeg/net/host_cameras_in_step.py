@@ -20,8 +20,7 @@ from nutmeg.net.host_cameras import Picture
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
 
 
@@ -57,7 +56,7 @@ class CamerasInStep:
         """Draws these cameras from now on, and no others."""
         self._wanted = cameras
 
-    def show(self, time: float, qpos: NDArray[np.float64]) -> None:
+    def show(self, time: float, qpos: Floats) -> None:
         """Draws those cameras whose picture is due."""
         for name in sorted(self._wanted):
             turn = int((time + EARLY) * self._rates[name])

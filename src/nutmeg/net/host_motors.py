@@ -35,13 +35,11 @@ from nutmeg.engine.supply import CONSTANT, RESISTANCE, PowerSupply
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.actuation import Actuation
     from nutmeg.body.tables import RobotTable
     from nutmeg.engine.worlds import Worlds
 
-    Array = NDArray[np.float64]
 
 SURROUNDINGS = 30.0
 """Inside a robot's shell [degrees Celsius], assumed."""
@@ -74,15 +72,15 @@ class HostMotors:
         self._table, self._period = worlds.robot(robot).table, period
         count = len(self._table.motors)
         actuation = worlds.actuations(robot)[0]
-        self.stiffness: Array = np.ones(count)
+        self.stiffness: Floats = np.ones(count)
         """Of each motor, 0 to 1, (motors,)."""
-        self.p_gain: Array = np.ones(count)
+        self.p_gain: Floats = np.ones(count)
         """Position gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
-        self.d_gain: Array = np.ones(count)
+        self.d_gain: Floats = np.ones(count)
         """Velocity gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
-        self.current: Array = np.zeros(count)
+        self.current: Floats = np.zeros(count)
         """Magnitude of each motor's current, (motors,) [A]."""
-        self.temperature: Array = np.full(count, SURROUNDINGS)
+        self.temperature: Floats = np.full(count, SURROUNDINGS)
         """Of each motor, (motors,) [degrees Celsius]."""
         self.voltage = 0.0 if actuation is None else actuation.battery.voltage
         """Of the battery under the present load [V]; 0 where ideal drives need none."""
@@ -155,7 +153,7 @@ class _IdealDrives:
         self._limit, self._gain = self._limits[0, self._numbers].copy(), self._gains[0, self._numbers].copy()
         self._given = np.full((3, len(numbers)), np.nan)
 
-    def give(self, stiffness: Array, p_gain: Array, d_gain: Array) -> None:
+    def give(self, stiffness: Floats, p_gain: Floats, d_gain: Floats) -> None:
         """Passes numbers on where they changed, (motors,) each."""
         wanted = np.stack([stiffness, p_gain, d_gain])
         if np.array_equal(wanted, self._given):

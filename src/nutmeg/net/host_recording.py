@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
     from nutmeg.recording import Channel
 
@@ -51,7 +49,7 @@ class HostRecording:
         *,
         seed: int,
         config: Mapping[str, object],
-        more: Sequence[tuple[Channel, Callable[[], NDArray[np.float64]]]] = (),
+        more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
     ) -> None:
         self.path = path
         self.left_out = 0

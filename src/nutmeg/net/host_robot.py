@@ -21,11 +21,8 @@ from nutmeg.net.host_motors import HostMotors
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.engine.worlds import Worlds
-
-    Array = NDArray[np.float64]
 
 
 class HostedRobot:
@@ -61,30 +58,30 @@ class HostedRobot:
         return self.table.settings.name
 
     @property
-    def angles(self) -> Array:
+    def angles(self) -> Floats:
         """True angles of the joints, (joints,) [rad]; `read` has those that the robot itself knows."""
         return np.asarray(self._views.angles[0])
 
     @property
-    def rates(self) -> Array:
+    def rates(self) -> Floats:
         """True speeds of the joints, (joints,) [rad/s]."""
         return np.asarray(self._views.rates[0])
 
     @property
-    def pose(self) -> Array:
+    def pose(self) -> Floats:
         """True place and quaternion of the root, (7,)."""
         return np.asarray(self._views.pose[0])
 
     @property
-    def targets(self) -> Array:
+    def targets(self) -> Floats:
         """What the motors are told, (motors,) [rad]; a copy."""
         return np.array(self._views.command[0])
 
-    def motor_index(self, names: Iterable[str]) -> NDArray[np.intp]:
+    def motor_index(self, names: Iterable[str]) -> Indices:
         """Places of motors in `targets`, `motors.stiffness` and so on."""
         return self.table.motor_index(list(names))
 
-    def tell(self, index: NDArray[np.intp], angles: Array) -> int:
+    def tell(self, index: Indices, angles: Floats) -> int:
         """Gives motors new targets [rad]; returns how many were no numbers, whose motors keep their old ones.
 
         Targets beyond a joint's range are moved to its end, as robots do.
@@ -96,9 +93,9 @@ class HostedRobot:
         self._views.command = command[None]
         return int(len(angles) - np.count_nonzero(good))
 
-    def read(self, sensor: str) -> Array:
+    def read(self, sensor: str) -> Floats:
         """What a sensor says, (width,); poked ones say what they are poked to."""
-        value: Array = self.senses.read(sensor)[0]
+        value: Floats = self.senses.read(sensor)[0]
         if sensor in self.pokes:
             return np.full_like(value, self.pokes[sensor])
         return value

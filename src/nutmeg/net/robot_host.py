@@ -54,9 +54,9 @@ from nutmeg.net.host_tasks import TaskTimes
 from nutmeg.recording import Channel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Source = tuple[Channel, Callable[[], NDArray[np.float64]]]
+    Source = tuple[Channel, Callable[[], Floats]]
 
 SCHEDULE_LABELS = (
     "turns",
@@ -213,7 +213,7 @@ class RobotHost(Closing):
         self.robots[robot] = HostedRobot(self.worlds, robot, period=period, rng=self._rng)
         return self.robots[robot]
 
-    def add_channel(self, channel: Channel, read: Callable[[], NDArray[np.float64]]) -> None:
+    def add_channel(self, channel: Channel, read: Callable[[], Floats]) -> None:
         """Records something of a port's own, such as lights; only while the port is opened."""
         self._more.append((channel, read))
 
@@ -347,6 +347,6 @@ class TimedWorlds(Worlds):
             self.times.note(late=0.0, took=(time.monotonic() - began) / steps)
 
 
-def _numbers(task: TaskTimes) -> NDArray[np.float64]:
+def _numbers(task: TaskTimes) -> Floats:
     row = task.row()
     return np.array([float(row[label]) for label in SCHEDULE_LABELS])  # type: ignore[arg-type]

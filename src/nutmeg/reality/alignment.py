@@ -17,15 +17,15 @@ import numpy as np
 from nutmeg.errors import RecordingError, UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Bools, Floats, Indices
 
 _ROUNDING = 1e-6
 """Part of a time step by which times may be outside and still count as the first or last one."""
 
 
-def resample(
-    times: ArrayLike, values: ArrayLike, *, at: ArrayLike, delay: float = 0.0, angles: bool = False
-) -> NDArray[np.float64]:
+def resample(times: ArrayLike, values: ArrayLike, *, at: ArrayLike, delay: float = 0.0, angles: bool = False) -> Floats:
     """The values of series at other times, `(..., K, channels)`; NaN where there are none.
 
     Args:
@@ -55,14 +55,14 @@ def resample(
 
 
 def _between(
-    series: NDArray[np.float64],
-    before: NDArray[np.intp],
-    after: NDArray[np.intp],
-    share: NDArray[np.float64],
-    inside: NDArray[np.bool_],
+    series: Floats,
+    before: Indices,
+    after: Indices,
+    share: Floats,
+    inside: Bools,
     *,
     angles: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Linear interpolation along the rows; on a sample its neighbour plays no part, even if it is missing."""
     first, second = series[..., before, :], series[..., after, :]
     step = short_way(second - first) if angles else second - first
@@ -73,14 +73,14 @@ def _between(
     return np.asarray(np.where(inside[:, np.newaxis], found, np.nan))
 
 
-def short_way(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+def short_way(difference: Floats) -> Floats:
     """Differences of angles in -pi..pi [rad]: the short way round. Infinite ones stay infinite."""
     finite = np.isfinite(difference)
     turns = np.round(np.where(finite, difference, 0.0) / (2 * np.pi))
     return np.asarray(difference - turns * (2 * np.pi))
 
 
-def fit_length(simulated: ArrayLike, rows: int) -> tuple[NDArray[np.float64], int]:
+def fit_length(simulated: ArrayLike, rows: int) -> tuple[Floats, int]:
     """Simulated series `(..., T, channels)` with as many rows as the real ones, and how many of them count.
 
     Rows beyond the real ones are cut off; a series that ended earlier is filled up with NaN.
@@ -96,6 +96,6 @@ def fit_length(simulated: ArrayLike, rows: int) -> tuple[NDArray[np.float64], in
     return filled, frames
 
 
-def frames_before(times: ArrayLike, end: ArrayLike) -> NDArray[np.intp]:
+def frames_before(times: ArrayLike, end: ArrayLike) -> Indices:
     """How many rows come before the end, such as a fall [s], `(...)`; all of them if `end` is infinite."""
     return np.asarray(np.searchsorted(np.asarray(times, dtype=np.float64), end, side="left"), dtype=np.intp)

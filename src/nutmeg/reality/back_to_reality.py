@@ -48,11 +48,11 @@ from nutmeg.reality.watching import Watch
 from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, Threads, minimise
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr_settings import BtrSettings
     from nutmeg.search import SearchSettings
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
-    from nutmeg.search.space import Floats
 
 CONTROLLERS, SIMULATIONS, EXPLORING = 1, 2, 3
 """Which use of chance a seed is for."""

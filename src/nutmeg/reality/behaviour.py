@@ -22,7 +22,7 @@ from nutmeg.reality.alignment import fit_length
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Indices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ class Behaviour:
     """Names of the channels, as in recordings: `{channel}.{label}`."""
     units: tuple[str, ...] = ()
     """Their units, one each."""
-    series: NDArray[np.float64] | None = None
+    series: Floats | None = None
     """`(T, channels)` of the real robot, `(N, T, channels)` of simulations, at the same times from the first row on."""
-    frames: NDArray[np.intp] | int | None = None
+    frames: Indices | int | None = None
     """Rows until the fall or the end, one number or `(N,)`; all rows without it."""
-    fitness: NDArray[np.float64] | float | None = None
+    fitness: Floats | float | None = None
     """What the controller achieved, one number or `(N,)`."""
     source: str = ""
     """Where it comes from, for errors."""
@@ -63,14 +63,14 @@ class Matched:
 
     columns: tuple[str, ...]
     units: tuple[str, ...]
-    real: NDArray[np.float64]
+    real: Floats
     """`(T, columns)`."""
-    simulated: NDArray[np.float64]
+    simulated: Floats
     """`(..., T, columns)`, NaN after the end."""
-    frames: NDArray[np.intp]
+    frames: Indices
     """Rows that count in each simulation, `(...)`."""
 
-    def only(self, keep: NDArray[np.bool_]) -> Matched:
+    def only(self, keep: Bools) -> Matched:
         """Without some columns."""
         if keep.all():
             return self
@@ -116,7 +116,7 @@ def chosen(column: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(column, pattern) for pattern in patterns)
 
 
-def column_weights(columns: Sequence[str], weights: Mapping[str, float]) -> NDArray[np.float64]:
+def column_weights(columns: Sequence[str], weights: Mapping[str, float]) -> Floats:
     """The weight of each column, `(columns,)`: that of the last pattern that fits it, 1 if none does."""
     found = np.ones(len(columns))
     for pattern, weight in weights.items():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
+from nutmeg.base.arrays import Floats
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.controllers import ControllerSpace
 from nutmeg.reality.discrepancy import LinearDiscrepancy
@@ -22,7 +23,6 @@ from nutmeg.reality.realities.reality import fingerprint
 from nutmeg.reality.trial import Trial
 from nutmeg.reality.twin import Twin
 from nutmeg.reality.watching import Watch
-from nutmeg.search.space import Floats
 
 
 @dataclass(frozen=True)

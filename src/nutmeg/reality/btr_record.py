@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.reality.btr_transfer import Tried
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
     from nutmeg.reality.disengagement import Disengagement

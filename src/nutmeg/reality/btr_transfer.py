@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.reality.btr_settings import MemorySettings, TransferSettings
 from nutmeg.reality.realities.reality import Observed
 from nutmeg.reality.trial import Trial
-from nutmeg.search.space import Floats, Space, reflected
+from nutmeg.search.space import Space, reflected
 
 if TYPE_CHECKING:
     from nutmeg.search import SearchResult

@@ -26,12 +26,10 @@ from nutmeg.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
     from nutmeg.engine.rollout import Rollout
 
-    Array = NDArray[np.float64]
 
 TURNS = ("roll", "pitch", "yaw")
 RATES = ("rate_x", "rate_y", "rate_z")
@@ -58,12 +56,12 @@ def sensors_in(columns: Sequence[str], table: RobotTable) -> tuple[str, ...]:
     return tuple(dict.fromkeys(owner for column in columns if (owner := column.rpartition(".")[0]) in names))
 
 
-def series_of(rollout: Rollout, columns: Sequence[str], table: RobotTable) -> Array:
+def series_of(rollout: Rollout, columns: Sequence[str], table: RobotTable) -> Floats:
     """Columns of a rollout side by side, (N, T, columns)."""
     return np.stack([_series(rollout, column, table) for column in columns], axis=-1)
 
 
-def _series(rollout: Rollout, column: str, table: RobotTable) -> Array:
+def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
     known = column_units(table)
     if column not in known:
         raise UnknownNameError("column of the simulation", column, known)
@@ -80,7 +78,7 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Array:
     return rollout.sensors[owner][..., sensor_labels(sensor, table.joints).index(label)]
 
 
-def turns_of(quaternions: Array) -> Array:
+def turns_of(quaternions: Floats) -> Floats:
     """Roll, pitch and yaw of unit quaternions (..., 4), (..., 3) [rad]."""
     w, x, y, z = np.moveaxis(quaternions, -1, 0)
     roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
@@ -89,7 +87,7 @@ def turns_of(quaternions: Array) -> Array:
     return np.stack([roll, pitch, yaw], axis=-1)
 
 
-def turn_rates(times: Array, quaternions: Array) -> Array:
+def turn_rates(times: Floats, quaternions: Floats) -> Floats:
     """Turn since the row before, over that time, in the body's frame, (..., T, 3) [rad/s]; row 0 is as row 1."""
     w, v = quaternions[..., :-1, :1], -quaternions[..., :-1, 1:]  # turned back
     now, turn = quaternions[..., 1:, :1], quaternions[..., 1:, 1:]

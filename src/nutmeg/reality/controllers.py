@@ -34,7 +34,9 @@ from nutmeg.reality.twin import ROBOT, Twin
 from nutmeg.search.space import Dimension, Space
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
 
 Quantity = Literal["amplitude", "phase", "centre", "frequency"]
 _LETTER = {"amplitude": "a", "phase": "psi", "centre": "theta"}
@@ -97,7 +99,7 @@ class ControllerSpace:
     """
 
     def __init__(
-        self, settings: ControllerSettings, *, motors: tuple[str, ...], rest: NDArray[np.float64], gait: GaitSettings
+        self, settings: ControllerSettings, *, motors: tuple[str, ...], rest: Floats, gait: GaitSettings
     ) -> None:
         for name in gait.joints:
             if name not in motors:
@@ -146,7 +148,7 @@ class ControllerSpace:
             )
         return found
 
-    def commands(self, controllers: ArrayLike) -> NDArray[np.float64]:
+    def commands(self, controllers: ArrayLike) -> Floats:
         """Reference angles of controllers (n, c), (n, T, motors) [rad]."""
         rows = np.atleast_2d(np.asarray(controllers, float))
         parts = {letter: np.tile(given, (len(rows), 1)) for letter, given in self._given.items()}

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats, Indices
 from nutmeg.errors import UsageError
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 Residuals = Callable[[Floats], Floats | Sequence[Floats]]
 """Residuals of candidates (n, k) in SI units: (n, rows), or such an array for every series (a channel of a trial)."""
@@ -230,7 +230,7 @@ def _noise(errors: Floats, u: Floats, lengths: Sequence[int], *, correlated: boo
     return noise * samples / max(samples - k, samples / 2), samples
 
 
-def _series(lengths: Sequence[int]) -> list[NDArray[np.intp]]:
+def _series(lengths: Sequence[int]) -> list[Indices]:
     """The rows of each series; those of all that are short, such as the fitness of a trial, together."""
     parts = np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1])
     short = [part for part in parts if len(part) < SHORTEST]

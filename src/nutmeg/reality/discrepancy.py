@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
-from nutmeg.search.space import Floats
 
 RIDGE = 1.0
 """Weight of the controller's numbers being small, against the error of one trial."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nutmeg.search.space import Floats
+from nutmeg.base.arrays import Floats
 
 PATIENCE = 3
 """Iterations over which phi must fall."""

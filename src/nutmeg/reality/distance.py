@@ -42,8 +42,7 @@ from nutmeg.reality.series_error import real_scales, series_errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
 
 Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combination"]
@@ -100,11 +99,11 @@ class DistanceSettings:
 class Distance(Protocol):
     """How far simulations are from reality; the smaller the better, 0 when they cannot be told apart."""
 
-    def per_trial(self, real: Behaviour, simulated: Behaviour) -> NDArray[np.float64]:
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The distance in one trial, `(N,)`."""
         ...
 
-    def over_trials(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_trials(self, values: Floats) -> Floats:
         """The distance over all trials, `(N,)`, of those of each, `(M, N)`."""
         ...
 
@@ -115,7 +114,7 @@ class FitnessGap:
 
     settings: DistanceSettings
 
-    def per_trial(self, real: Behaviour, simulated: Behaviour) -> NDArray[np.float64]:
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The gap |f_s - f_r| of one controller, `(N,)` (seed 000, eq. 3)."""
         if real.fitness is None or simulated.fitness is None or np.isnan(real.fitness):
             side = simulated if simulated.fitness is None else real
@@ -123,7 +122,7 @@ class FitnessGap:
         gap = np.abs(np.asarray(simulated.fitness, dtype=np.float64) - real.fitness)
         return np.where(np.isnan(gap), np.inf, gap)
 
-    def over_trials(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_trials(self, values: Floats) -> Floats:
         """The mean over controllers (seed 000, eq. 4)."""
         return np.asarray(values.mean(axis=0))
 
@@ -133,16 +132,16 @@ class SeriesDistance:
     """A distance between series: what the measure finds, gathered over trials."""
 
     settings: DistanceSettings
-    measure: Callable[[DistanceSettings, Matched, NDArray[np.float64]], NDArray[np.float64]]
+    measure: Callable[[DistanceSettings, Matched, Floats], Floats]
     summed: bool = False
 
-    def per_trial(self, real: Behaviour, simulated: Behaviour) -> NDArray[np.float64]:
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The distance in one trial, `(N,)`."""
         seen = match(real, simulated, self.settings.channels)
         weights = column_weights(seen.columns, self.settings.weights)
         return self.measure(self.settings, seen.only(weights > 0), weights[weights > 0])
 
-    def over_trials(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_trials(self, values: Floats) -> Floats:
         """The sum of the joint errors of all robots (seed 001, eq. 2); the mean of anything else."""
         return np.asarray(values.sum(axis=0) if self.summed else values.mean(axis=0))
 
@@ -154,12 +153,12 @@ class Combination:
     terms: tuple[Distance, ...]
     weights: tuple[float, ...]
 
-    def per_trial(self, real: Behaviour, simulated: Behaviour) -> NDArray[np.float64]:
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The weighted sum in one trial, `(N,)`; terms of weight 0 are not measured."""
         parts = [w * term.per_trial(real, simulated) for term, w in zip(self.terms, self.weights, strict=True) if w]
         return np.asarray(sum(parts))
 
-    def over_trials(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_trials(self, values: Floats) -> Floats:
         """The mean over trials."""
         return np.asarray(values.mean(axis=0))
 
@@ -187,7 +186,7 @@ def distance_unit(settings: DistanceSettings, units: tuple[str, ...]) -> str:
     return f"{units[0]}^2" if settings.kind == "joint_error" else units[0]
 
 
-def _information(settings: DistanceSettings, seen: Matched, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _information(settings: DistanceSettings, seen: Matched, weights: Floats) -> Floats:
     """phi2 [bit], `(...)`."""
     bits = information_distance(
         seen.real, seen.simulated, binning=settings.binning, frames=seen.frames, columns=seen.columns, empty="infinite"
@@ -195,7 +194,7 @@ def _information(settings: DistanceSettings, seen: Matched, weights: NDArray[np.
     return np.asarray(bits @ weights)
 
 
-def _joint_error(settings: DistanceSettings, seen: Matched, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _joint_error(settings: DistanceSettings, seen: Matched, weights: Floats) -> Floats:
     """F, `(...)`."""
     _refuse_mixed_units(seen, settings)
     return joint_error(
@@ -210,7 +209,7 @@ def _joint_error(settings: DistanceSettings, seen: Matched, weights: NDArray[np.
     )
 
 
-def _series_error(settings: DistanceSettings, seen: Matched, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _series_error(settings: DistanceSettings, seen: Matched, weights: Floats) -> Floats:
     """RMS or mean absolute error, `(...)`: their weighted mean over channels, of squares in case of RMS."""
     _refuse_mixed_units(seen, settings)
     errors = series_errors(

@@ -24,8 +24,7 @@ from nutmeg.errors import UnknownNameError
 from nutmeg.reality.trial import Trial
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
 
@@ -59,9 +58,7 @@ class ExcitationSettings:
             )
 
 
-def excitations(
-    settings: ExcitationSettings, table: RobotTable, rest: NDArray[np.float64], seeds: Sequence[int]
-) -> list[Trial]:
+def excitations(settings: ExcitationSettings, table: RobotTable, rest: Floats, seeds: Sequence[int]) -> list[Trial]:
     """A trial for each seed; the same seed is the same motion.
 
     Args:
@@ -85,9 +82,7 @@ def excitations(
     return found
 
 
-def _tones(
-    settings: ExcitationSettings, times: NDArray[np.float64], motors: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _tones(settings: ExcitationSettings, times: Floats, motors: int, rng: np.random.Generator) -> Floats:
     """Sums of random tones, (T, motors); the variance is a half."""
     shape = (settings.tones, motors)
     frequency, phase = rng.uniform(*settings.frequency, shape), rng.uniform(0, 2 * np.pi, shape)
@@ -95,9 +90,7 @@ def _tones(
     return np.asarray(waves.sum(axis=0) / np.sqrt(settings.tones))
 
 
-def _by_pattern(
-    values: Mapping[str, float], motors: Sequence[str], default: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _by_pattern(values: Mapping[str, float], motors: Sequence[str], default: Floats) -> Floats:
     found = default.astype(float).copy()
     for pattern, value in values.items():
         fits = [fnmatchcase(motor, pattern) for motor in motors]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
     from nutmeg.reality.distance import Distance

@@ -29,7 +29,8 @@ from nutmeg.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float64]
+    from nutmeg.base.arrays import Floats
+
 
 UNITS = {"speed": "m/s", "distance": "m", "swing": "rad"}
 

@@ -19,10 +19,12 @@ import numpy as np
 from nutmeg.errors import RecordingError, UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
 
 
-def phi1(real: ArrayLike, simulated: ArrayLike) -> NDArray[np.float64]:
+def phi1(real: ArrayLike, simulated: ArrayLike) -> Floats:
     """The mean fitness difference, `(...)`.
 
     Args:

@@ -30,7 +30,8 @@ from nutmeg.reality.curvature import Curvature, correlation_of, cost_curvature, 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from nutmeg.search.space import Floats, Space
+    from nutmeg.base.arrays import Floats
+    from nutmeg.search.space import Space
 
 __all__ = [
     "Curvature",

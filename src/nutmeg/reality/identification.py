@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.reality.replay_cost import Recorded
     from nutmeg.search.evaluation import Evaluator, Progress
     from nutmeg.search.run import Generation
-    from nutmeg.search.space import Floats
 
 REFIT_SEEDS = 1000
 """Between the seed of a search and those of its re-fits."""

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from nutmeg.base.arrays import Floats, Indices
+
 _BELOW, _FIRST = 0, 1  # then `bins` bins inside the range, one above it, and one for "has ended"
 
 
@@ -100,7 +102,7 @@ def phi2(
     frames: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     columns: Sequence[str] = (),
-) -> NDArray[np.float64]:
+) -> Floats:
     """The information distance summed over motors and sensors [bit], `(...)`.
 
     Args:
@@ -123,7 +125,7 @@ def information_distance(
     frames: ArrayLike | None = None,
     columns: Sequence[str] = (),
     empty: Literal["error", "infinite"] = "error",
-) -> NDArray[np.float64]:
+) -> Floats:
     """d(X, Y) = H(X|Y) + H(Y|X) per channel [bit], `(..., channels)`; arguments as of `phi2`.
 
     `empty` says what a simulation without a frame to compare is: an error, or infinitely far away.
@@ -159,9 +161,7 @@ def information_distance(
     return found.reshape(*pairs.shape, pairs.channels)
 
 
-def bin_numbers(
-    values: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], bins: int
-) -> NDArray[np.int32]:
+def bin_numbers(values: Floats, low: Floats, high: Floats, bins: int) -> NDArray[np.int32]:
     """The bin of every value: 0 below `low`, 1 to `bins` inside, `bins + 1` above `high`, -1 if missing."""
     width = (high - low) / bins
     places = values - low
@@ -177,7 +177,7 @@ def bin_numbers(
     return numbers
 
 
-def joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int, *, count: int) -> NDArray[np.intp]:
+def joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int, *, count: int) -> Indices:
     """How often symbols meet: `(count, channels, symbols, symbols)` of `(count or 1, T, channels)` numbers.
 
     Pairs in which either number is negative (missing) are left out.
@@ -191,16 +191,14 @@ def joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int
     return counts.reshape(count, channels, symbols, symbols)
 
 
-def distance_of_tables(tables: ArrayLike, *, miller_madow: bool = False) -> NDArray[np.float64]:
+def distance_of_tables(tables: ArrayLike, *, miller_madow: bool = False) -> Floats:
     """d(X, Y) [bit] of joint counts `(..., x, y)`, `(...)`; each table needs at least one count."""
     counts = np.asarray(tables, dtype=np.intp)
     samples = counts.sum(axis=(-2, -1))
     return _distance_of(counts, samples, _times_log(int(samples.max())), miller_madow=miller_madow)
 
 
-def _distance_of(
-    tables: NDArray[np.intp], samples: NDArray[np.intp], times_log: NDArray[np.float64], *, miller_madow: bool
-) -> NDArray[np.float64]:
+def _distance_of(tables: Indices, samples: Indices, times_log: Floats, *, miller_madow: bool) -> Floats:
     """Of joint counts.
 
     H(X|Y) + H(Y|X) = 2 H(X,Y) - H(X) - H(Y), and each H = log2 T - sum(c log2 c) / T, so log2 T cancels (eq. 5).
@@ -214,13 +212,13 @@ def _distance_of(
     return np.asarray(np.maximum(surplus, 0.0) / np.maximum(samples, 1))
 
 
-def _times_log(most: int) -> NDArray[np.float64]:
+def _times_log(most: int) -> Floats:
     """The terms c log2 c for all counts up to `most`, 0 for none."""
     counts = np.arange(most + 1, dtype=np.float64)
     return counts * np.log2(np.maximum(counts, 1.0))
 
 
-def _given_range(real: NDArray[np.float64], binning: Binning) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _given_range(real: Floats, binning: Binning) -> tuple[Floats, Floats]:
     """Lowest and highest value that count as inside, `(..., 1, channels)` each, whatever is simulated."""
     if not isinstance(binning.range, str):
         low, high = binning.range
@@ -228,9 +226,7 @@ def _given_range(real: NDArray[np.float64], binning: Binning) -> tuple[NDArray[n
     return np.nanmin(real, axis=-2, keepdims=True), np.nanmax(real, axis=-2, keepdims=True)
 
 
-def _joint_range(
-    real: NDArray[np.float64], simulated: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _joint_range(real: Floats, simulated: Floats) -> tuple[Floats, Floats]:
     """Lowest and highest finite value of both, `(n, 1, channels)` each."""
     finite = np.isfinite(simulated)
     lowest = np.min(simulated, axis=-2, keepdims=True, initial=np.inf, where=finite)

@@ -33,7 +33,9 @@ from nutmeg.reality.series_error import series_errors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
 
 
 def joint_error(
@@ -46,7 +48,7 @@ def joint_error(
     angles: bool = False,
     columns: Sequence[str] = (),
     empty: Literal["error", "infinite"] = "error",
-) -> NDArray[np.float64]:
+) -> Floats:
     """F of one robot in each simulation, `(...)`, in the square of the channels' unit; add up several robots.
 
     Args:
@@ -90,7 +92,7 @@ def least_exponent(squared_errors: ArrayLike, *, earliest: int = 1) -> float:
     return max(0.0, float((np.log(sums[-1] / sums[earliest - 1 : -1]) / np.log(last / ends)).max()))
 
 
-def error_if_ended(squared_errors: ArrayLike, exponent: float) -> NDArray[np.float64]:
+def error_if_ended(squared_errors: ArrayLike, exponent: float) -> Floats:
     """F of a simulation that makes these errors and ends after 1, 2, ... T frames, `(T,)`."""
     sums = np.cumsum(np.asarray(squared_errors, dtype=np.float64))
     return np.asarray(sums / np.arange(1, len(sums) + 1) ** float(exponent))

@@ -21,7 +21,8 @@ import numpy as np
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from nutmeg.search.space import Floats, Space
+    from nutmeg.base.arrays import Floats
+    from nutmeg.search.space import Space
 
     Residuals = Callable[[Floats], Floats]
 

@@ -33,15 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.adjustment import Adjustment
     from nutmeg.body.tables import RobotTable
     from nutmeg.engine.rollout import Rollout
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.reality.twin import Twin
 
-    Array = NDArray[np.float64]
 
 PUNCTUAL = 1e-3
 """Times are regular if no step differs from their mean by more than this part of it."""
@@ -56,11 +54,11 @@ class Measured:
     source: str
     """Name of the recording that it is, or is a part of."""
     trial: Trial
-    times: Array
+    times: Floats
     """When it was measured, from the start of the trial, (K,) [s]."""
     real: Behaviour
     """What was measured, (K, columns), with the columns' names in the simulation."""
-    told: Mapping[str, Array] = field(default_factory=dict)
+    told: Mapping[str, Floats] = field(default_factory=dict)
     """Commands at the same times, by the column of the joint, (K,); for reports."""
 
     @property
@@ -135,14 +133,14 @@ class _Log:
     """The columns of a recording that matter, (rows,) each."""
 
     name: str
-    times: Array
-    told: Mapping[str, Array]
+    times: Floats
+    told: Mapping[str, Floats]
     """By motor."""
-    seen: Mapping[str, Array]
+    seen: Mapping[str, Floats]
     """What is compared, by column of the simulation."""
-    known: Mapping[str, Array]
+    known: Mapping[str, Floats]
     """What tells the start: `angles.JOINT`, `rates.JOINT`, `pose.LABEL`."""
-    powered: NDArray[np.bool_] | None
+    powered: Bools | None
     first: bool = True
     """Whether it begins where the recording does, and not as a window in its midst."""
 
@@ -169,10 +167,10 @@ def _log(recording: Recording, name: str, settings: IdentifySettings, table: Rob
     return log
 
 
-def _read(recording: Recording, pairs: Mapping[str, str], known: Mapping[str, str], kind: str) -> dict[str, Array]:
+def _read(recording: Recording, pairs: Mapping[str, str], known: Mapping[str, str], kind: str) -> dict[str, Floats]:
     """Channels of a recording by what they are called in the simulation; units must be the same."""
     owners = columns_of(recording)
-    out: dict[str, Array] = {}
+    out: dict[str, Floats] = {}
     for channel, name in pairs.items():
         for column, label in _columns(recording, channel, owners):
             ours = name.replace("*", label) if "*" in name else name
@@ -200,7 +198,7 @@ def _columns(recording: Recording, channel: str, owners: Mapping[str, str]) -> l
     raise UnknownNameError("channel", channel, [*recording.channels, *owners], where=str(recording.path))
 
 
-def _powered(recording: Recording, kind: str) -> NDArray[np.bool_] | None:
+def _powered(recording: Recording, kind: str) -> Bools | None:
     """Whether the motors were fed in each row; None if they always were."""
     if not kind:
         return None
@@ -245,7 +243,7 @@ def _begun(log: _Log, *, hold: bool) -> _Log:
     return begun
 
 
-def _last(values: Array) -> Array:
+def _last(values: Floats) -> Floats:
     """Values with the last one before in place of missing ones, (rows,); the first must be there."""
     return values[np.maximum.accumulate(np.where(np.isfinite(values), np.arange(len(values)), 0))]
 
@@ -273,7 +271,7 @@ def _windows(log: _Log, settings: IdentifySettings) -> list[_Log]:
     return pieces
 
 
-def _slope(times: Array, values: Array) -> Array:
+def _slope(times: Floats, values: Floats) -> Floats:
     """The slope at every row: of the straight line through its neighbours."""
     before, after = np.maximum(np.arange(len(times)) - 1, 0), np.minimum(np.arange(len(times)) + 1, len(times) - 1)
     return np.asarray((values[after] - values[before]) / (times[after] - times[before]))
@@ -339,7 +337,7 @@ def _start(log: _Log, settings: IdentifySettings, table: RobotTable) -> Start:
     return Start(angles=angles, rates=rates, pose=pose if placed else None)
 
 
-def _held(start: Start, twin: Twin) -> Array:
+def _held(start: Start, twin: Twin) -> Floats:
     """What motors are told that the recording says nothing of: to hold their first angle, or to stand still."""
     table, scene = twin.table, twin.base
     rest = scene.start[table.angles[table.motor_joints]]

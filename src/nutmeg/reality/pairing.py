@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Indices
+
 _SAMPLES_AT_ONCE = 1 << 18
 """About 2 MB of numbers: larger pieces were slower, as they leave the cache."""
 
@@ -32,11 +34,11 @@ _SAMPLES_AT_ONCE = 1 << 18
 class Pairs:
     """Real and simulated series that are to be compared pair by pair."""
 
-    real: NDArray[np.float64]
+    real: Floats
     """`(..., T, channels)`."""
-    simulated: NDArray[np.float64]
+    simulated: Floats
     """`(..., T, channels)`."""
-    frames: NDArray[np.intp]
+    frames: Indices
     """How many frames count in each simulation, `shape`: until the fall, or all `T`."""
     shape: tuple[int, ...]
     """Of the result: the broadcast leading axes."""
@@ -80,7 +82,7 @@ class Pairs:
         """Whether any simulation ends before the last frame."""
         return bool((self.frames < self.rows).any())
 
-    def pieces(self) -> Iterator[tuple[NDArray[np.intp], ...]]:
+    def pieces(self) -> Iterator[tuple[Indices, ...]]:
         """Indices into `shape`, some pairs at a time."""
         count = math.prod(self.shape)
         step = max(1, _SAMPLES_AT_ONCE // max(1, self.rows * self.channels))
@@ -88,13 +90,13 @@ class Pairs:
             flat = np.arange(start, min(start + step, count))
             yield np.unravel_index(flat, self.shape) if self.shape else (flat,)
 
-    def take(self, array: NDArray[Any], index: tuple[NDArray[np.intp], ...], tail: int = 2) -> NDArray[Any]:
+    def take(self, array: NDArray[Any], index: tuple[Indices, ...], tail: int = 2) -> NDArray[Any]:
         """The pairs of a piece, `(n, *tail axes)`; `(1, ...)` where all pairs share one. `tail` axes stay whole."""
         if array.ndim == tail:
             return array[np.newaxis]
         return np.broadcast_to(array, self.shape + array.shape[array.ndim - tail :])[index]
 
-    def running(self, index: tuple[NDArray[np.intp], ...]) -> NDArray[np.bool_]:
+    def running(self, index: tuple[Indices, ...]) -> Bools:
         """Which frames come before the end of the simulation, `(n, T, 1)`."""
         ends = self.frames.reshape(-1) if not self.shape else self.frames[index]
         return (np.arange(self.rows) < ends[:, np.newaxis])[..., np.newaxis]
@@ -105,7 +107,7 @@ def name_of(column: int, columns: Sequence[str]) -> str:
     return repr(columns[column]) if columns else f"number {column}"
 
 
-def check_measured(real: NDArray[np.float64], columns: Sequence[str] = ()) -> None:
+def check_measured(real: Floats, columns: Sequence[str] = ()) -> None:
     """Refuses a real channel in which nothing was measured."""
     nothing = np.isnan(real).all(axis=-2).reshape(-1, real.shape[-1]).any(axis=0)
     if nothing.any():
@@ -115,7 +117,7 @@ def check_measured(real: NDArray[np.float64], columns: Sequence[str] = ()) -> No
         )
 
 
-def check_comparable(samples: NDArray[np.intp], columns: Sequence[str] = ()) -> None:
+def check_comparable(samples: Indices, columns: Sequence[str] = ()) -> None:
     """Refuses pairs without a frame that both sides have; `samples` is `(..., channels)`."""
     if samples.size and not samples.min():
         *pair, column = (int(i) for i in np.argwhere(samples == 0)[0])
@@ -126,7 +128,7 @@ def check_comparable(samples: NDArray[np.intp], columns: Sequence[str] = ()) -> 
         )
 
 
-def _series(values: ArrayLike, side: str) -> NDArray[np.float64]:
+def _series(values: ArrayLike, side: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim < 2 or 0 in array.shape[-2:]:
         raise UsageError(
@@ -136,6 +138,6 @@ def _series(values: ArrayLike, side: str) -> NDArray[np.float64]:
     return array
 
 
-def _lead(ours: NDArray[np.float64], theirs: NDArray[np.float64], frames: ArrayLike | None) -> tuple[int, ...]:
+def _lead(ours: Floats, theirs: Floats, frames: ArrayLike | None) -> tuple[int, ...]:
     """The broadcast leading axes."""
     return np.broadcast_shapes(ours.shape[:-2], theirs.shape[:-2], () if frames is None else np.asarray(frames).shape)

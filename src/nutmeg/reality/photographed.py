@@ -40,13 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.adjustment import Adjustment
     from nutmeg.body.lights import Light
     from nutmeg.body.scene import Scene
     from nutmeg.reality.twin import Twin
-    from nutmeg.search.space import Floats
 
 COLOURS = ("red", "green", "blue")
 COLUMNS = tuple(f"{kind}.{colour}" for kind in ("picture", "noise") for colour in COLOURS)
@@ -85,12 +83,12 @@ class Place:
 class Drawing(NamedTuple):
     """The views of a place as a pinhole sees them."""
 
-    pictures: NDArray[np.uint8]
+    pictures: Bytes
     """(views, height, width, 3), larger than the camera's."""
-    velocities: NDArray[np.float64]
+    velocities: Floats
     """Of the turning camera in its own frame, (views, 3) [rad/s]."""
 
-    def middle(self, size: tuple[int, int]) -> NDArray[np.uint8]:
+    def middle(self, size: tuple[int, int]) -> Bytes:
         """The part (views, *size, 3) in the middle that a pinhole of the same focal length and less width sees."""
         height, width = self.pictures.shape[1:3]
         top, left = (height - size[1]) // 2, (width - size[0]) // 2
@@ -164,7 +162,7 @@ def taken(
     *,
     effects: tuple[str, ...],
     seed: int = SEED,
-) -> list[NDArray[np.uint8]]:
+) -> list[Bytes]:
     """The pictures that a camera takes of each view, (count, height, width, 3) each."""
     scene = _scene(place, body)
     fov = math.radians(float(scene.model.camera(place.camera).fovy[0]))
@@ -180,7 +178,7 @@ def taken(
     return out
 
 
-def blocks(pictures: NDArray[np.uint8], size: int) -> Floats:
+def blocks(pictures: Bytes, size: int) -> Floats:
     """Means and deviations of blocks of pictures of the same (count, height, width, 3), as rows (blocks, columns)."""
     count = len(pictures)
     height, width = (length // size * size for length in pictures.shape[1:3])
@@ -229,7 +227,7 @@ def lights_of(name: str, folder: Path) -> tuple[Light, ...] | None:
     return load_lights(name if name in lighting_names() else folder / name).light
 
 
-def state(scene: Scene, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def state(scene: Scene, view: View) -> tuple[Floats, Floats]:
     """Generalised positions and velocities of a view."""
     qpos, qvel, table = scene.start.copy(), np.zeros(scene.model.nv), scene.robot(ROBOT)
     if table.root >= 0:

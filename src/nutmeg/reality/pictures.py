@@ -42,7 +42,7 @@ from nutmeg.settings import line_of, read
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 FILE = "pictures.toml"
 FORMAT = 1
@@ -132,13 +132,13 @@ def holds_pictures(path: Path) -> bool:
     return path.is_dir() and path.suffix != ".nutmeg"
 
 
-def read_pictures(folder: Path) -> tuple[PicturesFile, list[NDArray[np.uint8]]]:
+def read_pictures(folder: Path) -> tuple[PicturesFile, list[Bytes]]:
     """What a folder tells of its pictures, and those of each view, (pictures, height, width, 3), all of one size."""
     path = folder / FILE
     if not path.exists():
         raise FileError(folder, f"is a folder without {FILE}, so it is no recording of a camera.")
     told = read(path, PicturesFile)
-    images: list[NDArray[np.uint8]] = []
+    images: list[Bytes] = []
     sizes: dict[tuple[int, ...], str] = {}
     for number, view in enumerate(told.view):
         where = f"view[{number}].files"
@@ -151,7 +151,7 @@ def read_pictures(folder: Path) -> tuple[PicturesFile, list[NDArray[np.uint8]]]:
     return told, images
 
 
-def write_pictures(folder: Path, told: PicturesFile, images: Sequence[NDArray[np.uint8]]) -> None:
+def write_pictures(folder: Path, told: PicturesFile, images: Sequence[Bytes]) -> None:
     """Writes a folder that `read_pictures` reads; images are (pictures, height, width, 3) for each view."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def write_pictures(folder: Path, told: PicturesFile, images: Sequence[NDArray[np
         raise FileError(folder, f"cannot be written: {error.strerror}.") from None
 
 
-def _picture(folder: Path, name: str, line: int | None) -> NDArray[np.uint8]:
+def _picture(folder: Path, name: str, line: int | None) -> Bytes:
     path = folder / name
     try:
         return decoded(path.read_bytes())

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nutmeg.search.space import Floats, Space
+from nutmeg.base.arrays import Floats
+from nutmeg.search.space import Space
 
 AT_THE_END = 0.02
 """Part of the range within which a number counts as at its end."""

@@ -19,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 COLOURS = {0: "grey", 2: "RGB", 3: "a palette", 4: "grey with transparency", 6: "RGB with transparency"}
@@ -28,7 +28,7 @@ MOST = 8192
 """Pixels on a side of the largest picture that is read."""
 
 
-def encoded(picture: NDArray[np.uint8]) -> bytes:
+def encoded(picture: Bytes) -> bytes:
     """A picture (height, width, 3) as the bytes of a PNG file."""
     height, width = picture.shape[:2]
     differences = np.diff(picture, axis=0, prepend=np.zeros((1, width, 3), np.uint8))  # filter 2: what is above
@@ -38,7 +38,7 @@ def encoded(picture: NDArray[np.uint8]) -> bytes:
     return SIGNATURE + b"".join(_chunk(name, content) for name, content in parts)
 
 
-def decoded(data: bytes) -> NDArray[np.uint8]:
+def decoded(data: bytes) -> Bytes:
     """The picture (height, width, 3) in the bytes of a PNG file."""
     if not data.startswith(SIGNATURE):
         raise ValueError("it is no PNG file")
@@ -83,7 +83,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     raise ValueError("it ends too early")
 
 
-def _unfiltered(rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
+def _unfiltered(rows: Bytes, width: int) -> Bytes:
     """Pixels (height, width, 3) from filtered rows, each begun by the number of its filter."""
     out = np.zeros((len(rows) + 1, width, 3), np.uint8)  # the row above the first is black
     for number, row in enumerate(rows, 1):
@@ -102,7 +102,7 @@ def _unfiltered(rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
     return out[1:]
 
 
-def _guessed(coded: NDArray[np.uint8], above: NDArray[np.uint8], *, average: bool) -> NDArray[np.uint8]:
+def _guessed(coded: Bytes, above: Bytes, *, average: bool) -> Bytes:
     """A row of the filters that need each pixel's left neighbour: the mean with what is above, or Paeth's choice."""
     out = [0, 0, 0]  # the pixel left of the first is black
     up = [0, 0, 0, *above.ravel().tolist()]

@@ -21,8 +21,7 @@ from nutmeg.reality.behaviour import Behaviour
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.recording import Recording
 
 
@@ -81,8 +80,8 @@ def read_behaviours(
 
 
 def _at_times(
-    recording: Recording, columns: tuple[str, ...], times: NDArray[np.float64], alignment: Alignment
-) -> tuple[NDArray[np.float64], int]:
+    recording: Recording, columns: tuple[str, ...], times: Floats, alignment: Alignment
+) -> tuple[Floats, int]:
     """The columns of a simulated recording at real times `(T, columns)`, and how many of these come before its end."""
     if not len(recording):
         raise RecordingError(f"{recording.path}: has no rows, so there is nothing to compare.")
@@ -105,7 +104,7 @@ def columns_of(recording: Recording) -> dict[str, str]:
     return {column: channel.name for channel in recording.channels.values() for column in channel.columns}
 
 
-def _read(recording: Recording, columns: tuple[str, ...]) -> NDArray[np.float64]:
+def _read(recording: Recording, columns: tuple[str, ...]) -> Floats:
     """Some columns side by side, `(rows, columns)`."""
     owner = columns_of(recording)
     values = {name: recording.read(name) for name in dict.fromkeys(owner[column] for column in columns)}

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.twin import Twin
-    from nutmeg.search.space import Floats
 
 Recorded = Measured | Photographed
 """Something that was seen of the real robot: what it did, or what its camera saw."""

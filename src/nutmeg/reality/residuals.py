@@ -26,13 +26,12 @@ from nutmeg.reality.behaviour import Matched, column_weights, match
 from nutmeg.reality.series_error import real_scales
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.distance import DistanceSettings
 
 
-def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[NDArray[np.float64]]:
+def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[Floats]:
     """The residuals of N simulations in one trial: `(N, T)` for each channel of weight, of each term.
 
     They are nan where a value is missing and from the end of a simulation on.
@@ -58,7 +57,7 @@ def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Beha
     return list(np.moveaxis(difference.reshape(-1, *difference.shape[-2:]), -1, 0))
 
 
-def _factors(settings: DistanceSettings, seen: Matched, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _factors(settings: DistanceSettings, seen: Matched, weights: Floats) -> Floats:
     """What differences of each channel are multiplied by, `(channels,)`."""
     rows = float(seen.real.shape[-2])
     if settings.kind == "joint_error":  # seed 001, eq. 2

@@ -27,11 +27,11 @@ from nutmeg.errors import SimulationError, UsageError
 from nutmeg.reality.behaviour import column_weights
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.trial import Trial
     from nutmeg.reality.twin import Twin
     from nutmeg.reality.watching import Watch
-    from nutmeg.search.space import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,20 +23,22 @@ from nutmeg.reality.pairing import Pairs, check_comparable, check_measured, name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats, Indices
 
 
 @dataclass(frozen=True)
 class SeriesErrors:
     """Errors of simulated series, `(..., channels)` each."""
 
-    rms: NDArray[np.float64]
+    rms: Floats
     """Root of the mean square difference."""
-    mean_absolute: NDArray[np.float64]
+    mean_absolute: Floats
     """Mean absolute difference."""
-    samples: NDArray[np.intp]
+    samples: Indices
     """How many frames were compared."""
-    missing: NDArray[np.intp]
+    missing: Indices
     """How many frames before the end could not be, as a value is missing."""
 
 
@@ -87,9 +89,7 @@ def series_errors(
     return SeriesErrors(np.sqrt(rms), mean, samples, pairs.frames[..., np.newaxis] - samples)
 
 
-def real_scales(
-    real: ArrayLike, scale: Literal["none", "deviation", "range"], columns: Sequence[str] = ()
-) -> NDArray[np.float64]:
+def real_scales(real: ArrayLike, scale: Literal["none", "deviation", "range"], columns: Sequence[str] = ()) -> Floats:
     """What to divide the errors of each channel by, `(..., channels)`: 1, or how much the real series moves."""
     values = np.asarray(real, dtype=np.float64)
     if scale == "none":

@@ -17,8 +17,7 @@ import numpy as np
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.adjustment import Adjustment
     from nutmeg.engine.start import Start
 
@@ -31,11 +30,11 @@ class Trial:
     """For reports and errors; unique among the trials of a run."""
     period: float
     """Time between two rows of commands [s]; a whole number of physics steps."""
-    commands: NDArray[np.float64]
+    commands: Floats
     """What the motors are told in each period, (T, motors) [rad, or rad/s for velocity drives]."""
     start: Start | None = None
     """Where the robot is at row 0; without it, in its pose, at rest."""
-    powered: NDArray[np.bool_] | None = None
+    powered: Bools | None = None
     """Whether the motors are fed, (T,); without it they are."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""

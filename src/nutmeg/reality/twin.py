@@ -38,13 +38,13 @@ from nutmeg.search.space import Dimension, Space
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.body.scene import Scene
     from nutmeg.body.tables import RobotTable
     from nutmeg.reality.trial import Trial
 
-    Array = NDArray[np.float64]
 
 ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
@@ -175,7 +175,7 @@ class Twin:
 
     def _simulate(
         self,
-        rows: Array,
+        rows: Floats,
         trials: Sequence[Trial],
         group: list[int],
         observe: Sequence[str],
@@ -204,7 +204,7 @@ class Twin:
                     _copy_world(done, world, out[job.index], job.number)
         return out
 
-    def _scenes(self, rows: Array, trial: Trial, *, fields: bool) -> list[Scene | None]:
+    def _scenes(self, rows: Floats, trial: Trial, *, fields: bool) -> list[Scene | None]:
         """The scene of each candidate in a trial; None where there can be none."""
         if fields:
             return [_scene(self.settings, _ordered((*self.settings.adjustments, *trial.conditions)))] * len(rows)
@@ -217,7 +217,7 @@ class Twin:
         return out
 
     def _adjustments(
-        self, candidate: Array, conditions: tuple[Adjustment, ...], period: float
+        self, candidate: Floats, conditions: tuple[Adjustment, ...], period: float
     ) -> tuple[Adjustment, ...]:
         """All adjustments of a candidate in a trial, in the order in which they are made."""
         every = _ordered((*self.settings.adjustments, *conditions, *self.adjustments(candidate)))
@@ -229,7 +229,7 @@ class Twin:
         return every
 
     def _roll_out(
-        self, worlds: Worlds, rows: Array, jobs: list[_Job], observe: Sequence[str], fallen: float | None
+        self, worlds: Worlds, rows: Floats, jobs: list[_Job], observe: Sequence[str], fallen: float | None
     ) -> Rollout:
         """Runs a batch that has a world for each job."""
         trials = [job.trial for job in jobs]
@@ -248,7 +248,7 @@ class Twin:
             rows=np.array([len(trial) for trial in trials]),
         )
 
-    def _worlds(self, rows: Array, jobs: list[_Job], *, fields: bool) -> tuple[list[_Job], Worlds | None]:
+    def _worlds(self, rows: Floats, jobs: list[_Job], *, fields: bool) -> tuple[list[_Job], Worlds | None]:
         """A world for each job that is possible."""
         scenes = [job.scene for job in jobs]
         if not fields:
@@ -265,7 +265,7 @@ class Twin:
             return self._worlds(rows, possible, fields=True) if possible else ([], None)
         return jobs, worlds
 
-    def _set(self, worlds: Worlds, values: Array) -> None:
+    def _set(self, worlds: Worlds, values: Floats) -> None:
         """Sets parameters in running worlds, (N, k)."""
         set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
         # As in a scene that is built: plain values first, and the joints' own numbers last.
@@ -273,7 +273,7 @@ class Twin:
             if not target.startswith(UNFELT):
                 worlds.vary.set(ROBOT, target, values[:, column], relative=one.relative)
 
-    def _delay(self, candidate: Array, trial: Trial) -> float:
+    def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
         return next((a.value for a in reversed(every) if a.target == DELAY), 0.0)
 
@@ -337,12 +337,12 @@ def _alike(trials: Sequence[Trial], in_fields: Mapping[tuple[Adjustment, ...], b
     return list(groups.values())
 
 
-def _longer(commands: Array, rows: int) -> Array:
+def _longer(commands: Floats, rows: int) -> Floats:
     """Commands filled up to a number of rows; what is added is never given."""
     return np.concatenate([commands, np.repeat(commands[-1:], rows - len(commands), axis=0)])
 
 
-def _powered(trial: Trial, rows: int) -> NDArray[np.bool_]:
+def _powered(trial: Trial, rows: int) -> Bools:
     out = np.ones(rows, dtype=bool)
     if trial.powered is not None:
         out[: len(trial)] = trial.powered

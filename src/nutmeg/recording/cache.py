@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.recording.archive import Store
     from nutmeg.recording.channels import Channel, Layout
 
@@ -36,13 +37,13 @@ class Growing:
         return self._rows
 
     @property
-    def view(self) -> NDArray[np.float64]:
+    def view(self) -> Floats:
         """The rows so far, read-only."""
         view = self._room[: self._rows]
         view.flags.writeable = False
         return view
 
-    def append(self, rows: NDArray[np.float64]) -> None:
+    def append(self, rows: Floats) -> None:
         """Add rows at the end."""
         end = self._rows + len(rows)
         if end > len(self._room):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 _NAME = re.compile(r"[A-Za-z0-9_\-./]+")
 _EXACT_STEPS = 2.0**24  # whole numbers up to here are exact in float32
@@ -102,7 +102,7 @@ class Layout:
         self._per_step = 1.0 / self._step
         self._any, self._all = bool(self._coarse.any()), bool(self._coarse.all())
 
-    def round_in_place(self, values: NDArray[np.float64]) -> None:
+    def round_in_place(self, values: Floats) -> None:
         """Rounds `(..., width)` values to what will be stored; refuses those too large for float32."""
         if not self._any:
             return
@@ -114,7 +114,7 @@ class Layout:
         np.multiply(values, self._step, out=values)
         np.add(values, 0.0, out=values, where=where)  # -0.0 becomes 0.0, which compresses better
 
-    def _refuse_too_large(self, values: NDArray[np.float64]) -> None:
+    def _refuse_too_large(self, values: Floats) -> None:
         """Infinite values may pass; finite ones beyond the limit are an error that names the component."""
         rows = values.reshape(-1, self.width)
         bad = np.argwhere((np.abs(rows) > self._limits) & np.isfinite(rows))

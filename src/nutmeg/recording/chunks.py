@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.recording.channels import Channel, Layout
 
 TIME = "time"
@@ -54,7 +55,7 @@ def is_chunk_name(name: str) -> bool:
     return bool(_SERIES.fullmatch(name) or _TAIL.fullmatch(name))
 
 
-def encode(layout: Layout, rows: NDArray[np.float64]) -> pa.Buffer:
+def encode(layout: Layout, rows: Floats) -> pa.Buffer:
     """Rows `(n, 1 + width)`, time first and rounded already, as the bytes of a Parquet file."""
     names = [TIME, *layout.columns]
     arrays = _columns(rows[:, :1], np.float64)
@@ -77,13 +78,13 @@ def encode(layout: Layout, rows: NDArray[np.float64]) -> pa.Buffer:
     return sink.getvalue()
 
 
-def _columns(block: NDArray[np.float64], kind: type[np.floating]) -> list[pa.Array[Any]]:
+def _columns(block: Floats, kind: type[np.floating]) -> list[pa.Array[Any]]:
     """The columns of `(n, labels)` numbers, all in one piece of memory."""
     columns = np.ascontiguousarray(block.astype(kind).T)
     return [pa.array(column) for column in columns]
 
 
-def decode_times(data: bytes, columns: Sequence[str]) -> NDArray[np.float64]:
+def decode_times(data: bytes, columns: Sequence[str]) -> Floats:
     """The times `(n,)` of a chunk; a ValueError if it has other columns than these."""
     file = _open(data)
     if file.schema.names != [TIME, *columns]:

@@ -19,15 +19,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.recording.manifest import Manifest
 
 
 def content_hash(
     manifest: Manifest,
     scene_xml: str | None,
-    blocks: Iterable[NDArray[np.float64]],
+    blocks: Iterable[Floats],
     events: Sequence[dict[str, Any]],
 ) -> str:
     """The hash, in hexadecimal; `blocks` are all rows in order, `(n, 1 + width)` each, cut anywhere."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
+
 
 class _Chunk(NamedTuple):
     """A sealed chunk and the rows it holds: `start` to `stop`, without `stop`."""
@@ -86,7 +88,7 @@ class Recording:
         return self.manifest.finished
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> Floats:
         """The times of all rows in s, `(rows,)`; not to be written to."""
         return self._times.view[:, 0]
 
@@ -104,7 +106,7 @@ class Recording:
             raise RecordingError(f"{self.path}: has no rows yet.")
         return max(int(np.searchsorted(self.times, time, side="right")) - 1, 0)
 
-    def read(self, channel: str, start: int = 0, stop: int | None = None) -> NDArray[np.float64]:
+    def read(self, channel: str, start: int = 0, stop: int | None = None) -> Floats:
         """The values `(rows, labels)` of one channel; `start` and `stop` as in slices."""
         if channel not in self.channels:
             raise UnknownNameError("channel", channel, self.channels, where=str(self.path))
@@ -113,7 +115,7 @@ class Recording:
         self._fill(values, [self.channels[channel]], start, stop)
         return values
 
-    def rows(self, start: int = 0, stop: int | None = None) -> NDArray[np.float64]:
+    def rows(self, start: int = 0, stop: int | None = None) -> Floats:
         """The values `(rows, width)` of all channels in declared order; `start` and `stop` as in slices."""
         start, stop, _ = slice(start, stop).indices(len(self))
         values = np.empty((max(stop - start, 0), self._layout.width))
@@ -232,7 +234,7 @@ class Recording:
         self._tail.append(rows)
         self._times.append(rows[:, :1])
 
-    def _fill(self, out: NDArray[np.float64], channels: list[Channel], start: int, stop: int) -> None:
+    def _fill(self, out: Floats, channels: list[Channel], start: int, stop: int) -> None:
         """Copy rows `start` to `stop` of some channels, side by side, into `out`."""
         for chunk in self._overlapping(start, stop):
             first, last = max(start, chunk.start), min(stop, chunk.stop)
@@ -253,14 +255,14 @@ class Recording:
     def _when(self, chunk: _Chunk) -> str:
         return f"t={self.times[chunk.start]:g} s to t={self.times[chunk.stop - 1]:g} s"
 
-    def _blocks(self) -> Iterator[NDArray[np.float64]]:
+    def _blocks(self) -> Iterator[Floats]:
         """All rows, time first, a chunk at a time: `(rows, 1 + width)`."""
         edges = [(chunk.start, chunk.stop) for chunk in self._chunks]
         for start, stop in [*edges, (len(self) - len(self._tail), len(self))]:
             yield np.concatenate([self.times[start:stop, np.newaxis], self.rows(start, stop)], axis=1)
 
 
-def _place(out: NDArray[np.float64], pieces: list[NDArray[np.floating]]) -> None:
+def _place(out: Floats, pieces: list[NDArray[np.floating]]) -> None:
     """Write arrays `(rows, n)` side by side into `out`; numbers stored as float32 become float64."""
     column = 0
     for piece in pieces:

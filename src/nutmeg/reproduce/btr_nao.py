@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.curvature import Curvature
     from nutmeg.reality.identifiability import Identifiability
     from nutmeg.search import Searcher
     from nutmeg.search.run import SearchResult
-    from nutmeg.search.space import Floats
 
 PAPER = {"samples": 4024, "joints": 22, "period": 0.055, "steps": 7, "masses": 8, "range": 0.5, "population": 20}
 """Of the paper, which draws its results (figures 5 to 7) but prints no numbers of them."""

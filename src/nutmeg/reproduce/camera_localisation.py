@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.body.field import load_field
 from nutmeg.match.behaviour.eyes import load_eyes
 from nutmeg.match.perception import CameraSenses
@@ -32,11 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.reproduce.camera_walk import Frame
 
-    Floats = NDArray[np.float64]
 
 WANTED, WANTED_TURN = 0.3, math.radians(10.0)
 """Median errors must be below these, m and rad."""
@@ -122,7 +121,7 @@ class _Believer:
         pose = self.senses.pose
         return np.array([pose.x, pose.y, pose.heading, pose.spread, pose.heading_spread])
 
-    def _noisy(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _noisy(self, image: Bytes) -> Bytes:
         if not self._noise:
             return image
         noise = self._noise * self._rng.standard_normal(image.shape, np.float32)
@@ -195,7 +194,7 @@ def _in_body(pose: Floats, spot: Floats) -> tuple[float, float]:
 def _difference(believed: Floats, truth: Floats) -> Floats:
     """(..., 3) with the turn between -pi and pi."""
     off = believed - truth
-    off[..., 2] = (off[..., 2] + math.pi) % (2 * math.pi) - math.pi
+    off[..., 2] = wrap_angle(off[..., 2])
     return off
 
 

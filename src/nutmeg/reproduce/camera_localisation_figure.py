@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from nutmeg.base.angles import wrap_angle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
     for name in reversed(COLOURS):
         believed, colour = recording.read(f"{name}.pose")[:, :3], COLOURS[name]
         off = believed - truth
-        degrees = np.degrees(np.abs((off[:, 2] + math.pi) % (2 * math.pi) - math.pi))
+        degrees = np.degrees(np.abs(wrap_angle(off[:, 2])))
         pitch.plot(believed[:, 0], believed[:, 1], color=colour, linewidth=1.0, label=NAMES[name])
         place.semilogy(times, np.maximum(np.hypot(off[:, 0], off[:, 1]), 1e-3), color=colour, linewidth=0.8)
         turn.semilogy(times, np.maximum(degrees, 1e-2), color=colour, linewidth=0.8)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.match.behaviour.camera_geometry import WHICH
@@ -29,7 +30,7 @@ from nutmeg.match.behaviour.world import BehaviourWorld
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes, Floats
 
 FIELD = "spl2011"
 WALKER = 0
@@ -58,16 +59,16 @@ class Frame:
 
     time: float
     """s."""
-    images: dict[str, NDArray[np.uint8]]
+    images: dict[str, Bytes]
     """(240, 320, 3) of each camera."""
     head: tuple[float, float]
     """Yaw and pitch, rad."""
     odometry: tuple[float, float, float]
     """Ahead, left, m, turned left, rad, as the robot believes."""
-    pose: NDArray[np.float64]
+    pose: Floats
     """(3,) the truth: x, y, m, heading, rad."""
     upright: bool
-    ball: NDArray[np.float64]
+    ball: Floats
     """(2,) the truth, m."""
 
 
@@ -109,7 +110,7 @@ class CameraWalk:
         if math.dist((x, y), goal) < NEAR:
             self._next = (self._next + 1) % len(CORNERS)
             goal = CORNERS[self._next]
-        turn = math.remainder(math.atan2(goal[1] - y, goal[0] - x) - heading, 2 * math.pi)
+        turn = wrap_angle_exactly(math.atan2(goal[1] - y, goal[0] - x) - heading)
         lying = state.posture[0, WALKER] == Posture.LYING
         orders.legs[0, WALKER] = Legs.GET_UP if lying else Legs.WALK
         orders.wish[0, WALKER] = 0.2 * max(0.0, math.cos(turn)) ** 2, 0.0, 1.5 * turn

@@ -25,12 +25,11 @@ from nutmeg.reality.residuals import residual_series
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.reality.trial import Trial
     from nutmeg.reality.twin import Twin
     from nutmeg.search.evaluation import Function
-    from nutmeg.search.space import Floats, Space
+    from nutmeg.search.space import Space
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +127,6 @@ def hidden_values(space: Space, rng: np.random.Generator, reality: Path | None) 
     return space.array({**drawn, **given})
 
 
-def _behaviour(twin: Twin, angles: Floats, frames: NDArray[np.intp] | int) -> Behaviour:
+def _behaviour(twin: Twin, angles: Floats, frames: Indices | int) -> Behaviour:
     columns = tuple(f"angles.{joint}" for joint in twin.table.joints)
     return Behaviour(columns=columns, units=("rad",) * len(columns), series=angles, frames=frames)

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nutmeg.search.space import Floats
+    from nutmeg.base.arrays import Floats
+
 
 PAPER = {
     "parents": 10,

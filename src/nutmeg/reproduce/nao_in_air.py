@@ -36,11 +36,9 @@ from nutmeg.reproduce.hidden_fit import Disturbance
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.tables import RobotTable
 
-    Array = NDArray[np.float64]
 
 PERIOD, STEPS = 0.055, 7
 """Time between commands [s], and integration steps in between (section 4.2.1)."""
@@ -102,13 +100,13 @@ def walking_in_the_air(table: RobotTable, samples: int = 4024) -> Trial:
     return Trial(name="walking in the air", period=PERIOD, commands=commands)
 
 
-def _walk(table: RobotTable, settings: PreviewWalkSettings, rows: int) -> Array:
+def _walk(table: RobotTable, settings: PreviewWalkSettings, rows: int) -> Floats:
     """Commands of one walk, (rows, motors); what is out of reach is done as nearly as the legs can."""
     walk = PreviewWalk(table, settings, duration=rows * PERIOD, clip=True)
     return np.stack([walk.angles(row * PERIOD) for row in range(rows)])
 
 
-def _upper_body(settings: PreviewWalkSettings, rows: int) -> dict[str, Array]:
+def _upper_body(settings: PreviewWalkSettings, rows: int) -> dict[str, Floats]:
     """Commands of arms and head during a walk, (rows,) by motor; they start and end at rest."""
     time = np.arange(rows) * PERIOD
     share = np.clip(np.minimum(time, rows * PERIOD - time), 0, 1)

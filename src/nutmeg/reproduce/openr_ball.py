@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.errors import NutmegError
 from nutmeg.net.host_cameras_in_step import CamerasInStep
 from nutmeg.net.openr.ball_follower import BallFollower, follow_ball
@@ -101,7 +102,7 @@ def ball_start(rng: np.random.Generator) -> BallStart:
         distance, heading = rng.uniform(NEAREST, FARTHEST), rng.uniform(-math.pi, math.pi)
         ball = robot + distance * np.array([math.cos(way), math.sin(way)])
         if (np.abs(ball) <= INSIDE).all():
-            bearing = (way - heading + math.pi) % (2 * math.pi) - math.pi
+            bearing = wrap_angle(way - heading)
             return BallStart(
                 robot=(float(robot[0]), float(robot[1])),
                 heading=heading,

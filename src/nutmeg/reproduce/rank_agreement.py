@@ -14,14 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from nutmeg.base.arrays import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nutmeg.match.series import GameResult
 
-Floats = NDArray[np.float64]
 
 RESAMPLES = 1000
 LEVEL = 0.95

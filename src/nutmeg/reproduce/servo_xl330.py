@@ -43,11 +43,11 @@ from nutmeg.view.servo_fit_plots import Predicted, plot_predictions
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.chosen_files import Files
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.reality.replay_cost import ReplayCost
     from nutmeg.search.searcher import Searcher
-    from nutmeg.search.space import Floats
 
 CONFIGURATION = Path("examples") / "servo_xl330" / "identify.toml"
 SEEDS, QUICK_EVALUATIONS = 5, 48

@@ -15,30 +15,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.reality.columns import RATES, TURNS, turn_rates, turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.rollout import Rollout
     from nutmeg.reality.measured import Measured
     from nutmeg.reality.twin import Twin
 
-    Array = NDArray[np.float64]
 
 KINDS = ("joints", "gyro", "tilt", "place")
 UNITS = {"joints": "deg", "gyro": "deg/s", "tilt": "deg", "place": "m"}
 
 
-def errors(twin: Twin, candidates: Array, measured: Sequence[Measured]) -> Array:
+def errors(twin: Twin, candidates: Floats, measured: Sequence[Measured]) -> Floats:
     """How far the replays of n candidates are from M trials, (M, n, kinds), in the order and units of this module."""
     rollouts = twin.simulate(candidates, [one.trial for one in measured])
     return np.stack([_errors(one, rollout) for one, rollout in zip(measured, rollouts, strict=True)])
 
 
-def _errors(one: Measured, rollout: Rollout) -> Array:
+def _errors(one: Measured, rollout: Rollout) -> Floats:
     """(n, kinds); infinite for a replay that broke down."""
     real = {column: np.asarray(one.real.series)[:, i] for i, column in enumerate(one.real.columns)}
     joints = [j for j in rollout.joints if f"angles.{j}" in real]
@@ -47,7 +46,7 @@ def _errors(one: Measured, rollout: Rollout) -> Array:
     angles = rollout.angles[:, :, [rollout.joints.index(j) for j in joints]] - legs
     gyro = turn_rates(rollout.times, pose[..., 3:7]) - np.stack([real[f"torso.{rate}"] for rate in RATES], axis=-1)
     tilt = turns_of(pose[..., 3:7]) - np.stack([real[f"torso.{turn}"] for turn in TURNS], axis=-1)
-    tilt = (tilt + np.pi) % (2 * np.pi) - np.pi
+    tilt = wrap_angle(tilt)
     seen = np.isfinite(real["pose.x"])
     place = pose[:, seen, :2] - np.stack([real["pose.x"], real["pose.y"]], axis=-1)[seen]
     squares = (

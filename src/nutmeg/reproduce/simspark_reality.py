@@ -37,13 +37,11 @@ from nutmeg.view.identify_report import identify_report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify_settings import IdentifySettings
     from nutmeg.search.run import Generation
     from nutmeg.view.fit_report import FitReport
 
-    Array = NDArray[np.float64]
 
 EXAMPLE = Path("examples") / "simspark_walk"
 LOGS = {"walk": (("PlayOn",), 4.0), "kick": (("KickOff_Left",), 2.5)}
@@ -189,7 +187,7 @@ def _held_out(settings: IdentifySettings, effort: Effort, data: Path, twin: Twin
 
 
 def _rows(
-    settings: IdentifySettings, found: Array, measured: tuple[Measured, ...], threads: int
+    settings: IdentifySettings, found: Floats, measured: tuple[Measured, ...], threads: int
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Errors by row of the table, by `walk`, `kick` and `all`, by kind; means over what was found, (n, k)."""
     twin = Twin(settings.robot, settings.parameters, threads=threads)

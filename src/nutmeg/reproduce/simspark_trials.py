@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 CYCLE = 0.02
 """Of the server [s]."""
@@ -124,7 +123,7 @@ def _packed(data: bytes) -> bytes:
 def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list[str]:
     """The lines of one trial."""
 
-    def series(*columns: str) -> Array:
+    def series(*columns: str) -> Floats:
         return np.array([[float(row[c]) if row[c] else np.nan for c in columns] for row in rows])
 
     told = series(*(f"{joint.replace('j', 'e')}_cmd_rad_s" for joint in JOINTS)).clip(-FASTEST, FASTEST)
@@ -152,7 +151,7 @@ def _cell(form: str, value: float) -> str:
     return "" if np.isnan(value) else form.format(value + 0.0)
 
 
-def _added_up(gyro: Array) -> Array:
+def _added_up(gyro: Floats) -> Floats:
     """Quaternions (T, 4) of a torso that is upright in row 0, from its rates in its own frame, (T, 3) [rad/s]."""
     now = np.array([1.0, 0.0, 0.0, 0.0])
     out = [now.copy()]
@@ -162,7 +161,7 @@ def _added_up(gyro: Array) -> Array:
     return np.array(out)
 
 
-def _heading(told: Array, neck: Array, turned: Array) -> float:
+def _heading(told: Floats, neck: Floats, turned: Floats) -> float:
     """Where the torso was headed at first, from the head's headings (T,), neck angles (T, 2) and the turns since."""
     c, s = np.cos(neck), np.sin(neck)
     forward = np.stack([c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], s[:, 1]], axis=-1)  # of the head, seen from the torso
@@ -173,7 +172,7 @@ def _heading(told: Array, neck: Array, turned: Array) -> float:
     return float(np.angle(np.nanmean(since)))
 
 
-def _torso(heads: Array, heading: float, turned: Array) -> Array:
+def _torso(heads: Floats, heading: float, turned: Floats) -> Floats:
     """Places of the torso in the frame of its start, (T, 3); NaN where the head's place was not told."""
     first = int(np.flatnonzero(np.isfinite(heads[:, 0]))[0])
     c, s = np.cos(heading), np.sin(heading)
@@ -183,7 +182,7 @@ def _torso(heads: Array, heading: float, turned: Array) -> Array:
     return np.asarray(way - up + up[first] * [1, 1, 0])
 
 
-def _rotated(quaternion: Array, vector: Array) -> Array:
+def _rotated(quaternion: Floats, vector: Floats) -> Floats:
     out = np.zeros(3)
     mujoco.mju_rotVecQuat(out, vector, quaternion)
     return out
@@ -199,7 +198,7 @@ class _Heights:
         model = self.scene.model
         self.soles = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.endswith("Foot")]
 
-    def of(self, angles: Array) -> float:
+    def of(self, angles: Floats) -> float:
         """For joint angles in the order of `JOINTS` [rad]."""
         model, data, table = self.scene.model, self.data, self.table
         data.qpos[:] = self.scene.start

@@ -21,8 +21,8 @@ from nutmeg.errors import EnvironmentProblem
 from nutmeg.reality.distance import DistanceSettings
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.replay_cost import ReplayCost
-    from nutmeg.search.space import Floats
 
 DIFFERENCE = 1e-3
 """Step of finite differences, as a part of each range."""

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import FileError, UsageError
 from nutmeg.json_lines import append_all, parsed_lines, whole
 from nutmeg.runs import differences
 from nutmeg.search.evaluation import Failure
 from nutmeg.search.searcher import Searcher
-from nutmeg.search.space import Floats
 
 FILE = "search.jsonl"
 FORMAT = 1

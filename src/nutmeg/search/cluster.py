@@ -32,6 +32,7 @@ from urllib.parse import urlsplit
 
 from numpy.random import SeedSequence
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import EnvironmentProblem, FileError, UsageError
 from nutmeg.runs import versions
 from nutmeg.search.evaluation import (
@@ -49,7 +50,6 @@ from nutmeg.search.evaluation import (
 )
 from nutmeg.search.on_worker import SAME, Lacking, evaluate_there, keep
 from nutmeg.search.remote import Answer, lost, result_of, singly
-from nutmeg.search.space import Floats
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search.searcher import GenerationSearch
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 
 @dataclass(frozen=True, kw_only=True)

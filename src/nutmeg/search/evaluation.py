@@ -28,8 +28,8 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import SimulationError, UsageError
-from nutmeg.search.space import Floats
 
 Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
 """Values (n,) of candidates (n, k), with a generator for each."""

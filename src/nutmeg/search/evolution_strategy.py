@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search.searcher import GenerationSearch
-from nutmeg.search.space import Floats, Space, reflected
+from nutmeg.search.space import Space, reflected
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Ints
 
 Mixing = Literal["intermediate", "discrete", "none"]
 
@@ -75,10 +76,10 @@ class _Individuals:
     """A step size for each parameter, (n, k)."""
     values: Floats
     """What they are worth, (n,)."""
-    ages: NDArray[np.int64]
+    ages: Ints
     """For how many generations they have been parents, (n,)."""
 
-    def __getitem__(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _Individuals:
+    def __getitem__(self, rows: Ints | Bools) -> _Individuals:
         return _Individuals(self.points[rows], self.steps[rows], self.values[rows], self.ages[rows])
 
     def __add__(self, other: _Individuals) -> _Individuals:

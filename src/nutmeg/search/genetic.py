@@ -19,8 +19,9 @@ from typing import Literal
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.search.searcher import GenerationSearch
-from nutmeg.search.space import Floats, Space, reflected
+from nutmeg.search.space import Space, reflected
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, cast
 
 from numpy.random import SeedSequence
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import EnvironmentProblem
 from nutmeg.runs import versions
 from nutmeg.search.evaluation import Function
 from nutmeg.search.remote import Answer, answered
-from nutmeg.search.space import Floats
 
 if TYPE_CHECKING:
     from distributed import Worker

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, cast
 
 from numpy.random import SeedSequence
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import EnvironmentProblem, UsageError
 from nutmeg.search.evaluation import (
     EQUAL,
@@ -38,7 +39,6 @@ from nutmeg.search.evaluation import (
     pieces,
 )
 from nutmeg.search.remote import ATTEMPTS, answered, lost, result_of, singly
-from nutmeg.search.space import Floats
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 from numpy.random import SeedSequence
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
 from nutmeg.search.evaluation import Function, Piece, PieceResult, evaluate_piece
-from nutmeg.search.space import Floats
 
 ATTEMPTS = 2
 """How often a candidate whose process dies is tried."""

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
 from nutmeg.search.checkpoint import Checkpoint, Told, open_checkpoint, replay
 from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
 from nutmeg.search.searcher import Best, Searcher
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
     from pathlib import Path

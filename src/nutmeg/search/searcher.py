@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -26,17 +26,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nutmeg import settings
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.body.robot import Parameter
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.view.viewpoints import Viewpoint
 
 FAR = 400.0
@@ -54,7 +53,7 @@ def _add_sky(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
             _add_panel(scene, centre, half, colour, _glow(outward))
 
 
-def _glow(outward: NDArray[np.float64]) -> float:
+def _glow(outward: Floats) -> float:
     """The emission at which a wall that looks `outward` (2,) shows its own colour: what the lights leave to one."""
     sunlit = max(0.0, float(-outward @ _SUN[:2])) / float(np.linalg.norm(_SUN)) * SUN_DIFFUSE
     return max(0.0, 1.0 - HEAD_AMBIENT - SUN_AMBIENT - sunlit)

@@ -22,13 +22,11 @@ from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.recorded import RecordedMatch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.match.behaviour.sights import Seen
     from nutmeg.match.behaviour.state import MatchesState
     from nutmeg.recording import Recording
 
-    Floats = NDArray[np.float64]
 
 FARTHEST = 4.0
 """How far what the cameras see of the ground is drawn, m."""
@@ -52,7 +50,7 @@ class EyesView:
     """(n, 2, 2) lines on the ground around what its cameras show, m."""
     places: Floats
     """(k, 2) where it sees things, as seen from where it truly stands, m."""
-    colours: NDArray[np.uint8]
+    colours: Bytes
     """(k, 3) of these things."""
 
 
@@ -93,11 +91,11 @@ class BehaviourSight:
             lines.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
         return np.concatenate(lines)
 
-    def pictures(self, robot: str, row: int) -> NDArray[np.uint8]:
+    def pictures(self, robot: str, row: int) -> Bytes:
         """(2, height, width, 3) what both cameras of a robot show; `EnvironmentProblem` without a renderer."""
         if self._cameras is None:
             self._cameras = Cameras(self.match.eyes, self.match.field, self.match.ball)
-        drawn: NDArray[np.uint8] = self._cameras.draw(self.match.state(row), 0, [self.match.slot(robot, row)])[0]
+        drawn: Bytes = self._cameras.draw(self.match.state(row), 0, [self.match.slot(robot, row)])[0]
         return drawn
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ from nutmeg.view.shapes import geom_mesh
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 HIDDEN_GROUP = 3
 """Geoms of this group and above are for collisions only."""
@@ -105,7 +105,7 @@ def is_paint(model: Any, geom: int) -> bool:  # noqa: ANN401
     return bool(high[2] - low[2] <= PAINT_THICKNESS)
 
 
-def geom_bounds(model: Any, geom: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401
+def geom_bounds(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
     """Lowest and highest corner (3,) of a geom in the frame of its piece (the world, if it stands still)."""
     turn, place = _in_piece(model, geom)
     centre, half = np.asarray(model.geom_aabb[geom][:3]), np.asarray(model.geom_aabb[geom][3:])
@@ -113,9 +113,7 @@ def geom_bounds(model: Any, geom: int) -> tuple[NDArray[np.float64], NDArray[np.
     return middle - reach, middle + reach
 
 
-def local_poses(
-    tree: Sequence[Piece], positions: NDArray[np.float64], turns: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def local_poses(tree: Sequence[Piece], positions: Floats, turns: Floats) -> tuple[Floats, Floats]:
     """Poses of pieces in their parents, from the world poses of all bodies.
 
     Args:
@@ -152,7 +150,7 @@ def _part(model: Any, geom: int) -> Part:  # noqa: ANN401
     return Part(mesh=moved, finish=finish)
 
 
-def _in_piece(model: Any, geom: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ANN401
+def _in_piece(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
     """Rotation (3, 3) and position (3,) of a geom in the body it is drawn with."""
     turn, place = _matrix(model.geom_quat[geom]), np.array(model.geom_pos[geom])
     body = int(model.geom_bodyid[geom])
@@ -181,19 +179,19 @@ def _opacity(model: Any, geom: int) -> float:  # noqa: ANN401
     return geom_finish(model, geom).rgba[3]
 
 
-def _matrix(quaternion: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _matrix(quaternion: Any) -> Floats:  # noqa: ANN401
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, np.asarray(quaternion, dtype=np.float64))
     return matrix.reshape(3, 3)
 
 
-def _rotate(q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rotate(q: Floats, v: Floats) -> Floats:
     """Vectors (n, 3) turned by quaternions (n, 4)."""
     twice = 2.0 * np.cross(q[:, 1:], v)
     return v + q[:, :1] * twice + np.cross(q[:, 1:], twice)
 
 
-def _multiply(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def _multiply(a: Floats, b: Floats) -> Floats:
     """Products (n, 4) of quaternions (n, 4)."""
     w = a[:, :1] * b[:, :1] - np.sum(a[:, 1:] * b[:, 1:], axis=1, keepdims=True)
     v = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])

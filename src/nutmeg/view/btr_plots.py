@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr_record import BtrResult
     from nutmeg.reality.btr_settings import BtrSettings
     from nutmeg.search import SearchResult
-    from nutmeg.search.space import Floats
 
 NOTHING: Mapping[str, float] = {}
 

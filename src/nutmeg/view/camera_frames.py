@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes, Floats, Ints
 
-    Take = Callable[[NDArray[np.uint8]], None]
+    Take = Callable[[Bytes], None]
     """Called with one picture after the other."""
 
 COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
@@ -94,7 +94,7 @@ def write_cameras(
     return total
 
 
-def rows_at(times: NDArray[np.float64], rate: float) -> NDArray[np.int64]:
+def rows_at(times: Floats, rate: float) -> Ints:
     """Which rows to draw for so many pictures a second: the newest at each moment."""
     if not len(times):
         return np.zeros(0, np.int64)
@@ -125,7 +125,7 @@ class _Numbered:
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
 
-    def __call__(self, picture: NDArray[np.uint8]) -> None:
+    def __call__(self, picture: Bytes) -> None:
         path = self._folder / f"{self._count:06d}.png"
         try:
             with path.open("wb") as file:
@@ -135,7 +135,7 @@ class _Numbered:
         self._count += 1
 
 
-def _save(picture: NDArray[np.uint8], file: IO[Any]) -> None:
+def _save(picture: Bytes, file: IO[Any]) -> None:
     Image.fromarray(picture).save(file, format="PNG", compress_level=1)
 
 

@@ -28,8 +28,7 @@ from nutmeg.view.viewpoints import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 CALM = 0.12
 """Share of the way to its goal that a following camera goes per frame."""
@@ -44,7 +43,7 @@ class CameraOperator:
         self._pitch = pitch_bounds(model)
         self._kind, _, self._robot = name.partition(":")
         self._camera = ""
-        self._goal: NDArray[np.float64] | None = None
+        self._goal: Floats | None = None
         if self._kind == "eyes" and self._robot:
             cameras = robot_cameras(model, self._robot)
             if not cameras:

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 WIDTH = 320
 """Of a panel, pixels."""
@@ -32,14 +32,14 @@ _PAPER, _INK, _FRAME = (250, 250, 250), (30, 30, 30), (255, 210, 0)
 class Panel:
     """One picture of the sheet."""
 
-    picture: NDArray[np.uint8]
+    picture: Bytes
     """(height, width, 3)."""
     label: str
     note: str = ""
     """Said in grey behind the label."""
 
 
-def panels(shown: Sequence[Panel], *, around: tuple[float, float], columns: int = COLUMNS) -> NDArray[np.uint8]:
+def panels(shown: Sequence[Panel], *, around: tuple[float, float], columns: int = COLUMNS) -> Bytes:
     """A sheet (height, width, 3) of pictures of one size.
 
     Args:
@@ -63,7 +63,7 @@ def panels(shown: Sequence[Panel], *, around: tuple[float, float], columns: int 
     return np.asarray(sheet)
 
 
-def _with_piece(picture: NDArray[np.uint8], size: tuple[int, int], around: tuple[float, float]) -> Image.Image:
+def _with_piece(picture: Bytes, size: tuple[int, int], around: tuple[float, float]) -> Image.Image:
     """A picture at a size, with a piece of it enlarged in its upper right corner."""
     image = Image.fromarray(picture)
     small = image.resize(size, Image.Resampling.LANCZOS)

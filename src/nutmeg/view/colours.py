@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 _DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 
@@ -53,22 +53,22 @@ def geom_finish(model: Any, geom: int) -> Finish:  # noqa: ANN401
     return Finish(rgba=_four(colour), roughness=float(np.clip(1.0 - 0.75 * model.mat_shininess[material], 0.15, 1)))
 
 
-def mean_colour(model: Any, texture: int) -> NDArray[np.float64]:  # noqa: ANN401
+def mean_colour(model: Any, texture: int) -> Floats:  # noqa: ANN401
     """The mean colour (3,) of a texture."""
     channels = int(model.tex_nchannel[texture])
     start = int(model.tex_adr[texture])
     count = int(model.tex_height[texture]) * int(model.tex_width[texture]) * channels
     pixels = np.asarray(model.tex_data[start : start + count]).reshape(-1, channels)
     rgb = pixels[:, :3] if channels >= 3 else np.repeat(pixels[:, :1], 3, axis=1)
-    mean: NDArray[np.float64] = rgb.mean(axis=0) / 255.0
+    mean: Floats = rgb.mean(axis=0) / 255.0
     return mean
 
 
-def linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+def linear(srgb: Floats) -> Floats:
     """Light intensity of sRGB values (IEC 61966-2-1), elementwise."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
-def _four(rgba: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _four(rgba: Floats) -> tuple[float, float, float, float]:
     r, g, b, a = (float(np.clip(value, 0, 1)) for value in rgba)
     return r, g, b, a

@@ -22,8 +22,7 @@ from nutmeg.view.orders import Order
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.view.film import Film
     from nutmeg.view.orders import Drive
 
@@ -125,7 +124,7 @@ def measured(film: Film, robot: str, now: float) -> Triple:
     return body_speed(poses, float(film.times[stop] - film.times[start]))
 
 
-def body_speed(poses: NDArray[np.float64], seconds: float) -> Triple:
+def body_speed(poses: Floats, seconds: float) -> Triple:
     """Mean speeds of a body with poses (n, 7) that take `seconds`, in the frame half-way between first and last."""
     w, x, y, z = poses[:, 3:7].T
     yaw = np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))

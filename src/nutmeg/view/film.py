@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
+
 WINDOW = 400
 """Rows kept at once."""
 
@@ -49,7 +51,7 @@ class SceneRecording(Protocol):
         """The recorded scene as MJCF."""
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> Floats:
         """The time (rows,) of each row, seconds."""
 
     def read(self, channel: str, start: int, stop: int) -> NDArray[Any]:
@@ -71,8 +73,8 @@ class Film:
         labels = {name: channel.labels for name, channel in recording.channels.items()}
         self.posture = Posture(self.model, labels)
         self._start = self._stop = 0
-        self._window: NDArray[np.float64] = np.empty((0, self.model.nq))
-        self._times: NDArray[np.float64] = np.asarray(recording.times, dtype=np.float64)
+        self._window: Floats = np.empty((0, self.model.nq))
+        self._times: Floats = np.asarray(recording.times, dtype=np.float64)
 
     @classmethod
     def open(cls, path: Path) -> Film:
@@ -82,7 +84,7 @@ class Film:
         return cls(Recording.open(path), path.name)
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> Floats:
         """Times (rows,) of the rows known so far, seconds."""
         return self._times
 
@@ -112,7 +114,7 @@ class Film:
         """The last row not later than `time`; the first row for earlier times."""
         return max(int(np.searchsorted(self._times, time + 1e-9, side="right")) - 1, 0)
 
-    def qpos_at(self, time: float) -> NDArray[np.float64]:
+    def qpos_at(self, time: float) -> Floats:
         """Generalised positions (nq,) at a time, evenly between the two nearest rows."""
         if not len(self._times):
             return self.posture.rest.copy()
@@ -124,7 +126,7 @@ class Film:
         share = float(np.clip((time - self._times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
         return self.posture.between(here, self._row(row + 1), share)
 
-    def frames(self, fps: float, seconds: float | None = None) -> Iterator[tuple[float, NDArray[np.float64]]]:
+    def frames(self, fps: float, seconds: float | None = None) -> Iterator[tuple[float, Floats]]:
         """Moments `fps` times a second from the start, as (time since the start, qpos)."""
         for number in range(self.frame_count(fps, seconds)):
             moment = number / fps
@@ -137,10 +139,10 @@ class Film:
             length = min(length, seconds)
         return int(np.floor(length * fps + 1e-6)) + 1 if len(self._times) else 0
 
-    def _row(self, row: int) -> NDArray[np.float64]:
+    def _row(self, row: int) -> Floats:
         if not self._start <= row < self._stop:
             self._load(row)
-        values: NDArray[np.float64] = self._window[row - self._start]
+        values: Floats = self._window[row - self._start]
         return values
 
     def _load(self, row: int) -> None:

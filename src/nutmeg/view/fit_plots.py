@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
-from nutmeg.search.space import Floats
 from nutmeg.view.fit_report import share_of_range
 
 if TYPE_CHECKING:

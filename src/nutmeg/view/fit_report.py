@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import FileError, UsageError
 from nutmeg.runs import versions
-from nutmeg.search.space import Floats, Space
+from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
     from pathlib import Path

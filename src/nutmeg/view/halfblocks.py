@@ -10,10 +10,10 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 
-def half_blocks(image: NDArray[np.uint8], *, columns: int) -> Segments:
+def half_blocks(image: Bytes, *, columns: int) -> Segments:
     """The picture (height, width, 3), scaled to `columns` characters, for a Rich console."""
     rows = round(columns * image.shape[0] / image.shape[1] / 2) * 2
     small = np.asarray(Image.fromarray(image).resize((columns, rows), Image.Resampling.LANCZOS))
@@ -26,5 +26,5 @@ def half_blocks(image: NDArray[np.uint8], *, columns: int) -> Segments:
     return Segments(segments)
 
 
-def _hex(pixel: NDArray[np.uint8]) -> str:
+def _hex(pixel: Bytes) -> str:
     return f"#{pixel[0]:02x}{pixel[1]:02x}{pixel[2]:02x}"

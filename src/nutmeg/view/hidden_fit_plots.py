@@ -13,18 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.search.run import Generation
     from nutmeg.search.space import Space
 
-    Array = NDArray[np.float64]
 
 GREY, BLUE, RED, GREEN = "#8a8f98", "#1f6feb", "#d1242f", "#1a7f37"
 
 
 def plot_following(
-    path: Path, panels: Mapping[str, tuple[Array, Array, Array]], *, period: float, begin: float = 0.0
+    path: Path, panels: Mapping[str, tuple[Floats, Floats, Floats]], *, period: float, begin: float = 0.0
 ) -> None:
     """Writes series before (left) and after (right) a fit; with a scatter of simulated over measured angles in each.
 
@@ -59,7 +57,7 @@ def plot_following(
     _save(figure, path)
 
 
-def plot_parameters(path: Path, history: Sequence[Generation], space: Space, hidden: Array) -> None:
+def plot_parameters(path: Path, history: Sequence[Generation], space: Space, hidden: Floats) -> None:
     """Writes every candidate of every parameter over generations, and the hidden value as a line."""
     plt = _matplotlib()
     columns = 4
@@ -110,7 +108,7 @@ def plot_errors(path: Path, history: Sequence[Generation], *, label: str, logari
     _save(figure, path)
 
 
-def plot_falls(path: Path, curves: Mapping[str, Array], *, period: float) -> None:
+def plot_falls(path: Path, curves: Mapping[str, Floats], *, period: float) -> None:
     """Writes F of a simulation that ends earlier, over F of the one that lasts, for several exponents, (T,) each."""
     plt = _matplotlib()
     figure, panel = plt.subplots(figsize=(7, 4), constrained_layout=True)

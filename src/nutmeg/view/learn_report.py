@@ -18,10 +18,10 @@ from nutmeg.learning.course_run import CYCLE
 from nutmeg.view.fit_report import Chart, Cost, Curve, FitReport, Table, parameter_rows
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.course import Trajectory
     from nutmeg.learning.learn import LearnedWalk, WalkLearning
     from nutmeg.learning.measure import WalkMeasurement
-    from nutmeg.search.space import Floats
 
 PAPER = {
     "dynamic-rewards": (0.42, 0.53, 0.48),

@@ -15,8 +15,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     import viser
-    from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.view.film import Film
     from nutmeg.view.stage import Stage
 
@@ -61,7 +61,7 @@ class Lights:
                     node.color = colour
 
 
-def lamp_colour(group: str, values: NDArray[np.float64]) -> tuple[int, int, int]:
+def lamp_colour(group: str, values: Floats) -> tuple[int, int, int]:
     """The colour (sRGB) of a group's lamp from the brightness of its lights, 0 to 1."""
     if group in ("LEye", "REye") or len(values) == 3:
         parts = np.asarray(values).reshape(3, -1).mean(axis=1)

@@ -21,11 +21,9 @@ from nutmeg.match.rules import MOST_PLAYERS, load_rules
 from nutmeg.view.match_story import MatchStory, number_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.recording import Recording
 
-    Floats = NDArray[np.float64]
 
 PLACED_EVERY = 0.5
 """Ways are added up over places this far apart in time [s]: the sway of the torso is no way."""
@@ -181,7 +179,7 @@ def walked(times: Floats, places: Floats) -> float:
     return float(steps[steps <= FASTEST * np.diff(times)].sum())
 
 
-def _shots(times: Floats, ball: Floats, live: NDArray[np.bool_], owner: Floats, rules: str) -> list[tuple[float, int]]:
+def _shots(times: Floats, ball: Floats, live: Bools, owner: Floats, rules: str) -> list[tuple[float, int]]:
     """Times and teams of shots: by whoever touched the ball last, at the other goal."""
     pitch = load_rules(rules).pitch
     if len(ball) <= SPEED_OVER:
@@ -205,6 +203,6 @@ def _shots(times: Floats, ball: Floats, live: NDArray[np.bool_], owner: Floats, 
     return found
 
 
-def _share(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float:
+def _share(part: Bools, whole: Bools) -> float:
     count = int(np.count_nonzero(whole))
     return float(np.count_nonzero(part)) / count if count else 0.0

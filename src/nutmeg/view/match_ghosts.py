@@ -19,8 +19,7 @@ from nutmeg.view.match_story import COLOURS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.view.match_story import MatchStory
 
 CONE_REACH = 6.0
@@ -75,7 +74,7 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
     return nodes
 
 
-def rings(circles: Sequence[tuple[float, float, float]]) -> NDArray[np.float64]:
+def rings(circles: Sequence[tuple[float, float, float]]) -> Floats:
     """(n, 2, 3) the pieces of circles on the grass: x, y and radius of each, metres."""
     angle = np.linspace(0.0, math.tau, PARTS + 1)
     unit = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -86,12 +85,12 @@ def rings(circles: Sequence[tuple[float, float, float]]) -> NDArray[np.float64]:
     return found.reshape(-1, 2, 3)
 
 
-def on_grass(places: NDArray[np.float64]) -> NDArray[np.float64]:
+def on_grass(places: Floats) -> Floats:
     """(..., 3) places (..., 2) just above the ground."""
     return np.concatenate([places, np.full((*places.shape[:-1], 1), 2 * ABOVE_GRASS)], axis=-1)
 
 
-def _sector(half: float, reach: float, parts: int = 24) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _sector(half: float, reach: float, parts: int = 24) -> tuple[Floats, Ints]:
     """Corners and triangles of a flat sector about +x."""
     angle = np.linspace(-half, half, parts + 1)
     rim = np.stack([reach * np.cos(angle), reach * np.sin(angle), np.zeros(parts + 1)], axis=1)
@@ -100,7 +99,7 @@ def _sector(half: float, reach: float, parts: int = 24) -> tuple[NDArray[np.floa
     return np.concatenate([np.zeros((1, 3)), rim]), faces
 
 
-def _edge(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edge(corners: Floats) -> Floats:
     """(n, 2, 3) the lines around a sector with these corners, its tip first."""
     around = np.concatenate([corners, corners[:1]])
     return np.stack([around[:-1], around[1:]], axis=1)

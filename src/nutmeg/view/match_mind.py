@@ -27,8 +27,7 @@ from nutmeg.view.viewpoints import thing_position
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.view.behaviour_sight import BehaviourSight
     from nutmeg.view.match_sight import InView
     from nutmeg.view.match_story import MatchStory
@@ -52,7 +51,7 @@ class MindView:
         client: Any,  # noqa: ANN401
         stage: Stage,
         story: MatchStory,
-        landmarks: NDArray[np.float64],
+        landmarks: Floats,
         sight: BehaviourSight | None = None,
     ) -> None:
         self._client, self._stage, self._story, self._landmarks = client, stage, story, landmarks
@@ -124,7 +123,7 @@ class MindView:
             dots.points, dots.colors = on_grass(view.places).astype(np.float32), view.colours
         return view.words
 
-    def _draw_rings(self, own: dict[str, float], others: Mapping[str, NDArray[np.float64]]) -> None:
+    def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
         """How uncertain it is, where it says so: itself, the ball, and the others by how old the news of them are."""
         circles = []
         if "spread" in own:
@@ -144,7 +143,7 @@ class MindView:
     def _switch(self, *, on: bool) -> None:
         self._drawn = on
 
-    def _believed(self, row: int) -> tuple[dict[str, float], dict[str, NDArray[np.float64]]]:
+    def _believed(self, row: int) -> tuple[dict[str, float], dict[str, Floats]]:
         """What the player believes of itself and the ball, and of others (place, and age where it is recorded).
 
         Both are empty if it does not say.
@@ -161,7 +160,7 @@ class MindView:
         others.pop(robot, None)
         return (own if math.isfinite(own["x"]) else {}), others
 
-    def _place_ghosts(self, true: NDArray[np.float64], own: dict[str, float]) -> None:
+    def _place_ghosts(self, true: Floats, own: dict[str, float]) -> None:
         if not (own and self._drawn):
             for name in ("me", "ball", "errors"):
                 self._show(name, None)
@@ -178,7 +177,7 @@ class MindView:
         self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])
         self._show("errors", np.zeros(3))
 
-    def _show(self, name: str, place: NDArray[np.float64] | None, heading: float = 0.0) -> None:
+    def _show(self, name: str, place: Floats | None, heading: float = 0.0) -> None:
         """Move something to a place and a heading, or hide it."""
         node = self._nodes[name]
         node.visible = place is not None
@@ -188,7 +187,7 @@ class MindView:
 
     # ---- in words
 
-    def _describe(self, sees: str, true: NDArray[np.float64], own: dict[str, float], time: float) -> str:
+    def _describe(self, sees: str, true: Floats, own: dict[str, float], time: float) -> str:
         rows = [("sees", sees)]
         if own:
             off = math.hypot(own["x"] - true[0], own["y"] - true[1])

@@ -23,14 +23,14 @@ from nutmeg.view.viewpoints import thing_position
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class InView:
     """What lies in a player's view cone."""
 
-    eye: NDArray[np.float64]
+    eye: Floats
     """(3,) where its head is, metres."""
     heading: float
     """Where its head looks, 0 along x, radians."""
@@ -47,7 +47,7 @@ def sight_of(
     data: Any,  # noqa: ANN401
     robot: str,
     robots: Sequence[str],
-    landmarks: NDArray[np.float64],
+    landmarks: Floats,
 ) -> InView | None:
     """What a robot has in view.
 
@@ -78,13 +78,13 @@ def sight_of(
     )
 
 
-def in_cone(eye: NDArray[np.float64], turn: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+def in_cone(eye: Floats, turn: Floats, points: Floats) -> Bools:
     """(n,) which points (n, 3) lie in the cone of a head at `eye` (3,) whose axes are the columns of `turn` (3, 3)."""
     ways = (points - eye) @ turn
     distance = np.linalg.norm(ways, axis=1)
     across = np.degrees(np.arctan2(ways[:, 1], ways[:, 0]))
     up = np.degrees(np.arcsin(np.clip(ways[:, 2] / np.maximum(distance, 1e-9), -1.0, 1.0)))
-    inside: NDArray[np.bool_] = (distance >= NEAREST) & (np.abs(across) <= OPENING / 2) & (np.abs(up) <= OPENING / 2)
+    inside: Bools = (distance >= NEAREST) & (np.abs(across) <= OPENING / 2) & (np.abs(up) <= OPENING / 2)
     return inside
 
 

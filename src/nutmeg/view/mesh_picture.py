@@ -17,15 +17,14 @@ from nutmeg.body.mesh_reduction import convex_hull
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.body.mesh_reduction import ReducedMesh
 
 _LIGHT = np.array([0.4, -0.5, 0.77])
 _COLOURS = (np.array([0.62, 0.66, 0.72]), np.array([0.45, 0.68, 0.55]), np.array([0.86, 0.52, 0.30]))
 
 
-def picture(vertices: NDArray[np.float64], faces: NDArray[np.int64], reduced: ReducedMesh, path: Path) -> None:
+def picture(vertices: Floats, faces: Ints, reduced: ReducedMesh, path: Path) -> None:
     """Draws three panels to a PNG file: the mesh (n, 3) with triangles (m, 3), its hull, the reduced hull."""
     hull, hull_faces = convex_hull(vertices)
     shown = (
@@ -48,7 +47,7 @@ def picture(vertices: NDArray[np.float64], faces: NDArray[np.int64], reduced: Re
         figure.savefig(path)
 
 
-def _solid(triangles: NDArray[np.float64], colour: NDArray[np.float64]) -> Any:  # noqa: ANN401
+def _solid(triangles: Floats, colour: Floats) -> Any:  # noqa: ANN401
     """Triangles (m, 3, 3) with the light from one side."""
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)

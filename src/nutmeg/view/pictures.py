@@ -26,8 +26,7 @@ from nutmeg.view.bodies import HIDDEN_GROUP
 from nutmeg.view.camera_names import CameraOperator
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.view.viewpoints import Viewpoint
 
 MOST_GEOMS = 20000
@@ -78,13 +77,13 @@ class Photographer(Closing):
         self._options.sitegroup[:] = 0
         self._canvas = Canvas(self.model, size)
 
-    def pose(self, qpos: NDArray[np.float64]) -> None:
+    def pose(self, qpos: Floats) -> None:
         """Put everything where generalised positions (nq,) say."""
         self.data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
 
-    def shoot(self, view: Viewpoint) -> NDArray[np.uint8]:
+    def shoot(self, view: Viewpoint) -> Bytes:
         """A picture (height, width, 3) of the present pose."""
         scene, quality = self._scene, self._quality
         everything = mujoco.mjtCatBit.mjCAT_ALL
@@ -103,11 +102,11 @@ class Photographer(Closing):
 
 def picture(
     model: Any,  # noqa: ANN401
-    qpos: NDArray[np.float64],
+    qpos: Floats,
     camera: str | Viewpoint = "broadcast",
     size: tuple[int, int] = (1280, 720),
     quality: Quality = FINE,
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """One picture (height, width, 3) of a model at generalised positions (nq,)."""
     with Photographer(model, size, quality) as photographer:
         photographer.pose(qpos)

@@ -13,7 +13,7 @@ from nutmeg.view.pictures import picture
 from nutmeg.view.viewpoints import Viewpoint
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 FOV = math.radians(24.0)
 """Vertical field of view: a portrait lens."""
@@ -21,7 +21,7 @@ FOV = math.radians(24.0)
 
 def portrait(
     robot: str, kind: str = "", size: tuple[int, int] = (1200, 900), *, pose: str = "ready", turn: float = 0.45
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """A picture (height, width, 3) of a robot by name or path.
 
     Args:

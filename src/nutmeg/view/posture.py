@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats, Indices
+
 POSE, ANGLES = ".pose", ".angles"
 """How the names of the channels end that place things and bend robots."""
 
@@ -32,7 +34,7 @@ class _Columns:
     """Where the columns of one channel go."""
 
     channel: str
-    targets: NDArray[np.intp]
+    targets: Indices
 
 
 class Posture:
@@ -45,7 +47,7 @@ class Posture:
             model: the compiled `mujoco.MjModel` of the recorded scene.
             channels: the labels of each channel, by channel name.
         """
-        self.rest: NDArray[np.float64] = np.array(model.qpos0)
+        self.rest: Floats = np.array(model.qpos0)
         joints = _joint_columns(model)
         self._columns = [
             _Columns(channel=name, targets=_targets(name, labels, joints))
@@ -58,7 +60,7 @@ class Posture:
         """Things that have angles."""
         self._quaternions = _quaternion_columns(model)
 
-    def qpos(self, values: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    def qpos(self, values: Mapping[str, NDArray[Any]]) -> Floats:
         """Generalised positions (rows, nq) from the values (rows, k) of each channel.
 
         Coordinates that no channel tells stay at the model's rest position. A missing value (NaN) is drawn as
@@ -70,11 +72,11 @@ class Posture:
             qpos[:, columns.targets] = values[columns.channel]
         return _filled(qpos, self.rest)
 
-    def values(self, qpos: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    def values(self, qpos: NDArray[Any]) -> dict[str, Floats]:
         """The inverse of `qpos`: what each channel says about rows (rows, nq) of positions."""
         return {c.channel: np.asarray(qpos, dtype=np.float64)[:, c.targets] for c in self._columns}
 
-    def between(self, first: NDArray[np.float64], second: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    def between(self, first: Floats, second: Floats, share: float) -> Floats:
         """The position (nq,) at `share` (0 to 1) of the way, turning the short way round."""
         second = second.copy()
         for columns in self._quaternions:
@@ -86,7 +88,7 @@ class Posture:
         return middle
 
 
-def _filled(rows: NDArray[np.float64], rest: NDArray[np.float64]) -> NDArray[np.float64]:
+def _filled(rows: Floats, rest: Floats) -> Floats:
     """Rows without NaN: each takes the value of the row before it, the first ones that of rest."""
     missing = np.isnan(rows)
     if not missing.any():
@@ -118,7 +120,7 @@ def _quaternion_columns(model: Any) -> list[slice]:  # noqa: ANN401
     return [slice(s, s + 4) for s in starts]
 
 
-def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -> NDArray[np.intp]:
+def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -> Indices:
     """The coordinates a channel fills; a joint that the scene lacks is an error that names it."""
     if channel.endswith(POSE):
         return _pose_columns(channel, len(labels), joints)
@@ -130,7 +132,7 @@ def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -
     return np.array([joints[joint][0] for joint in wanted], dtype=np.intp)
 
 
-def _pose_columns(channel: str, width: int, joints: Mapping[str, range]) -> NDArray[np.intp]:
+def _pose_columns(channel: str, width: int, joints: Mapping[str, range]) -> Indices:
     """The seven coordinates of a thing: those of a free joint, or of three slides and a ball joint."""
     thing = channel.removesuffix(POSE)
     parts = (

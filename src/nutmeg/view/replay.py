@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 CALM = 0.6
 """The view of a match goes after the ball with this time constant, seconds."""
@@ -116,7 +116,7 @@ def replay_html(
     return out.stat().st_size
 
 
-def _followed(stage: Stage, before: NDArray[np.float64] | None, seconds: float) -> NDArray[np.float64]:
+def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
     """Where to look (3,) so long after another place: calmly towards the ball, and never beside the pitch."""
     ball = thing_position(stage.model, stage.data, "ball")
     goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Series = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+    Series = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)

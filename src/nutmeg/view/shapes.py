@@ -20,7 +20,7 @@ import trimesh
 from nutmeg.errors import ModelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 SEGMENTS = 24
 """Corners of a drawn circle: smooth at the size of a robot's limb, and cheap."""
@@ -62,10 +62,10 @@ def geom_mesh(model: Any, geom: int, segments: int = SEGMENTS) -> trimesh.Trimes
     raise ModelError(f"geom {name!r} has the type {types(kind).name}, which cannot be drawn.")
 
 
-def box(half: NDArray[np.float64]) -> trimesh.Trimesh:
+def box(half: Floats) -> trimesh.Trimesh:
     """A box of half-extents (3,), with flat faces."""
-    corners: list[NDArray[np.float64]] = []
-    normals: list[NDArray[np.float64]] = []
+    corners: list[Floats] = []
+    normals: list[Floats] = []
     faces: list[list[int]] = []
     for axis in range(3):
         u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
@@ -78,7 +78,7 @@ def box(half: NDArray[np.float64]) -> trimesh.Trimesh:
     return _mesh(np.array(corners) * half, faces, normals)
 
 
-def ellipsoid(radii: NDArray[np.float64], segments: int = SEGMENTS) -> trimesh.Trimesh:
+def ellipsoid(radii: Floats, segments: int = SEGMENTS) -> trimesh.Trimesh:
     """An ellipsoid of the given radii (3,); equal radii make a sphere."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, segments // 2 + 1)
     profile = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -107,7 +107,7 @@ def cylinder(radius: float, half_length: float, segments: int = SEGMENTS) -> tri
     return _revolve([bottom, side, top], segments)
 
 
-def plane(size: NDArray[np.float64]) -> trimesh.Trimesh:
+def plane(size: Floats) -> trimesh.Trimesh:
     """A thin box whose top is the plane; a half-size of 0 is endless in MuJoCo, and wide here."""
     half = np.where(size[:2] > 0, size[:2], PLANE_REACH)
     slab = box(np.array([half[0], half[1], PLANE_THICKNESS / 2]))
@@ -141,7 +141,7 @@ def stored_mesh(model: Any, number: int) -> trimesh.Trimesh:  # noqa: ANN401
     return _mesh(points, index.reshape(-1, 3), normals)
 
 
-def _revolve(strips: list[tuple[NDArray[np.float64], NDArray[np.float64]]], segments: int) -> trimesh.Trimesh:
+def _revolve(strips: list[tuple[Floats, Floats]], segments: int) -> trimesh.Trimesh:
     """Surface of revolution about z. Each strip has points (n, 2) as (radius, z) from low to high, and normals."""
     turn = np.linspace(0.0, 2 * np.pi, segments + 1)
     around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -160,7 +160,7 @@ def _revolve(strips: list[tuple[NDArray[np.float64], NDArray[np.float64]]], segm
     return _mesh(mesh.vertices, mesh.faces[mesh.area_faces > 1e-14], mesh.vertex_normals)
 
 
-def _swept(profile: NDArray[np.float64], around: NDArray[np.float64]) -> NDArray[np.float64]:
+def _swept(profile: Floats, around: Floats) -> Floats:
     """Points (n * m, 3) of a profile (n, 2) at directions (m, 2)."""
     flat = profile[:, :1, None] * around
     height = np.broadcast_to(profile[:, 1, None, None], (*flat.shape[:2], 1))

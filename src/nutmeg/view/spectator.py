@@ -28,8 +28,7 @@ from nutmeg.view.viewpoints import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.view.stage import Stage
 
 FREE, FOLLOW, SIDE, EYES = CAMERAS = ("Free", "Follow robot", "Side line", "Robot's eyes")
@@ -59,8 +58,8 @@ class Spectator:
         self._client, self._stage = client, stage
         self._choice = FREE
         self._robot = stage.robots[0] if stage.robots else ""
-        self._goal: NDArray[np.float64] | None = None
-        self._offset: NDArray[np.float64] | None = None
+        self._goal: Floats | None = None
+        self._offset: Floats | None = None
         self._touched = 0.0
         self.picker: Any = None
         """The control that shows the chosen robot, if there are robots."""
@@ -103,11 +102,11 @@ class Spectator:
         elif time.monotonic() - self._touched > HAND_PAUSE:
             self._centre(self._goal)
 
-    def _place(self) -> NDArray[np.float64] | None:
+    def _place(self) -> Floats | None:
         thing = "ball" if self._choice in (BROADCAST, BALL) else self._robot
         return thing_position(self._stage.model, self._stage.data, thing)
 
-    def _centre(self, goal: NDArray[np.float64]) -> None:
+    def _centre(self, goal: Floats) -> None:
         """Keep the watcher's own distance and angle, and shift what is looked at."""
         camera = self._client.camera
         offset = self._offset if self._offset is not None else camera.position - camera.look_at

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import viser
-    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats
 
 GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
@@ -63,7 +64,7 @@ class Stage:
         self.data: Any = mujoco.MjData(model)
         self.robots = tuple(robots)
         self._labelled = True
-        self._shift: NDArray[np.float64] = np.zeros(3)
+        self._shift: Floats = np.zeros(3)
         self.pitch = pitch_bounds(model)
         self.tree = body_tree(model)
         mujoco.mj_kinematics(model, self.data)
@@ -74,12 +75,12 @@ class Stage:
             self._nodes = [self._add(piece) for piece in self.tree]
             self._labels = {robot: self._add_label(robot) for robot in self.robots}
         poses = len(self.tree)
-        self._positions: NDArray[np.float64] = np.zeros((poses, 3))
-        self._turns: NDArray[np.float64] = np.tile([1.0, 0.0, 0.0, 0.0], (poses, 1))
+        self._positions: Floats = np.zeros((poses, 3))
+        self._turns: Floats = np.tile([1.0, 0.0, 0.0, 0.0], (poses, 1))
         self.show(np.array(model.qpos0))
         self._aim()
 
-    def show(self, qpos: NDArray[np.float64]) -> int:
+    def show(self, qpos: Floats) -> int:
         """Move everything to generalised positions (nq,); returns how many pieces moved."""
         self.data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self.data)
@@ -154,7 +155,7 @@ class Stage:
         view, camera = stand_view(self.pitch, self.pitch.centre), self._server.initial_camera
         camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
 
-    def carry(self, place: NDArray[np.float64]) -> None:
+    def carry(self, place: Floats) -> None:
         """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
 
         A page that plays without a server cannot move its camera: this is how it follows something all the same.
@@ -209,6 +210,6 @@ def _add_grid(server: viser.ViserServer) -> None:
     )
 
 
-def _grained(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    rounded: NDArray[np.float64] = np.round(values / GRAIN) * GRAIN
+def _grained(values: Floats) -> Floats:
+    rounded: Floats = np.round(values / GRAIN) * GRAIN
     return rounded

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
 
 def video(
@@ -71,7 +70,7 @@ def video(
 
 
 @contextlib.contextmanager
-def encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
+def encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[Bytes], None]]:
     """A running ffmpeg that takes one picture per call; an ffmpeg that fails, even at the end, is an error."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
@@ -97,7 +96,7 @@ def encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterato
             raise FileError(out, f"the video cannot be written: {reason}")
 
 
-def _feed(pipe: IO[bytes], image: NDArray[np.uint8]) -> None:
+def _feed(pipe: IO[bytes], image: Bytes) -> None:
     pipe.write(image.tobytes())
 
 

@@ -20,7 +20,7 @@ from nutmeg.errors import UnknownNameError
 from nutmeg.view.bodies import geom_bounds, is_paint, visible_geoms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
 BROADCAST_FOV = math.radians(32.0)
 """Vertical field of view of the broadcast camera: a long lens, little distortion."""
@@ -46,13 +46,13 @@ STAND_SHOWS = 5.5
 class Viewpoint:
     """A camera: where it is, what it looks at, and how wide."""
 
-    position: NDArray[np.float64]
+    position: Floats
     """Position (3,) in the world, metres."""
 
-    look_at: NDArray[np.float64]
+    look_at: Floats
     """The point (3,) in the middle of the picture."""
 
-    up: NDArray[np.float64]
+    up: Floats
     """The direction (3,) that is up in the picture."""
 
     fov: float
@@ -63,14 +63,14 @@ class Viewpoint:
 class Bounds:
     """A box that holds what is worth seeing."""
 
-    low: NDArray[np.float64]
+    low: Floats
     """Lowest corner (3,), metres."""
 
-    high: NDArray[np.float64]
+    high: Floats
     """Highest corner (3,), metres."""
 
     @property
-    def centre(self) -> NDArray[np.float64]:
+    def centre(self) -> Floats:
         """The middle (3,) of its floor."""
         x, y = ((self.low + self.high) / 2)[:2]
         return np.array([x, y, self.low[2]])
@@ -103,7 +103,7 @@ def broadcast_view(pitch: Bounds, aspect: float = 16 / 9) -> Viewpoint:
     return Viewpoint(position=pitch.centre + distance * offset, look_at=pitch.centre, up=_upright(), fov=BROADCAST_FOV)
 
 
-def side_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
+def side_view(pitch: Bounds, target: Floats) -> Viewpoint:
     """A camera that runs along the touchline, level with `target` (3,)."""
     half = (pitch.high - pitch.low) / 2
     place = np.array([target[0], pitch.low[1] - 1.2, pitch.low[2] + 0.9])
@@ -112,7 +112,7 @@ def side_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
     return Viewpoint(position=place, look_at=target * [1, 1, 0.6], up=_upright(), fov=math.radians(38.0))
 
 
-def stand_view(pitch: Bounds, target: NDArray[np.float64]) -> Viewpoint:
+def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     """A camera on the main stand that turns after `target` (3,) and moves a little with it, as on television."""
     centre, half = pitch.centre, (pitch.high - pitch.low) / 2
     along, across = (0, 1) if half[0] >= half[1] else (1, 0)
@@ -135,7 +135,7 @@ def beside_panel(view: Viewpoint) -> Viewpoint:
     return replace(view, position=view.position + aside, look_at=view.look_at + aside)
 
 
-def follow_view(target: NDArray[np.float64]) -> Viewpoint:
+def follow_view(target: Floats) -> Viewpoint:
     """A camera two metres from `target` (3,), from the side of the main stand."""
     offset = np.array([0.7, -1.7, 0.75])
     return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
@@ -163,11 +163,11 @@ def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
     return [name for name in camera_names(model) if name.startswith(f"{robot}/")]
 
 
-def thing_position(model: Any, data: Any, thing: str) -> NDArray[np.float64] | None:  # noqa: ANN401
+def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
     """Where the root body (3,) of a thing is, or nothing when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
     return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
 
 
-def _upright() -> NDArray[np.float64]:
+def _upright() -> Floats:
     return np.array([0.0, 0.0, 1.0])

@@ -25,8 +25,7 @@ from nutmeg.view.video import video
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
 
 PLAN = (
@@ -96,7 +95,7 @@ def record_walk(walk: Walk, path: Path, *, actuation: str = "ideal") -> bool:
     return not lying
 
 
-def _straight(worlds: Worlds) -> NDArray[np.float64]:
+def _straight(worlds: Worlds) -> Floats:
     """Turn rates back to the heading of the start, (N,) [rad/s]; none is asked for while it is nearly kept."""
     off = yaw_of(worlds.robot(ROBOT).pose)
     return np.where(np.abs(off) < 0.05, 0.0, -off)

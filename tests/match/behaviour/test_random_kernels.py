@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.random_kernels import FALL, MOTION, key, normal, normal_of, normal_pair, uniform, uniform_of
 
@@ -11,7 +11,7 @@ SEED = np.uint64(2026)
 
 
 @kernel
-def _many(seed: np.uint64, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _many(seed: np.uint64, count: int) -> tuple[Floats, Floats]:
     uniforms, normals = np.empty(count), np.empty((count, 2))
     for i in range(count):
         k = key(seed, i // 100, i % 22, MOTION)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body.field import load_field
 from nutmeg.match.game import Game
 from nutmeg.match.percept import JOINTS, Action, Percept
@@ -46,7 +46,7 @@ class Watch:
         self.slots = (self.game.enter("reds", 1), self.game.enter("blues", 4))
         self.senses = {slot: Senses(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
         self.beliefs: dict[int, Belief] = {}
-        self.truth: dict[int, NDArray[np.float64]] = {}
+        self.truth: dict[int, Floats] = {}
         self.ball = self.ball_velocity = np.zeros(3)
         self.look = look
         self.percepts = self.game.cycle({})
@@ -55,16 +55,16 @@ class Watch:
     def sign(self, slot: int) -> int:
         return 1 if slot < 11 else -1
 
-    def pose(self, slot: int) -> NDArray[np.float64]:
+    def pose(self, slot: int) -> Floats:
         """Where a player was when it came to believe what it believes, in its team's frame: x, y, heading."""
         return self.truth[slot]
 
-    def _pose(self, slot: int) -> NDArray[np.float64]:
+    def _pose(self, slot: int) -> Floats:
         turn = 0.0 if slot < 11 else math.pi
         x, y = (self.sign(slot) * self.game.world.position[slot, :2]).tolist()
         return np.array([x, y, self.game.world.headings()[slot] + turn])
 
-    def error(self, slot: int) -> NDArray[np.float64]:
+    def error(self, slot: int) -> Floats:
         me, (x, y, heading) = self.beliefs[slot].me, self.pose(slot).tolist()
         return np.array([me.x - x, me.y - y, math.remainder(me.heading - heading, 2 * math.pi)])
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bytes
 from nutmeg.body import Placement, SceneSettings, assemble
 from nutmeg.body.scene import Scene
 from nutmeg.engine.cameras import RobotCamera, scene_cameras
@@ -35,7 +35,7 @@ def camera_of(robot: str) -> RobotCamera:
     return RobotCamera(scene.model, "aibo/camera", settings=settings, rng=np.random.default_rng(0))
 
 
-def picture(robot: str, ball: tuple[float, float], heading: float = 0.0) -> NDArray[np.uint8]:
+def picture(robot: str, ball: tuple[float, float], heading: float = 0.0) -> Bytes:
     """What the robot sees, with lens and noise: a ball ahead and to the left of it; planes Y, Cr, Cb."""
     scene = scene_of(robot)
     qpos = scene.start.copy()
@@ -91,7 +91,7 @@ def sensors_at(time: float, pan: float = 0.0) -> Sensors:
     return Sensors(time=time, sequence=0, frames=frames, rows=rows)
 
 
-def decided(follower: BallFollower, planes: NDArray[np.uint8], seconds: float = 0.5) -> dict[str, list[float]]:
+def decided(follower: BallFollower, planes: Bytes, seconds: float = 0.5) -> dict[str, list[float]]:
     """What a follower does after it has seen the same picture for a while."""
     for k in range(round(seconds / 0.032)):
         follower.see(CameraPicture(time=k * 0.032, sequence=k, planes=planes))

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.reality.trial import Trial
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
-from nutmeg.search.space import Floats
 
 BENCH = Path(__file__).parents[3] / "examples" / "servo_xl330"
 HIDDEN = {"coulomb": 0.05, "viscous": 0.02}
@@ -56,7 +55,7 @@ class Bench:
     hidden: Mapping[str, float]
     logs: Callable[[Path], Path]
     """Writes three logs and a configuration into a folder; gives the path of the configuration."""
-    log: Callable[[Path, Floats, Floats, Floats, NDArray[np.bool_]], None]
+    log: Callable[[Path, Floats, Floats, Floats, Bools], None]
     """Writes a log: times, goal, position, powered."""
 
 
@@ -81,7 +80,7 @@ def write_logs(folder: Path) -> Path:
     return config
 
 
-def write_log(path: Path, times: Floats, goal: Floats, position: Floats, powered: NDArray[np.bool_]) -> None:
+def write_log(path: Path, times: Floats, goal: Floats, position: Floats, powered: Bools) -> None:
     """A log in the columns of the bench; NaN becomes an empty cell."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

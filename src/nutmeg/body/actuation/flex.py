@@ -21,8 +21,7 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.actuation.settings import Flex
     from nutmeg.body.robot import Body, RobotSettings, Shape, Vector
     from nutmeg.body.sensors import Sensor
@@ -69,7 +68,7 @@ def _cut(robot: RobotSettings, name: str, flex: Flex, values: Mapping[str, float
     return dataclasses.replace(robot, body=tuple(bodies), shape=shapes, sensor=sensors, ignore_contacts=pairs)
 
 
-def _halves(link: Body, reach: NDArray[np.float64], values: Mapping[str, float]) -> tuple[Body, Body]:
+def _halves(link: Body, reach: Floats, values: Mapping[str, float]) -> tuple[Body, Body]:
     """The two halves of a link, which together have its mass, centre of mass and inertia."""
     mass = evaluate_all([link.mass], values)[0]
     centre = np.array(evaluate_all(link.com or (0.0, 0.0, 0.0), values))
@@ -97,7 +96,7 @@ def _halves(link: Body, reach: NDArray[np.float64], values: Mapping[str, float])
     return upper, lower
 
 
-def _moved_shape(shape: Shape, link: str, reach: NDArray[np.float64], values: Mapping[str, float]) -> Shape:
+def _moved_shape(shape: Shape, link: str, reach: Floats, values: Mapping[str, float]) -> Shape:
     """A shape of the link, on the half on which its middle lies."""
     if shape.body != link:
         return shape
@@ -112,22 +111,22 @@ def _moved_shape(shape: Shape, link: str, reach: NDArray[np.float64], values: Ma
     return dataclasses.replace(shape, body=link + END, pos=_minus(shape.pos, reach / 2, values))
 
 
-def _moved_sensor(sensor: Sensor, link: str, reach: NDArray[np.float64], values: Mapping[str, float]) -> Sensor:
+def _moved_sensor(sensor: Sensor, link: str, reach: Floats, values: Mapping[str, float]) -> Sensor:
     """A sensor of the link, on the half on which it sits."""
     if sensor.body != link or not _beyond(np.array(evaluate_all(sensor.pos, values)), reach):
         return sensor
     return dataclasses.replace(sensor, body=link + END, pos=_minus(sensor.pos, reach / 2, values))
 
 
-def _beyond(place: NDArray[np.float64], reach: NDArray[np.float64]) -> bool:
+def _beyond(place: Floats, reach: Floats) -> bool:
     return bool(place @ reach > reach @ reach / 2)
 
 
-def _minus(place: Vector, shift: NDArray[np.float64], values: Mapping[str, float]) -> Vector:
+def _minus(place: Vector, shift: Floats, values: Mapping[str, float]) -> Vector:
     return _three(np.array(evaluate_all(place, values)) - shift)
 
 
-def _three(numbers: NDArray[np.float64]) -> Vector:
+def _three(numbers: Floats) -> Vector:
     x, y, z = (float(n) for n in numbers)
     return x, y, z
 

@@ -26,11 +26,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.cameras import CameraSettings
 
-    Array = NDArray[np.float64]
 
 MOST = 4.0
 """Factor by which a camera brightens or darkens at most from one picture to the next: two stops."""
@@ -43,9 +41,9 @@ EVERY = 2
 class Exposure(NamedTuple):
     """How N cameras take their next pictures."""
 
-    time: Array
+    time: Floats
     """For how long a row collects light, (N,) [s]."""
-    gain: Array
+    gain: Floats
     """Amplification of the signal, (N,)."""
 
 
@@ -54,13 +52,13 @@ def at_start(settings: CameraSettings, count: int) -> Exposure:
     return Exposure(np.full(count, settings.exposure), np.full(count, settings.gain))
 
 
-def metered(pictures: NDArray[np.uint8], gamma: float) -> Array:
+def metered(pictures: Bytes, gamma: float) -> Floats:
     """The mean signal, 0 to 1, of pictures (N, height, width, 3): (N,)."""
     some = pictures[:, ::EVERY, ::EVERY]
     return np.array([np.take(_signals(gamma), one).mean() for one in some])
 
 
-def adapted(exposure: Exposure, brightness: Array, settings: CameraSettings) -> Exposure:
+def adapted(exposure: Exposure, brightness: Floats, settings: CameraSettings) -> Exposure:
     """The exposure of the next pictures, after some with this mean signal (N,)."""
     error = settings.auto_target / np.maximum(brightness, DARKEST)
     factor = np.clip(error**settings.auto_rate, 1 / MOST, MOST)
@@ -70,6 +68,6 @@ def adapted(exposure: Exposure, brightness: Array, settings: CameraSettings) -> 
 
 
 @lru_cache(maxsize=16)
-def _signals(gamma: float) -> Array:
+def _signals(gamma: float) -> Floats:
     """The signal behind each value of a picture."""
     return np.asarray((np.arange(256) / 255) ** gamma)

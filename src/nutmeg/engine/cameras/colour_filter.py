@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats32
 
 COLOURS = "rgb"
 
 
-def mosaic(light: NDArray[np.float32], pattern: str) -> NDArray[np.float32]:
+def mosaic(light: Floats32, pattern: str) -> Floats32:
     """What pixels behind a filter see of pictures (N, height, width, 3): (N, height, width)."""
     raw = np.empty(light.shape[:3], light.dtype)
     for place, letter in enumerate(pattern):
@@ -30,7 +30,7 @@ def mosaic(light: NDArray[np.float32], pattern: str) -> NDArray[np.float32]:
     return raw
 
 
-def demosaic(raw: NDArray[np.float32], pattern: str) -> NDArray[np.float32]:
+def demosaic(raw: Floats32, pattern: str) -> Floats32:
     """Pictures (N, height, width, 3) from raw ones (N, height, width)."""
     _, height, width = raw.shape
     out = np.empty((*raw.shape, 3), raw.dtype)
@@ -40,7 +40,7 @@ def demosaic(raw: NDArray[np.float32], pattern: str) -> NDArray[np.float32]:
     return out
 
 
-def _spread(sparse: NDArray[np.float32], letter: str) -> NDArray[np.float32]:
+def _spread(sparse: Floats32, letter: str) -> Floats32:
     """Weighted sums of each pixel's neighbourhood; outside is nothing.
 
     Green, which every other pixel has, weighs 4 in the middle and 1 at the four sides; red and blue weigh 4 in the
@@ -63,7 +63,7 @@ def _spread(sparse: NDArray[np.float32], letter: str) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=32)
-def _mask(pattern: str, letter: str, height: int, width: int) -> NDArray[np.float32]:
+def _mask(pattern: str, letter: str, height: int, width: int) -> Floats32:
     """1 where pixels see a colour, (1, height, width)."""
     mask = np.zeros((1, height, width), np.float32)
     for place, found in enumerate(pattern):
@@ -73,6 +73,6 @@ def _mask(pattern: str, letter: str, height: int, width: int) -> NDArray[np.floa
 
 
 @lru_cache(maxsize=32)
-def _share(pattern: str, letter: str, height: int, width: int) -> NDArray[np.float32]:
+def _share(pattern: str, letter: str, height: int, width: int) -> Floats32:
     """One over the sum of weights with which a colour comes to each pixel, (1, height, width)."""
     return np.float32(1) / _spread(_mask(pattern, letter, height, width), letter)

@@ -27,8 +27,7 @@ from nutmeg.engine.canvas import Canvas
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.lights import Light
 
 NEAR, FAR = 0.01, 400.0
@@ -80,14 +79,14 @@ class SceneRenderer(Closing):
         self._options.sitegroup[:] = 0
         self._canvas = Canvas(self.model, size)
 
-    def pose(self, qpos: NDArray[np.float64]) -> None:
+    def pose(self, qpos: Floats) -> None:
         """Puts everything where generalised positions (nq,) say."""
         self.data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)  # lights and cameras may follow a centre of mass
         mujoco.mj_camlight(self.model, self.data)
 
-    def angular_velocity(self, camera: int, qvel: NDArray[np.float64]) -> NDArray[np.float64]:
+    def angular_velocity(self, camera: int, qvel: Floats) -> Floats:
         """How a camera turns in the present pose at generalised velocities (nv,): (3,) in its own frame [rad/s]."""
         self.data.qvel[:] = qvel
         mujoco.mj_comVel(self.model, self.data)
@@ -95,7 +94,7 @@ class SceneRenderer(Closing):
         mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_CAMERA, camera, velocity, 1)
         return velocity[:3]
 
-    def draw(self, camera: int, size: tuple[int, int], fov: float) -> NDArray[np.uint8]:
+    def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
         """What a camera sees now, (height, width, 3); `fov` is its vertical field of view [rad]."""
         scene = self._scene
         everything = mujoco.mjtCatBit.mjCAT_ALL

@@ -22,8 +22,7 @@ from nutmeg.engine.cameras import colour_filter, response, shutter
 from nutmeg.engine.cameras.lens import Lens, remap, vignetting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats, Floats32
     from nutmeg.engine.cameras.auto_exposure import Exposure
 
 MOST_SAMPLES, SAMPLE_WIDTH = 9, 3.0
@@ -93,11 +92,11 @@ class CameraEffects:
 
     def apply(
         self,
-        drawn: NDArray[np.uint8],
+        drawn: Bytes,
         rng: np.random.Generator,
-        angular_velocity: NDArray[np.float64] | None = None,
+        angular_velocity: Floats | None = None,
         exposure: Exposure | None = None,
-    ) -> NDArray[np.uint8]:
+    ) -> Bytes:
         """Pictures (N, height, width, 3) from drawn ones (N, *drawn, 3).
 
         Shutter and blur need the `angular_velocity` (N, 3) of the camera in its own frame [rad/s]; see
@@ -109,11 +108,11 @@ class CameraEffects:
 
     def apply_moments(
         self,
-        drawn: NDArray[np.uint8],
-        times: NDArray[np.float64],
+        drawn: Bytes,
+        times: Floats,
         rng: np.random.Generator,
         exposure: Exposure | None = None,
-    ) -> NDArray[np.uint8]:
+    ) -> Bytes:
         """Pictures (N, height, width, 3) from moments (N, M, *drawn, 3) at times (M,) after the picture's [s]."""
         count, moments = drawn.shape[:2]
         light = self.gather(drawn.reshape(-1, *drawn.shape[2:])).reshape(count, moments, *self.lens.shape, 3)
@@ -131,10 +130,10 @@ class CameraEffects:
 
     def gather(
         self,
-        drawn: NDArray[np.uint8],
-        angular_velocity: NDArray[np.float64] | None = None,
+        drawn: Bytes,
+        angular_velocity: Floats | None = None,
         exposure: Exposure | None = None,
-    ) -> NDArray[np.float32]:
+    ) -> Floats32:
         """The light (N, height, width, 3) that comes through the lens while drawn pictures (N, *drawn, 3) are seen."""
         light = response.to_light(drawn)
         if angular_velocity is None or not (self.readout or self.blur):
@@ -142,7 +141,7 @@ class CameraEffects:
         each = zip(light, np.asarray(angular_velocity), self.blurs(len(light), exposure), strict=True)
         return np.concatenate([self._turning(one[None], velocity, blur) for one, velocity, blur in each])
 
-    def _turning(self, light: NDArray[np.float32], velocity: NDArray[np.float64], blur: float) -> NDArray[np.float32]:
+    def _turning(self, light: Floats32, velocity: Floats, blur: float) -> Floats32:
         """One picture (1, height, width, 3) that a turning camera takes."""
         focal = self.lens.focal
         if shutter.turn_in_pixels(velocity, self.readout + blur, focal) < STILL:
@@ -160,9 +159,7 @@ class CameraEffects:
             total += remap(light, self.lens.table(first + np.float32(share) * way))
         return total / np.float32(samples)
 
-    def sense(
-        self, light: NDArray[np.float32], rng: np.random.Generator, exposure: Exposure | None = None
-    ) -> NDArray[np.uint8]:
+    def sense(self, light: Floats32, rng: np.random.Generator, exposure: Exposure | None = None) -> Bytes:
         """Pictures from the light that has come through the lens, (N, height, width, 3)."""
         settings, on = self.settings, self.effects
         if self._shade is not None:
@@ -171,7 +168,7 @@ class CameraEffects:
             light = response.tint(light, settings.light_red, settings.light_blue)
         pattern = settings.filter if "filter" in on else "none"
         signal = light if pattern == "none" else colour_filter.mosaic(light, pattern)
-        gain: float | NDArray[np.float32] = 1.0
+        gain: float | Floats32 = 1.0
         if "exposure" in on:
             each = (-1, *(1,) * (signal.ndim - 1))
             time = None if exposure is None else exposure.time.astype(np.float32).reshape(each)

@@ -27,6 +27,7 @@ from nutmeg.errors import ModelError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats, Floats32, Indices
     from nutmeg.body.cameras import CameraSettings
 
 Real = TypeVar("Real", np.float32, np.float64)
@@ -38,7 +39,7 @@ MOST_MARGIN = 2.0
 """A lens that needs more than so many times the width of a pinhole's picture is not one that Nutmeg can draw."""
 
 
-def distort(rays: NDArray[np.float64], settings: CameraSettings) -> NDArray[np.float64]:
+def distort(rays: Floats, settings: CameraSettings) -> Floats:
     """Where rays (..., 2) arrive, (..., 2), both on the plane at distance 1."""
     x, y = rays[..., 0], rays[..., 1]
     square = x * x + y * y
@@ -52,7 +53,7 @@ def distort(rays: NDArray[np.float64], settings: CameraSettings) -> NDArray[np.f
     )
 
 
-def undistort(arrived: NDArray[np.float64], settings: CameraSettings) -> NDArray[np.float64]:
+def undistort(arrived: Floats, settings: CameraSettings) -> Floats:
     """The rays (..., 2) that arrive at places (..., 2); a lens that folds the picture over is an error."""
     rays = arrived.copy()
     for _ in range(STEPS):
@@ -74,9 +75,9 @@ def undistort(arrived: NDArray[np.float64], settings: CameraSettings) -> NDArray
 class Table:
     """For every pixel and colour, which four pixels of the drawn picture it is made of, and by how much."""
 
-    corner: NDArray[np.intp]
+    corner: Indices
     """Number of the upper left of the four in the flattened picture, (colours, pixels); one colour if all agree."""
-    weights: NDArray[np.float32]
+    weights: Floats32
     """Of upper left, upper right, lower left, lower right, (4, colours, pixels)."""
     shape: tuple[int, int]
     """Height and width of what comes out."""
@@ -96,7 +97,7 @@ def bilinear(points: NDArray[np.floating[Any]], drawn_shape: tuple[int, int], sh
     return Table((top * width + left).astype(np.intp), weights, shape, width)
 
 
-def remap(images: NDArray[np.float32], table: Table) -> NDArray[np.float32]:
+def remap(images: Floats32, table: Table) -> Floats32:
     """Pictures (N, height, width, 3) read through a table: (N, *table.shape, 3)."""
     planes = np.ascontiguousarray(np.moveaxis(images.reshape(len(images), -1, 3), -1, 0))  # (3, N, pixels)
     out = np.empty((len(images), table.shape[0] * table.shape[1], 3), np.float32)
@@ -122,7 +123,7 @@ class Lens:
     """Height and width of the camera's pictures."""
     focal: float
     """Focal length, pixels."""
-    rays: NDArray[np.float64]
+    rays: Floats
     """The ray of each pixel, (colours, height, width, 2); one colour if all agree."""
     drawn_shape: tuple[int, int]
     """Height and width of the pinhole's picture that has all that the lens shows, with the same focal length."""
@@ -166,16 +167,14 @@ class Lens:
         return bilinear(points, self.drawn_shape, self.shape)
 
 
-def pixel_grid(width: int, height: int, focal: float) -> NDArray[np.float64]:
+def pixel_grid(width: int, height: int, focal: float) -> Floats:
     """Where the middle of each pixel is on the plane at distance 1, (height, width, 2)."""
     x = (np.arange(width) - (width - 1) / 2) / focal
     y = (np.arange(height) - (height - 1) / 2) / focal
     return np.stack(np.meshgrid(x, y), axis=-1)
 
 
-def _rays(
-    settings: CameraSettings, width: int, height: int, focal: float, effects: tuple[str, ...]
-) -> NDArray[np.float64]:
+def _rays(settings: CameraSettings, width: int, height: int, focal: float, effects: tuple[str, ...]) -> Floats:
     grid = pixel_grid(width, height, focal)
     axis = np.array([settings.centre_x, settings.centre_y]) * width / focal if "lens" in effects else np.zeros(2)
     sizes = [1.0]
@@ -185,12 +184,12 @@ def _rays(
     return undistort(arrived, settings) if "lens" in effects else arrived
 
 
-def _is_grid(rays: NDArray[np.float64], focal: float) -> bool:
+def _is_grid(rays: Floats, focal: float) -> bool:
     height, width = rays.shape[:2]
     return bool(np.abs(rays - pixel_grid(width, height, focal)).max() * focal < 1e-6)
 
 
-def vignetting(settings: CameraSettings, *, size: tuple[int, int], fov: float) -> NDArray[np.float32]:
+def vignetting(settings: CameraSettings, *, size: tuple[int, int], fov: float) -> Floats32:
     """How bright each pixel is beside the brightest, (height, width, 1).
 
     (1 - c + c cos⁴ theta)(1 + v2 ρ² + v4 ρ⁴), eq. 3: theta is a ray's angle to the optical axis, ρ its distance from
@@ -203,5 +202,5 @@ def vignetting(settings: CameraSettings, *, size: tuple[int, int], fov: float) -
     natural = (1 + square / focal**2) ** -2
     corner = square / ((width / 2) ** 2 + (height / 2) ** 2)
     profile = (1 - settings.cos4 + settings.cos4 * natural) * (1 + corner * (settings.v2 + corner * settings.v4))
-    shade: NDArray[np.float32] = np.maximum(profile, 0)[..., None].astype(np.float32)
+    shade: Floats32 = np.maximum(profile, 0)[..., None].astype(np.float32)
     return shade

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats32
     from nutmeg.body.cameras import CameraSettings
 
 SCREEN_GAMMA = 2.2
@@ -31,21 +30,21 @@ LEVELS = 4095
 
 
 @lru_cache(maxsize=1)
-def _light_of_values() -> NDArray[np.float32]:
+def _light_of_values() -> Floats32:
     return ((np.arange(256) / 255) ** SCREEN_GAMMA).astype(np.float32)
 
 
-def to_light(pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+def to_light(pictures: Bytes) -> Floats32:
     """The light, 0 to 1, in drawn pictures of any shape."""
     return np.take(_light_of_values(), pictures)
 
 
 @lru_cache(maxsize=16)
-def _values_of_light(gamma: float) -> NDArray[np.uint8]:
+def _values_of_light(gamma: float) -> Bytes:
     return np.rint(255 * (np.arange(LEVELS + 1) / LEVELS) ** (1 / gamma)).astype(np.uint8)
 
 
-def to_picture(light: NDArray[np.float32], gamma: float = SCREEN_GAMMA) -> NDArray[np.uint8]:
+def to_picture(light: Floats32, gamma: float = SCREEN_GAMMA) -> Bytes:
     """Pictures of any shape from a signal; below 0 is black, above 1 is white."""
     steps = light * np.float32(LEVELS)
     steps += np.float32(0.5)
@@ -53,9 +52,7 @@ def to_picture(light: NDArray[np.float32], gamma: float = SCREEN_GAMMA) -> NDArr
     return np.take(_values_of_light(gamma), steps.astype(np.uint16))
 
 
-def collect(
-    light: NDArray[np.float32], settings: CameraSettings, time: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def collect(light: Floats32, settings: CameraSettings, time: Floats32 | None = None) -> Floats32:
     """How full the pixels get, 0 to 1, in the settings' exposure or in times that broadcast against the light [s]."""
     share = (settings.exposure if time is None else time) / settings.white_exposure
     filled = light * np.asarray(share, np.float32)
@@ -63,7 +60,7 @@ def collect(
     return filled
 
 
-def noise_deviation(filled: NDArray[np.float32], settings: CameraSettings) -> NDArray[np.float32]:
+def noise_deviation(filled: Floats32, settings: CameraSettings) -> Floats32:
     """Standard deviation of the noise at a signal, both in full wells."""
     read = (settings.read_noise / settings.full_well) ** 2
     variance = filled * np.float32(1 / settings.full_well) + np.float32(read)
@@ -71,7 +68,7 @@ def noise_deviation(filled: NDArray[np.float32], settings: CameraSettings) -> ND
     return variance
 
 
-def add_noise(filled: NDArray[np.float32], settings: CameraSettings, rng: np.random.Generator) -> NDArray[np.float32]:
+def add_noise(filled: Floats32, settings: CameraSettings, rng: np.random.Generator) -> Floats32:
     """A signal with shot and read noise; it may fall below 0."""
     noise = rng.standard_normal(filled.shape, dtype=np.float32)
     noise *= noise_deviation(filled, settings)
@@ -79,7 +76,7 @@ def add_noise(filled: NDArray[np.float32], settings: CameraSettings, rng: np.ran
     return noise
 
 
-def convert(signal: NDArray[np.float32], *, gain: float | NDArray[np.float32], bits: int) -> NDArray[np.float32]:
+def convert(signal: Floats32, *, gain: float | Floats32, bits: int) -> Floats32:
     """A signal amplified and in the steps of a converter, 0 to 1; gains broadcast against the signal."""
     top = np.float32(2**bits - 1)
     steps = signal * np.float32(gain * top)
@@ -89,6 +86,6 @@ def convert(signal: NDArray[np.float32], *, gain: float | NDArray[np.float32], b
     return steps
 
 
-def tint(light: NDArray[np.float32], red: float, blue: float) -> NDArray[np.float32]:
+def tint(light: Floats32, red: float, blue: float) -> Floats32:
     """Pictures (N, height, width, 3) with red and blue multiplied."""
     return light * np.array([red, 1.0, blue], np.float32)

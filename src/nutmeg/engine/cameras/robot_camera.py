@@ -41,8 +41,7 @@ from nutmeg.engine.canvas import checked_size
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.scene import Scene
 
 
@@ -121,7 +120,7 @@ class RobotCamera(Closing):
         self._own = renderer is None
         self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size, quality=quality)
 
-    def look(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64] | None = None) -> NDArray[np.uint8]:
+    def look(self, qpos: Floats, qvel: Floats | None = None) -> Bytes:
         """The picture (height, width, 3) at generalised positions (nq,), rows from the top.
 
         Velocities (nv,) are for shutter and blur; without them everything is at rest.
@@ -132,21 +131,19 @@ class RobotCamera(Closing):
         velocity = None if qvel is None else self._renderer.angular_velocity(self.number, qvel)
         return self.develop(drawn, velocity)
 
-    def develop(
-        self, drawn: NDArray[np.uint8], angular_velocity: NDArray[np.float64] | None = None
-    ) -> NDArray[np.uint8]:
+    def develop(self, drawn: Bytes, angular_velocity: Floats | None = None) -> Bytes:
         """The picture (height, width, 3) from a drawn one, as `draw` makes it; see `CameraEffects.apply`."""
         velocity = None if angular_velocity is None else angular_velocity[None]
         return self._adapted(self.effects.apply(drawn[None], self._rng, velocity, self.exposure))
 
-    def _adapted(self, pictures: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _adapted(self, pictures: Bytes) -> Bytes:
         """The only one of some pictures; the exposure of the next one follows from it."""
         if self.exposure is not None:
             self.exposure = adapted(self.exposure, metered(pictures, self.effects.gamma), self.effects.settings)
-        picture: NDArray[np.uint8] = pictures[0]
+        picture: Bytes = pictures[0]
         return picture
 
-    def _look_several_times(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> NDArray[np.uint8]:
+    def _look_several_times(self, qpos: Floats, qvel: Floats) -> Bytes:
         """The picture from several moments around the present one, in which everything goes on as it does now."""
         (blur,) = self.effects.blurs(1, self.exposure)
         times = shutter.moment_times(self._moments, readout=self.effects.readout, exposure=blur)
@@ -157,7 +154,7 @@ class RobotCamera(Closing):
             drawn.append(self.draw(moved))
         return self._adapted(self.effects.apply_moments(np.stack(drawn)[None], times, self._rng, self.exposure))
 
-    def draw(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
+    def draw(self, qpos: Floats) -> Bytes:
         """The pinhole's picture that effects begin with, (*drawn, 3): it may be larger than the camera's."""
         self._renderer.pose(qpos)
         return self._renderer.draw(self.number, self.effects.drawn_size, self.effects.drawn_fov)

@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats, Floats32
+
 Real = TypeVar("Real", np.float32, np.float64)
 
 
-def row_times(height: int, readout: float) -> NDArray[np.float64]:
+def row_times(height: int, readout: float) -> Floats:
     """When each row is in the middle of its exposure, after the time of the picture, (height,) [s]."""
     return ((np.arange(height) + 0.5) / height - 0.5) * readout
 
 
-def rotations(angles: NDArray[np.float64]) -> NDArray[np.float64]:
+def rotations(angles: Floats) -> Floats:
     """Rotation matrices (n, 3, 3) about vectors (n, 3) by their length [rad] (Rodrigues' formula)."""
     angle = np.linalg.norm(angles, axis=-1)
     x, y, z = (angles / np.maximum(angle, 1e-12)[:, None]).T
     zero = np.zeros_like(x)
     cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(-1, 3, 3)
     sine, versine = np.sin(angle)[:, None, None], 1 - np.cos(angle)[:, None, None]
-    matrices: NDArray[np.float64] = np.eye(3) + sine * cross + versine * (cross @ cross)
+    matrices: Floats = np.eye(3) + sine * cross + versine * (cross @ cross)
     return matrices
 
 
-def turned_rays(
-    rays: NDArray[Real], angular_velocity: NDArray[np.float64], times: NDArray[np.float64]
-) -> NDArray[Real]:
+def turned_rays(rays: NDArray[Real], angular_velocity: Floats, times: Floats) -> NDArray[Real]:
     """The rays that pixels have when their row is read, as seen from the camera at time 0.
 
     Args:
@@ -71,9 +71,7 @@ def blur_shares(samples: int) -> Iterator[float]:
     return ((k + 0.5) / samples for k in range(samples))
 
 
-def exposure_weights(
-    height: int, moments: NDArray[np.float64], *, readout: float, exposure: float
-) -> NDArray[np.float64]:
+def exposure_weights(height: int, moments: Floats, *, readout: float, exposure: float) -> Floats:
     """How much each drawn moment counts in each row, (height, moments); every row's sum is 1.
 
     Args:
@@ -90,17 +88,17 @@ def exposure_weights(
         return _interpolation(middle[:, 0], moments)
     # The mean of a hat function over a window is the difference of its integral at both ends.
     ends = _integral(middle[:, 0] + exposure / 2, moments), _integral(middle[:, 0] - exposure / 2, moments)
-    weights: NDArray[np.float64] = (ends[0] - ends[1]) / exposure
+    weights: Floats = (ends[0] - ends[1]) / exposure
     return weights
 
 
-def expose(moments: NDArray[np.float32], weights: NDArray[np.float64]) -> NDArray[np.float32]:
+def expose(moments: Floats32, weights: Floats) -> Floats32:
     """Pictures (N, height, width, 3) from drawn moments (N, M, height, width, 3) and weights (height, M)."""
-    out: NDArray[np.float32] = np.einsum("nmhwc,hm->nhwc", moments, weights.astype(np.float32), optimize=True)
+    out: Floats32 = np.einsum("nmhwc,hm->nhwc", moments, weights.astype(np.float32), optimize=True)
     return out
 
 
-def moment_times(count: int, *, readout: float, exposure: float) -> NDArray[np.float64]:
+def moment_times(count: int, *, readout: float, exposure: float) -> Floats:
     """When to draw `count` moments so that they span all exposures, (count,) [s]."""
     if count == 1:
         return np.zeros(1)
@@ -108,13 +106,13 @@ def moment_times(count: int, *, readout: float, exposure: float) -> NDArray[np.f
     return np.linspace(-half, half, count)
 
 
-def _interpolation(times: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+def _interpolation(times: Floats, moments: Floats) -> Floats:
     """Weights (n, M) of moments in a linear interpolation at times (n,)."""
     columns = [np.interp(times, moments, unit) for unit in np.eye(len(moments))]
     return np.stack(columns, axis=1)
 
 
-def _integral(times: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+def _integral(times: Floats, moments: Floats) -> Floats:
     """Integrals (n, M) of those weights from long ago to times (n,), but for a constant."""
     start, stop = moments[0], moments[-1]
     inside = np.clip(times, start, stop)
@@ -132,12 +130,12 @@ def _integral(times: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArr
     return np.stack(columns, axis=1)
 
 
-def _ramp(times: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+def _ramp(times: Floats, low: float, high: float) -> Floats:
     """Integral of a ramp from 0 at `low` to 1 at `high`, up to times between them."""
-    passed: NDArray[np.float64] = np.clip(times - low, 0, high - low) ** 2 / (2 * (high - low))
+    passed: Floats = np.clip(times - low, 0, high - low) ** 2 / (2 * (high - low))
     return passed
 
 
-def turn_in_pixels(angular_velocity: NDArray[np.float64], duration: float, focal: float) -> float:
+def turn_in_pixels(angular_velocity: Floats, duration: float, focal: float) -> float:
     """How far, in pixels, the middle of the picture or its corners move within a time at most."""
     return float(np.linalg.norm(angular_velocity)) * duration * focal * math.sqrt(2)

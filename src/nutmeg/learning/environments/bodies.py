@@ -20,13 +20,9 @@ from nutmeg.learning.steering import yaw_of
 from nutmeg.motion.inertial import InertialSense
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.learning.environments.options import RobotOptions
 
-    Array = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Rows = NDArray[np.intp]
 
 FASTEST_JOINT = 20.0
 """Joint speeds are told up to this [rad/s]."""
@@ -68,16 +64,16 @@ class Bodies:
             Part("tilt", 2, -np.pi / 2, np.pi / 2),
         ]
 
-    def felt(self) -> dict[str, Array]:
+    def felt(self) -> dict[str, Floats]:
         """What the robots feel of themselves, by the names of `parts`, each (N, width)."""
         robot, senses = self.robot, self.senses
         return {"angles": robot.angles, "rates": robot.rates, "gyro": senses.gyro, "tilt": senses.tilt}
 
-    def motor_angles(self) -> Array:
+    def motor_angles(self) -> Floats:
         """Angles of the motors' joints, (N, motors) [rad]."""
         return np.asarray(self.robot.angles[:, self.table.motor_joints])
 
-    def start(self, rows: Rows, generators: Sequence[np.random.Generator]) -> Array:
+    def start(self, rows: Indices, generators: Sequence[np.random.Generator]) -> Floats:
         """Puts robots `rows` (n,) to noisy starts, motors told to hold `ready`.
 
         Returns:
@@ -113,7 +109,7 @@ class Bodies:
             self.senses.reset(broken)
         self.senses.sample()
 
-    def velocities(self) -> Array:
+    def velocities(self) -> Floats:
         """How the robots move as they see it: ahead [m/s], to the left [m/s], turning to the left [rad/s], (N, 3)."""
         yaw, velocity = yaw_of(self.robot.pose), self.robot.velocity
         cos, sin = np.cos(yaw), np.sin(yaw)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.errors import UnknownNameError
 from nutmeg.learning.course import read_course
 from nutmeg.learning.environments.bodies import Bodies
-from nutmeg.learning.environments.layout import Floats, Layout, Part
+from nutmeg.learning.environments.layout import Layout, Part
 from nutmeg.learning.environments.options import ANY
 from nutmeg.learning.environments.targets import Targets
-from nutmeg.learning.environments.task import Array, Bools, Outcome, Rows, known_options
+from nutmeg.learning.environments.task import Outcome, known_options
 from nutmeg.learning.environments.walking import phase, velocities, walker_for
 from nutmeg.learning.steering import SetChooser, seen, yaw_of
 from nutmeg.learning.walks import read_walk
@@ -59,7 +60,7 @@ class GoToTargetTask:
         ]
         self.layout = Layout([*self.bodies.parts(), *own])
 
-    def begin(self, rows: Rows, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
+    def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
         """Begins episodes anew; `given` may hold the name of a `trajectory`."""
         known_options(given, ("trajectory",))
         name = given.get("trajectory", self.options.trajectory)
@@ -74,14 +75,14 @@ class GoToTargetTask:
         self.targets.begin(rows, which, self._place())
         self._last[rows] = 0.0
 
-    def _place(self) -> Array:
+    def _place(self) -> Floats:
         return np.array(self.bodies.robot.pose[:, :2])
 
-    def _ahead(self) -> Array:
+    def _ahead(self) -> Floats:
         """From the robots to their targets as they see it, (N, 2) [m]."""
         return seen(self.targets.way, yaw_of(self.bodies.robot.pose))
 
-    def advance(self, actions: Array, active: Bools) -> Outcome:
+    def advance(self, actions: Floats, active: Bools) -> Outcome:
         """One cycle."""
         ahead = self._ahead()
         self._sets.choose(self.walker, np.arctan2(ahead[:, 1], ahead[:, 0]), self.targets.moving)
@@ -93,7 +94,7 @@ class GoToTargetTask:
         gained = self.targets.judge(self._place(), fell)
         return Outcome(gained, fell, self.targets.over & ~fell)
 
-    def observe(self) -> Floats:
+    def observe(self) -> Floats32:
         """What the robots know, (N, width)."""
         ahead, moving = self._ahead(), self.targets.moving[:, None]
         distance = np.where(moving, np.hypot(ahead[:, :1], ahead[:, 1:]), 0.0)

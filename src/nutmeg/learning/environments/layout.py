@@ -14,9 +14,9 @@ from typing import cast
 
 import numpy as np
 from gymnasium.spaces import Box, Space
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float32]
+from nutmeg.base.arrays import Floats32
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Layout:
         self.width = int(ends[-1])
 
     @property
-    def space(self) -> Space[Floats]:
+    def space(self) -> Space[Floats32]:
         """The space of one observation."""
-        return cast("Space[Floats]", Box(self._low, self._high, dtype=np.float32))
+        return cast("Space[Floats32]", Box(self._low, self._high, dtype=np.float32))
 
-    def rows(self, values: Mapping[str, ArrayLike]) -> Floats:
+    def rows(self, values: Mapping[str, ArrayLike]) -> Floats32:
         """Observations (N, width) from the parts (N, part's width), new at every call."""
         joined = np.concatenate([np.asarray(values[name], np.float32) for name in self.slices], axis=1)
         return np.clip(joined, self._low, self._high, out=joined)

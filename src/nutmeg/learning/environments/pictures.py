@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.engine.canvas import Canvas
@@ -21,8 +20,7 @@ from nutmeg.errors import UnknownNameError
 from nutmeg.learning.course_run import ROBOT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.learning.environments.options import RobotOptions
 
 AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
@@ -57,7 +55,7 @@ class Pictures:
         self._options.sitegroup[:] = 0
         self._canvas = Canvas(self._model, (options.width, options.height))
 
-    def draw(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
+    def draw(self, qpos: Floats) -> Bytes:
         """A picture (height, width, 3) of a configuration (nq,)."""
         self._data.qpos[:] = qpos
         mujoco.mj_kinematics(self._model, self._data)

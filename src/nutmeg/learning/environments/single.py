@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from nutmeg.base.arrays import Floats32
 from nutmeg.errors import UsageError
 from nutmeg.learning.environments.go_to_target import GoToTargetTask
-from nutmeg.learning.environments.layout import Floats
 from nutmeg.learning.environments.options import GoToTargetOptions, WalkVelocityOptions, chosen
 from nutmeg.learning.environments.pictures import Pictures, checked_mode
 from nutmeg.learning.environments.registration import GO_TO_TARGET, WALK_VELOCITY
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ONE = np.ones(1, dtype=bool)
 
 
-class TaskEnv(gymnasium.Env[Floats, Floats]):
+class TaskEnv(gymnasium.Env[Floats32, Floats32]):
     """A task for one robot.
 
     Args:
@@ -45,14 +45,16 @@ class TaskEnv(gymnasium.Env[Floats, Floats]):
         self._pictures: Pictures | None = None
         self._running = False
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats32, dict[str, Any]]:
         """Begins an episode."""
         super().reset(seed=seed)
         self.task.begin(np.zeros(1, dtype=np.intp), [self.np_random], options or {})
         self._running = True
         return self.task.observe()[0], self._info()
 
-    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Floats32) -> tuple[Floats32, float, bool, bool, dict[str, Any]]:
         """One cycle of 20 ms."""
         if not self._running:
             raise UsageError("the episode is over or was never begun; call reset() before step().")

@@ -20,8 +20,8 @@ from nutmeg.learning.course_run import CYCLE, REACHED
 from nutmeg.learning.rewards import FALL
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.learning.course import Course
-    from nutmeg.learning.environments.task import Array, Bools, Rows
 
 
 class Targets:
@@ -47,13 +47,13 @@ class Targets:
         """Distance of the farthest target when it becomes active [m]."""
         self.longest_time = float(self._cycles.max() * CYCLE)
         """The longest time that a target is active [s]."""
-        self.trajectory: Rows = np.zeros(count, dtype=np.intp)
+        self.trajectory: Indices = np.zeros(count, dtype=np.intp)
         """The trajectory of each episode, (N,)."""
-        self.index: Rows = np.zeros(count, dtype=np.intp)
+        self.index: Indices = np.zeros(count, dtype=np.intp)
         """The present target of each episode, (N,)."""
         self.over: Bools = np.zeros(count, dtype=bool)
         """Episodes whose last target is over, (N,)."""
-        self.way: Array = np.zeros((count, 2))
+        self.way: Floats = np.zeros((count, 2))
         """From the robots to their targets in the world's frame, (N, 2) [m]."""
         self._reached: Bools = np.zeros(count, dtype=bool)
         self._left, self._taken = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
@@ -71,17 +71,17 @@ class Targets:
         return np.asarray(~self.stopping & ~self._reached)
 
     @property
-    def time_left(self) -> Array:
+    def time_left(self) -> Floats:
         """How long the present targets stay active, (N,) [s]."""
         return np.asarray(self._left * CYCLE)
 
-    def begin(self, rows: Rows, which: Rows, place: Array) -> None:
+    def begin(self, rows: Indices, which: Indices, place: Floats) -> None:
         """Puts episodes `rows` (n,) to the beginning of trajectories `which` (n,); robots are at `place` (N, 2)."""
         self.trajectory[rows], self.index[rows], self.over[rows] = which, 0, False
         self._give_out(rows, place)
         self.way = self._goal - place
 
-    def judge(self, place: Array, fell: Bools) -> Array:
+    def judge(self, place: Floats, fell: Bools) -> Floats:
         """What the last cycle brought, (N,); gives out next targets. Robots are at `place` (N, 2)."""
         way, moved = self._goal - place, place - self._origin
         to_go, stopping = np.hypot(way[:, 0], way[:, 1]), self.stopping
@@ -102,7 +102,7 @@ class Targets:
         self.way = self._goal - place
         return gained
 
-    def _proceed(self, rows: Rows, place: Array) -> None:
+    def _proceed(self, rows: Indices, place: Floats) -> None:
         """The next target for robots `rows` (n,), or the end."""
         ended = self.index[rows] + 1 >= self._lengths[self.trajectory[rows]]
         self.over[rows[ended]] = True
@@ -110,7 +110,7 @@ class Targets:
         self.index[rows] += 1
         self._give_out(rows, place)
 
-    def _give_out(self, rows: Rows, place: Array) -> None:
+    def _give_out(self, rows: Indices, place: Floats) -> None:
         at = self.trajectory[rows], self.index[rows]
         self._left[rows], self._taken[rows], self._reached[rows] = self._cycles[at], 0, False
         self._origin[rows], self._farthest[rows] = place[rows], 0.0

@@ -14,22 +14,20 @@ import numpy as np
 from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats, Indices
 from nutmeg.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats32
     from nutmeg.learning.environments.bodies import Bodies
-    from nutmeg.learning.environments.layout import Floats, Layout
+    from nutmeg.learning.environments.layout import Layout
     from nutmeg.learning.environments.options import RobotOptions
-
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 
 class Outcome(NamedTuple):
     """What a cycle brought."""
 
-    reward: Array
+    reward: Floats
     """(N,)."""
     fell: Bools
     """Episodes that end because the robot fell, (N,)."""
@@ -50,25 +48,25 @@ class Task(Protocol):
     def options(self) -> RobotOptions:
         """What was chosen."""
 
-    def begin(self, rows: Rows, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
+    def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
         """Begins episodes `rows` (n,) anew; `given` are the options of a reset."""
 
-    def advance(self, actions: Array, active: Bools) -> Outcome:
+    def advance(self, actions: Floats, active: Bools) -> Outcome:
         """Lets a cycle of 20 ms pass in the active episodes; what comes of the others has no meaning."""
 
-    def observe(self) -> Floats:
+    def observe(self) -> Floats32:
         """What the robots know, (N, width of the layout)."""
 
     def info(self) -> dict[str, NDArray[Any]]:
         """Further numbers, each (N, ...), new at every call."""
 
 
-def action_space(task: Task) -> Space[Floats]:
+def action_space(task: Task) -> Space[Floats32]:
     """The space of one action."""
-    return cast("Space[Floats]", Box(-1.0, 1.0, (task.width,), dtype=np.float32))
+    return cast("Space[Floats32]", Box(-1.0, 1.0, (task.width,), dtype=np.float32))
 
 
-def checked(actions: object, shape: tuple[int, ...]) -> Array:
+def checked(actions: object, shape: tuple[int, ...]) -> Floats:
     """Actions as numbers of the right shape, cut off at -1 and 1; what is no number is refused."""
     try:
         values = np.asarray(actions, dtype=np.float64)

@@ -19,26 +19,27 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from nutmeg.base.arrays import Bools, Floats, Floats32
 from nutmeg.errors import UnknownNameError, UsageError
 from nutmeg.learning.environments.go_to_target import GoToTargetTask
-from nutmeg.learning.environments.layout import Floats
 from nutmeg.learning.environments.options import GoToTargetOptions, WalkVelocityOptions, chosen
 from nutmeg.learning.environments.pictures import Pictures, checked_mode
 from nutmeg.learning.environments.registration import GO_TO_TARGET, WALK_VELOCITY
-from nutmeg.learning.environments.task import Array, Bools, action_space, checked
+from nutmeg.learning.environments.task import action_space, checked
 from nutmeg.learning.environments.walk_velocity import WalkVelocityTask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Indices
     from nutmeg.learning.environments.task import Task
 
 MOST = 100_000
 """The most robots of one batch."""
-Stepped = tuple[Floats, Array, Bools, Bools, dict[str, Any]]
+Stepped = tuple[Floats32, Floats, Bools, Bools, dict[str, Any]]
 
 
-class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
+class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
     """A task for N robots.
 
     Args:
@@ -74,7 +75,7 @@ class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Floats, dict[str, Any]]:
+    ) -> tuple[Floats32, dict[str, Any]]:
         """Begins all episodes, or those of `options["reset_mask"]`.
 
         Args:
@@ -97,7 +98,7 @@ class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
             raise UsageError("reset_mask is False everywhere; at least one must be True.")
         return mask
 
-    def _seed(self, seed: int | Sequence[int | None] | None, rows: NDArray[np.intp]) -> None:
+    def _seed(self, seed: int | Sequence[int | None] | None, rows: Indices) -> None:
         """Gives robots `rows` their generators."""
         if not self._generators:
             self._generators = [seeding.np_random()[0] for _ in range(self.num_envs)]
@@ -113,11 +114,11 @@ class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
         self._np_random = self._generators[0]
         self._np_random_seed = None if seeds[0] is None else int(seeds[0])
 
-    def _begin(self, rows: NDArray[np.intp], given: dict[str, Any]) -> None:
+    def _begin(self, rows: Indices, given: dict[str, Any]) -> None:
         self.task.begin(rows, [self._generators[row] for row in rows], given)
         self._cycles[rows], self._done[rows] = 0, False
 
-    def step(self, actions: Floats) -> Stepped:
+    def step(self, actions: Floats32) -> Stepped:
         """One cycle of 20 ms of every robot."""
         if not self._generators:
             raise UsageError("no episode was begun; call reset() before step().")
@@ -142,7 +143,7 @@ class TaskVectorEnv(VectorEnv[Floats, Floats, Any]):
             observations, infos = self.task.observe(), self._infos()
         return observations, reward, fell, over, infos
 
-    def _renewed(self) -> tuple[Floats, dict[str, Any]]:
+    def _renewed(self) -> tuple[Floats32, dict[str, Any]]:
         """Begins the episodes that are over; what they ended with goes into the infos."""
         done, last = self._done.copy(), self.task.observe()
         final = self._infos(done)

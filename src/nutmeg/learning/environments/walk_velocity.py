@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.errors import UsageError
 from nutmeg.learning.course_run import CYCLE
 from nutmeg.learning.environments.bodies import Bodies
-from nutmeg.learning.environments.layout import Floats, Layout, Part
-from nutmeg.learning.environments.task import Array, Bools, Outcome, Rows, known_options
+from nutmeg.learning.environments.layout import Layout, Part
+from nutmeg.learning.environments.task import Outcome, known_options
 from nutmeg.learning.environments.walking import phase, walker_for
 from nutmeg.learning.rewards import FALL
 from nutmeg.learning.walks import read_walk
@@ -77,7 +78,7 @@ class WalkVelocityTask:
         self.layout = Layout([*self.bodies.parts(), *own])
         self._most = most
 
-    def begin(self, rows: Rows, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
+    def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
         """Begins episodes anew; `given` may hold a `command` (3,) to keep instead of drawn ones."""
         known_options(given, ("command",))
         first = self.bodies.start(rows, generators)
@@ -88,7 +89,7 @@ class WalkVelocityTask:
         self._plans[rows] = plans if "command" not in given else self._command(given["command"])
         self._cycle[rows], self._last[rows] = 0, 0.0
 
-    def _command(self, given: object) -> Array:
+    def _command(self, given: object) -> Floats:
         """A command that was given with a reset, (3,)."""
         try:
             command = np.asarray(given, float)
@@ -103,11 +104,11 @@ class WalkVelocityTask:
         return command
 
     @property
-    def command(self) -> Array:
+    def command(self) -> Floats:
         """The velocities that are wanted now, (N, 3) [m/s, m/s, rad/s]."""
         return np.asarray(self._plans[self._all, (self._cycle // self._lasting) % PLANNED])
 
-    def advance(self, actions: Array, active: Bools) -> Outcome:
+    def advance(self, actions: Floats, active: Bools) -> Outcome:
         """One cycle."""
         wanted = self.command
         if self._walker is None:
@@ -126,7 +127,7 @@ class WalkVelocityTask:
         reward += TURN_SHARE * np.exp(-error[:, 2] / TURN_WIDTH**2) - CHANGE_COST * change - FALL * fell
         return Outcome(reward, fell, np.zeros(len(fell), dtype=bool))
 
-    def _aim(self, actions: Array) -> None:
+    def _aim(self, actions: Floats) -> None:
         """Tells motors to go where actions say, around `ready`."""
         targets = np.tile(self._home, (len(actions), 1))
         targets[:, self._moved] += self.options.reach * actions
@@ -136,7 +137,7 @@ class WalkVelocityTask:
             targets = np.where(self.bodies.velocity_driven, speeds, targets)
         self.bodies.robot.command = targets
 
-    def _add(self, actions: Array) -> None:
+    def _add(self, actions: Floats) -> None:
         """Adds actions to what the walk tells the motors."""
         assert self._walker is not None
         told = np.array(self.bodies.robot.command)
@@ -146,7 +147,7 @@ class WalkVelocityTask:
         limited = np.clip(told, self._limits[:, 0], self._limits[:, 1])
         self.bodies.robot.command = np.where(self.bodies.velocity_driven, told, limited)
 
-    def observe(self) -> Floats:
+    def observe(self) -> Floats32:
         """What the robots know, (N, width)."""
         own = {"last_action": self._last, "command": self.command}
         if self._walker is not None:

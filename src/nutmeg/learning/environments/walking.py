@@ -15,12 +15,9 @@ from nutmeg.learning.course_run import walker_of
 from nutmeg.motion.walker import Walker
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.environments.bodies import Bodies
     from nutmeg.learning.walks import Walk
-
-    Array = NDArray[np.float64]
 
 
 def walker_for(bodies: Bodies, walk: Walk) -> Walker:
@@ -31,13 +28,13 @@ def walker_for(bodies: Bodies, walk: Walk) -> Walker:
     return walker
 
 
-def phase(walker: Walker) -> Array:
+def phase(walker: Walker) -> Floats:
     """Sine and cosine of an angle that goes once round in a left and a right step, (N, 2)."""
     angle = np.pi * (walker.walk.fraction + walker.walk.swing)
     return np.stack([np.sin(angle), np.cos(angle)], axis=1)
 
 
-def velocities(walker: Walker, shares: Array) -> Array:
+def velocities(walker: Walker, shares: Floats) -> Floats:
     """Velocities from shares of the top speeds, -1..1, (N, 3): ahead, to the left, turning to the left."""
     top = walker.walk.top_speed()
     wanted = shares * top

@@ -27,12 +27,9 @@ from nutmeg.motion.pendulum_settings import stacked
 from nutmeg.motion.walker import SWITCH, shoulders
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from nutmeg.body.scene import Scene
     from nutmeg.learning.course_run import Bout
 
-    Array = NDArray[np.float64]
 
 CONTACTS = 24
 """The most contacts of a world that are kept; two feet flat on the ground have eight."""

@@ -15,15 +15,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.collision_kernels import FEET, bounds
 from nutmeg.match.behaviour.kick_kernels import rolled
 from nutmeg.match.behaviour.state import Posture
-
-Floats = NDArray[np.float64]
 
 MOST_BOUNCES = 6
 """In one step; what is left of the way is then lost."""

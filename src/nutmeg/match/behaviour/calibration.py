@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nutmeg.match.behaviour.estimates import Estimate, Floats
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.behaviour.estimates import Estimate
     from nutmeg.match.behaviour.recorded_tracks import Tracks
     from nutmeg.match.behaviour.settings import BehaviourSettings
 

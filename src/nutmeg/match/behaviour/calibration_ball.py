@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.match.behaviour.estimates import Estimate, several, share_estimate, statistic_estimate, unknown
 from nutmeg.match.behaviour.kick_kernels import rolling_distance
 from nutmeg.match.behaviour.motion_kernels import CYCLE, STEP
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from nutmeg.match.behaviour.recorded_tracks import RobotTrack, Tracks
     from nutmeg.match.behaviour.settings import BehaviourSettings
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 LAG = 3
 """Cycles between the two speeds that friction is told from."""
@@ -129,7 +128,7 @@ def _speed_pairs(tracks: Tracks) -> Floats:
     way = np.arctan2(moved[:, 1], moved[:, 0])
     first = np.arange(1, len(speeds) - LAG)
     free = np.all([clear[first - 1 + k] for k in range(LAG + 2)], axis=0)
-    bent = np.abs((way[first + LAG] - way[first] + math.pi) % math.tau - math.pi) < 0.1
+    bent = np.abs(wrap_angle(way[first + LAG] - way[first])) < 0.1
     steady = np.all([speeds[first + k + 1] <= speeds[first + k] + 0.02 for k in range(LAG)], axis=0)
     with np.errstate(invalid="ignore"):
         moving = (speeds[first] > SLOWEST) & (speeds[first + LAG] > 0.3 * SLOWEST)
@@ -210,7 +209,7 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
         strength=float(track.strength[wish]) if wish >= 0 else 0.0,
         ball=(c * x + s * y, mirror * (c * y - s * x)),
         speed=speed + slowed,
-        direction=mirror * math.remainder(angle - heading, math.tau),
+        direction=mirror * wrap_angle_exactly(angle - heading),
         towards=float(went @ way) / max(float(np.hypot(*way)), 1e-9),
         distance=_distance(tracks, row, speeds, friction, name),
         wind_up=float(struck - tracks.times[first - 1]) if first > 0 else math.nan,
@@ -313,7 +312,7 @@ def _tip(rows: Floats, start: Floats, most: float) -> Floats:
 def _misses(rows: Floats, tip: Floats) -> Floats:
     """(n,) by how much directions differ from those through the tip, rad."""
     told = np.arctan2(rows[:, 1] - tip[1], rows[:, 0] - tip[0])
-    return np.asarray((rows[:, 2] - told + math.pi) % math.tau - math.pi)
+    return wrap_angle(rows[:, 2] - told)
 
 
 def _off(rows: Floats, tip: Floats) -> float:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.match.behaviour.collision_kernels import overlap
 from nutmeg.match.behaviour.estimates import Estimate, rate_estimate, share_estimate, statistic_estimate, unknown
 from nutmeg.match.behaviour.motion_kernels import CYCLE
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from nutmeg.match.behaviour.recorded_tracks import RobotTrack, Tracks
     from nutmeg.match.behaviour.settings import BehaviourSettings
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 SIDES = ("front", "back", "side")
 LEAST = 6
@@ -85,12 +84,12 @@ def _fall(tracks: Tracks, name: str, row: int) -> Fall:
     up = np.flatnonzero(~track.lies[row:])
     end = row + int(up[0]) if len(up) else -1
     before, was_up = track.heading[row - 1], np.flatnonzero(track.lies[max(row - UP_FOR, 0) : row])
-    lean = math.remainder(float(track.lean[min(row + 2, max(end - 1, row))] - before), math.tau)
+    lean = wrap_angle_exactly(float(track.lean[min(row + 2, max(end - 1, row))] - before))
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
     time, turned = math.nan, math.nan
     if end > 0 and track.playing[row : end + 1].all():
         time = float(tracks.times[end] - tracks.times[row]) - 0.5 * CYCLE
-        turned = math.remainder(float(track.heading[end] - before), math.tau)
+        turned = wrap_angle_exactly(float(track.heading[end] - before))
     time = time if time < LONGEST else math.nan
     return Fall(robot=name, row=row, side=side, time=time, turned=turned, again=len(was_up) > 0)
 

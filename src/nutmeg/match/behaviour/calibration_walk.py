@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats, Ints
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.estimates import Estimate, several, statistic_estimate, unknown
 from nutmeg.match.behaviour.robust_fit import robust_fit
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from nutmeg.match.behaviour.recorded_tracks import RobotTrack, Tracks
     from nutmeg.match.behaviour.settings import BehaviourSettings
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 FITTED = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
 AXES = ("ahead", "side", "turn")
@@ -120,7 +118,7 @@ class Runs:
     begins: Bools
     settled: Bools
     """(n,) whether the pace does not depend any more on how the run began."""
-    block: NDArray[np.int64]
+    block: Ints
     """(n,) which cycles belong together."""
 
 
@@ -196,7 +194,7 @@ def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
     return WalkModel(limits, tuple(estimates), fit.cost)
 
 
-def _sandwich(jacobian: Floats, residuals: Floats, block: NDArray[np.int64]) -> Floats:
+def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
     """Standard errors (k,) of a least-squares fit whose residuals (n * 3,) depend on each other within blocks (n,)."""
     rows = np.repeat(block, 3)
     scores = np.zeros((int(block.max()) + 1, jacobian.shape[1]))

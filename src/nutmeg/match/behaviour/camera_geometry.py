@@ -19,7 +19,8 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from nutmeg.base.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from nutmeg.match.behaviour.eyes import CamerasSettings
 
-Floats = NDArray[np.float64]
 Which = Literal["top", "bottom"]
 WHICH: tuple[Which, Which] = ("top", "bottom")
 """The cameras of a robot, in the order of all arrays of pictures."""
@@ -100,7 +100,7 @@ def to_ground(
         return np.where((rays[..., 2:] * (height - place[2]) > 0.0), place[:2] + far * rays[..., :2], np.nan)
 
 
-def in_picture(cameras: CamerasSettings, pixels: ArrayLike) -> NDArray[np.bool_]:
+def in_picture(cameras: CamerasSettings, pixels: ArrayLike) -> Bools:
     """(...) whether pixels (..., 2) are inside a picture."""
     spots = np.asarray(pixels, float)
     inside = (spots >= 0.0) & (spots < (cameras.width, cameras.height))

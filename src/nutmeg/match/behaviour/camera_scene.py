@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.body.field_geoms import add_field
 from nutmeg.body.geometry import product, quaternion
 from nutmeg.match.behaviour.state import Posture
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.behaviour.state import MatchesState
 
-Floats = NDArray[np.float64]
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 """Middle and half size of a box, m."""
 

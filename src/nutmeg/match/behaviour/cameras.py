@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.closing import Closing
 from nutmeg.engine.canvas import Canvas
 from nutmeg.errors import UsageError
@@ -111,7 +112,7 @@ class Cameras(Closing):
         mujoco.mjv_updateScene(stage.model, stage.data, self._options, None, self._camera, everything, self._scene)
         stage.hide(slot, hidden=False)
 
-    def _aim(self, which: Which, pose: NDArray[np.float64], head: NDArray[np.float64]) -> None:
+    def _aim(self, which: Which, pose: Floats, head: Floats) -> None:
         """Points both of the renderer's eyes as a robot's camera does."""
         place, axes = camera_pose(self._settings, which, pose=pose, head=head)
         across, up = self._settings.slopes

@@ -23,12 +23,8 @@ from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.state import Posture
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, SmallInts
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Bytes = NDArray[np.int8]
     Rectangle = tuple[float, float, float, float, float, float]
 
 _UPRIGHT, _KICKING, _LYING = int(Posture.UPRIGHT), int(Posture.KICKING), int(Posture.LYING)
@@ -100,7 +96,7 @@ def overlap(a: Rectangle, b: Rectangle) -> tuple[float, float, float]:
 
 
 @kernel
-def part_robots(players: Any, ball: Any, numbers: Any, contact: Bools, pushed: Bytes, step: float) -> None:  # noqa: ANN401
+def part_robots(players: Any, ball: Any, numbers: Any, contact: Bools, pushed: SmallInts, step: float) -> None:  # noqa: ANN401
     """Parts robots that overlap; notes contacts and pushes, (22, 22) over slots, and how that makes them fall."""
     for a in range(len(players)):
         first = players[a]

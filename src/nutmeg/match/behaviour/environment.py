@@ -31,7 +31,7 @@ except ImportError:
     raise EnvironmentProblem("the environment of a match needs PettingZoo: pip install pettingzoo") from None
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats32
 
     Told = dict[str, Any]
     """By agent."""
@@ -102,7 +102,7 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
             for place, agent in enumerate(self.agents)
         }
 
-    def state(self) -> NDArray[np.float32]:
+    def state(self) -> Floats32:
         """All that is true: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
         games, count = self.matches.games, self.options.players
         turned = SLOTS // 2 if games.swapped[0] else 0

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from nutmeg.base.arrays import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """Of all intervals."""

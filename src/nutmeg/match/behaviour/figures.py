@@ -13,8 +13,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.posing import standing
 from nutmeg.body.scene import Placement, SceneSettings, assemble
@@ -24,7 +24,6 @@ from nutmeg.match.slots import SLOTS
 if TYPE_CHECKING:
     from nutmeg.match.behaviour.world import BehaviourWorld
 
-Floats = NDArray[np.float64]
 
 ROBOT, POSE = "nao-v4", "stand"
 HIDDEN = -5.0
@@ -63,9 +62,9 @@ class BehaviourFigures:
         return self._world.field.name
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
-        present: NDArray[np.bool_] = self._world.state.present[self._match]
+        present: Bools = self._world.state.present[self._match]
         return present
 
     def kind(self, slot: int) -> str:  # noqa: ARG002 (all are alike)

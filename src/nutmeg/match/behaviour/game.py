@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools
     from nutmeg.match.brain import Decide, Image
     from nutmeg.match.decisions import Decision
     from nutmeg.match.facts import Facts
@@ -116,7 +115,7 @@ class BehaviourGame(RefereedMatch):
         self.perception = Perception(self.eyes, self.world)
         self._sonar = Sonar(self.eyes, ground, count=1)
         self._robot = robot
-        self._wishes: NDArray[np.bool_] | None = None
+        self._wishes: Bools | None = None
         self._said: dict[int, str] = {}
         self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
 
@@ -157,9 +156,9 @@ class BehaviourGame(RefereedMatch):
             self._note("leave", slot)
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays."""
-        present: NDArray[np.bool_] = self.world.state.present[MATCH]
+        present: Bools = self.world.state.present[MATCH]
         return present
 
     # ---- a cycle

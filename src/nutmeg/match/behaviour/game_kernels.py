@@ -13,10 +13,10 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import inlined, kernel, unchecked
-from nutmeg.match.behaviour.motion_kernels import wrapped
 from nutmeg.match.behaviour.state import Legs, Posture
 from nutmeg.match.behaviour.strategy_kernels import decide_row
 from nutmeg.match.behaviour.strategy_rows import (
@@ -41,12 +41,9 @@ from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Ints
     from nutmeg.match.behaviour.state import Rows
 
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
-
-Floats = NDArray[np.float64]
 
 _STAND, _WALK, _KICK, _GET_UP = int(Legs.STAND), int(Legs.WALK), int(Legs.KICK), int(Legs.GET_UP)
 _LYING, _KICKING, _UPRIGHT = int(Posture.LYING), int(Posture.KICKING), int(Posture.UPRIGHT)
@@ -142,7 +139,7 @@ def beam(rows: Rows, m: int, i: int, x: float, y: float, degrees: float) -> None
     sign = 1.0 if i < MOST_PLAYERS else -1.0
     heading = degrees * RADIANS + (0.0 if i < MOST_PLAYERS else math.pi)
     rows.pose[m, i, 0], rows.pose[m, i, 1] = sign * min(x, 0.0), sign * y
-    rows.pose[m, i, 2] = wrapped(heading)
+    rows.pose[m, i, 2] = wrap_angle_exactly(heading)
     for axis in range(3):
         rows.pace[m, i, axis] = rows.speed[m, i, axis] = rows.odometry[m, i, axis] = 0.0
     rows.posture[m, i], rows.busy[m, i] = _UPRIGHT, 0.0

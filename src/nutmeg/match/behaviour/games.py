@@ -43,14 +43,12 @@ from nutmeg.match.tally import COUNTED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.decisions import Decision
     from nutmeg.match.rules import Rules
     from nutmeg.match.state import MatchState
 
-    Ints = NDArray[np.int64]
     Entry = str | Strategy
     """A strategy, by its name or its traits."""
 
@@ -137,9 +135,9 @@ class BehaviourGames:
                 self.perception.greet(m, slot)
 
     @property
-    def over(self) -> NDArray[np.bool_]:
+    def over(self) -> Bools:
         """(M,) which matches have ended."""
-        over: NDArray[np.bool_] = self._modes == int(PlayMode.GAME_OVER)
+        over: Bools = self._modes == int(PlayMode.GAME_OVER)
         return over
 
     def run(self, seconds: float | None = None) -> list[MatchResult]:
@@ -262,7 +260,7 @@ def _each_side(sides: Side | Sequence[Side], count: int) -> list[Side]:
     return found
 
 
-def _traits(entries: Entry | Sequence[Entry], count: int, name: str) -> NDArray[np.float64]:
+def _traits(entries: Entry | Sequence[Entry], count: int, name: str) -> Floats:
     """(M, 10) traits of strategies."""
     found = [entries] * count if isinstance(entries, str | Strategy) else list(entries)
     if len(found) != count:

@@ -17,12 +17,12 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from nutmeg.base.arrays import Floats, SmallInts
 
 if TYPE_CHECKING:
     from nutmeg.body.field import AreaSettings, FieldSettings
 
-Floats = NDArray[np.float64]
 
 POSTS = 4
 
@@ -66,7 +66,7 @@ class Kind(IntEnum):
 class Marks:
     """Landmarks on the ground."""
 
-    kind: NDArray[np.int8]
+    kind: SmallInts
     """(F,) of `Kind`."""
     place: Floats
     """(F, 2) m."""

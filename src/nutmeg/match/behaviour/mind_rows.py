@@ -9,15 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
 from nutmeg.match.behaviour.strategy_rows import BELIEF
-
-Floats = NDArray[np.float64]
-Bytes = NDArray[np.int8]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 XX, XY, YY, XT, YT, TT = range(BELIEF, BELIEF + 6)
 """Covariance of the pose: x, y and heading t."""
@@ -73,8 +66,8 @@ class Seen(NamedTuple):
 
     things: int
     """How many; what follows has more rows."""
-    kind: Bytes
-    number: Bytes
+    kind: SmallInts
+    number: SmallInts
     lying: Bools
     polar: Floats
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.random_kernels import (
     FALL,
@@ -147,14 +148,6 @@ def _look(player: Any, numbers: Any) -> None:  # noqa: ANN401
 
 
 @kernel
-def wrapped(angle: float) -> float:
-    """An angle within half a turn to either side [rad]."""
-    if -math.pi <= angle <= math.pi:
-        return angle
-    return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
-
-
-@kernel
 def move(players: Any, step: float) -> None:  # noqa: ANN401
     """Walks for a step, along the chord of the arc, and says how that is over the pitch."""
     for k in range(len(players)):
@@ -165,7 +158,7 @@ def move(players: Any, step: float) -> None:  # noqa: ANN401
             continue
         cos, sin = player.cos, player.sin
         if turn != 0.0:
-            player.heading = wrapped(player.heading + step * turn)
+            player.heading = wrap_angle_exactly(player.heading + step * turn)
             player.cos, player.sin = math.cos(player.heading), math.sin(player.heading)
             cos, sin = 0.5 * (cos + player.cos), 0.5 * (sin + player.sin)
         player.vx, player.vy = ahead * cos - left * sin, ahead * sin + left * cos
@@ -193,7 +186,7 @@ def end_postures(players: Any, ball: Any, numbers: Any, step: float) -> None:  #
         elif posture == _RISING:
             draws = key(ball.seed, ball.cycle, player.slot, GETTING_UP)
             player.posture = _LYING if uniform_of(draws, _SECOND) < numbers.get_up_failure else _UPRIGHT
-            player.heading = wrapped(player.heading + numbers.get_up_turn * normal_of(draws, _THIRD))
+            player.heading = wrap_angle_exactly(player.heading + numbers.get_up_turn * normal_of(draws, _THIRD))
             player.cos, player.sin = math.cos(player.heading), math.sin(player.heading)
         else:
             player.posture = _LYING
@@ -211,7 +204,7 @@ def end_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
     """Tells how everybody really went in this cycle, and who falls."""
     for k in range(len(players)):
         player = players[k]
-        turned = wrapped(player.heading - player.start_heading)
+        turned = wrap_angle_exactly(player.heading - player.start_heading)
         middle = player.start_heading + 0.5 * turned
         cos, sin = math.cos(middle), math.sin(middle)
         x, y = player.x - player.start_x, player.y - player.start_y
@@ -226,7 +219,7 @@ def end_cycle(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
         if uniform_of(draws, _FIRST) < 1.0 - math.exp(-hazard):
             to = 0.0 if uniform_of(draws, _SECOND) < 0.5 else math.pi
             if player.risk > 0.0:
-                away = wrapped(math.atan2(player.shove_y, player.shove_x) - player.heading)
+                away = wrap_angle_exactly(math.atan2(player.shove_y, player.shove_x) - player.heading)
                 to = _QUARTER * math.floor(away / _QUARTER + 0.5)
             lie_down(player, to)
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.strategy_rows import HEADING, MATES, X, Y
@@ -20,11 +18,9 @@ from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD
 from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.behaviour.mind_rows import Seen, TrackerNumbers
 
-    Floats = NDArray[np.float64]
 
 MATE, OPPONENT, ROBOT = Kind.MATE.value, Kind.OPPONENT.value, Kind.ROBOT.value
 PLAYERS = 2 * MOST_PLAYERS

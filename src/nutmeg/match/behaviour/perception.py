@@ -22,16 +22,11 @@ from nutmeg.match.decisions import MovePlayer
 from nutmeg.match.slots import SLOTS, slot_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.behaviour.sights import Sights
     from nutmeg.match.behaviour.world import BehaviourWorld
     from nutmeg.match.decisions import Decision
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 
 class Perception:

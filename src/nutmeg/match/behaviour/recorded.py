@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.body.ball import load_ball
 from nutmeg.body.catalogue import load_robot
 from nutmeg.body.field import load_field
@@ -31,12 +32,10 @@ from nutmeg.match.behaviour.vision import Vision
 from nutmeg.match.slots import SLOT_NAMES, SLOTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.behaviour.sights import Sights
     from nutmeg.recording import Recording
 
-    Floats = NDArray[np.float64]
 
 WORLD = "behavioural"
 """What a recording of this world says it is."""
@@ -106,7 +105,7 @@ class RecordedMatch:
         before = standing_place(poses[0], self._height)
         step = math.hypot(x - before[0], y - before[1])
         if lean <= UP and step < CARRIED and row > first:
-            state.speed[0, slot] = step / CYCLE, 0.0, math.remainder(heading - before[2], math.tau) / CYCLE
+            state.speed[0, slot] = step / CYCLE, 0.0, wrap_angle_exactly(heading - before[2]) / CYCLE
 
     def sights(self, row: int) -> Sights:
         """What everybody sees; written anew by the next call."""
@@ -123,7 +122,7 @@ def standing_place(pose: Floats, height: float) -> tuple[float, float, float, fl
     """
     x, y, _, qw, qx, qy, qz = pose.tolist()
     heading, lean = 2.0 * math.atan2(qz, qw), 2.0 * math.atan2(math.hypot(qx, qy), math.hypot(qw, qz))
-    heading = math.remainder(heading, math.tau)
+    heading = wrap_angle_exactly(heading)
     if lean < UP:
         return x, y, heading, 0.0, 0.0
     sign = 1.0 if math.cos(heading / 2) * qw + math.sin(heading / 2) * qz > 0 else -1.0

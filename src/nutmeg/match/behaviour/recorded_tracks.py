@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angles import wrap_angle
+from nutmeg.base.arrays import Bools, Floats, Ints
 from nutmeg.body.ball import load_ball
 from nutmeg.body.field import load_field
 from nutmeg.errors import UsageError
@@ -26,9 +27,6 @@ from nutmeg.match.behaviour.state import Legs
 if TYPE_CHECKING:
     from nutmeg.recording import Recording
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 GONE = -1.0
 """Robots below this height do not play [m]."""
@@ -142,7 +140,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
     lies = fallen_times(tilt, DRAWN_UP if drawn else UP_AGAIN)
     heading = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y**2 + z**2))[::every]
     place, there = pose[::every, :2], pose[::every, 2] > GONE
-    turned = _wrapped(np.diff(heading, prepend=heading[:1]))
+    turned = wrap_angle(np.diff(heading, prepend=heading[:1]))
     moved = np.diff(place, axis=0, prepend=place[:1])
     middle = heading - 0.5 * turned
     c, s = np.cos(middle), np.sin(middle)
@@ -198,7 +196,3 @@ def _yaw_rates(recording: Recording, name: str) -> Floats:
     yaw = recording.read(channel)[:, labels.index(neck)]
     rates = np.abs(np.diff(yaw)) / np.diff(recording.times)
     return np.asarray(rates[np.isfinite(rates)])
-
-
-def _wrapped(angles: Floats) -> Floats:
-    return np.asarray((angles + math.pi) % math.tau - math.pi)

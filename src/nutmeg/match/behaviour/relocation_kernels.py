@@ -11,20 +11,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import inlined, kernel
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.mind_rows import MISFIT, TT, XT, XX, XY, YT, YY
 from nutmeg.match.behaviour.strategy_rows import HEADING, X, Y
-from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD, TURN, wrapped
+from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD, TURN
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.behaviour.mind_rows import Seen, Table, TrackerNumbers
 
-    Floats = NDArray[np.float64]
     Best = tuple[float, float, float, float, float]
     """x, y and heading of the best pose so far, how well it fits, and how well the best one elsewhere does."""
 
@@ -60,7 +57,7 @@ def begin_anew(w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> None:
             if differs(seen.number[i], places[c, 3]):
                 continue
             if not math.isnan(polar[i, TURN]):
-                heading = wrapped(places[c, 2] - polar[i, TURN])
+                heading = wrap_angle_exactly(places[c, 2] - polar[i, TURN])
                 best = _try(best, heading, i, c, w, seen, table, n)
             elif kind[i] <= LAST_POST:
                 best = _try_pairs(best, i, c, w, seen, table, n)
@@ -82,7 +79,7 @@ def _try_pairs(best: Best, i: int, c: int, w: Floats, seen: Seen, table: Table, 
             if d == c or differs(seen.number[j], places[d, 3]):
                 continue
             way = math.atan2(places[d, 1] - places[c, 1], places[d, 0] - places[c, 0])
-            heading = wrapped(way - math.atan2(by - ay, bx - ax))
+            heading = wrap_angle_exactly(way - math.atan2(by - ay, bx - ax))
             best = _try(best, heading, i, c, w, seen, table, n)
     return best
 
@@ -99,7 +96,7 @@ def _try(best: Best, heading: float, i: int, c: int, w: Floats, seen: Seen, tabl
     for k in range(seen.things):
         if seen.kind[k] >= FIRST_MARK:
             fit += _fits(x, y, heading, k, seen, table)
-    away = math.hypot(x - best[0], y - best[1]) > ELSEWHERE or abs(wrapped(heading - best[2])) > OTHERWISE
+    away = math.hypot(x - best[0], y - best[1]) > ELSEWHERE or abs(wrap_angle_exactly(heading - best[2])) > OTHERWISE
     if fit > best[3]:
         return x, y, heading, fit, best[3] if away else best[4]
     if away and fit > best[4]:
@@ -118,7 +115,7 @@ def _fits(x: float, y: float, heading: float, k: int, seen: Seen, table: Table) 
         off = math.hypot(places[c, 0] - sx, places[c, 1] - sy) / most
         if off >= 1.0 or differs(seen.number[k], places[c, 3]):
             continue
-        if not math.isnan(turn) and abs(wrapped(places[c, 2] - heading - turn)) > OTHERWISE:
+        if not math.isnan(turn) and abs(wrap_angle_exactly(places[c, 2] - heading - turn)) > OTHERWISE:
             continue
         fit = max(fit, 1.0 - 0.5 * off)
     return fit

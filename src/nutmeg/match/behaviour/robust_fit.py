@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nutmeg.base.arrays import Floats
+
 MOST_STEPS = 60
 STEADY = 1e-7
 """Steps that change no parameter by more than this end the search."""

@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import numpy as np
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.driver import AnyPlayer
     from nutmeg.match.series_settings import Pair, SeriesSettings
 
-    Floats = NDArray[np.float64]
     Game = tuple[int, int, int]
     """First team, second team, number."""
 

@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, SPREAD, TURN
 from nutmeg.match.slots import SLOTS
@@ -57,15 +57,15 @@ class Seen:
 class Sights:
     """What everybody sees in a cycle; written in place by `Vision`."""
 
-    count: NDArray[np.int64]
+    count: Ints
     """(M, 22) how many things; what is listed beyond means nothing."""
-    kind: NDArray[np.int8]
+    kind: SmallInts
     """(M, 22, K) of `Kind`."""
-    number: NDArray[np.int8]
+    number: SmallInts
     """(M, 22, K) as in `Seen`; 0 where it is not recognised."""
-    lying: NDArray[np.bool_]
+    lying: Bools
     """(M, 22, K) whether a robot lies."""
-    polar: NDArray[np.float64]
+    polar: Floats
     """(M, 22, K, 4): distance [m], bearing [rad], turn [rad] or NaN, standard deviation of the distance [m]."""
 
     @classmethod

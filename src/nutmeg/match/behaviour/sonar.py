@@ -24,11 +24,11 @@ from nutmeg.match.slots import SLOTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.behaviour.state import MatchesState
 
-    Floats = NDArray[np.float64]
 
 KICKING = Posture.KICKING.value
 LEFT, RIGHT = 0, 1
@@ -57,7 +57,7 @@ class Sonar:
         """(M, 22, 2) what was heard last: left and right, m."""
         self._all = np.arange(count)
 
-    def listen(self, state: MatchesState, rows: NDArray[np.int64] | None = None) -> Floats:
+    def listen(self, state: MatchesState, rows: Ints | None = None) -> Floats:
         """What all sonars say now, (M, 22, 2), in all matches or only in `rows`; the same array every time."""
         listen_all(
             self._all if rows is None else rows,
@@ -69,12 +69,12 @@ class Sonar:
 
 @kernel
 def listen_all(
-    rows: NDArray[np.int64],
+    rows: Ints,
     seed: NDArray[np.uint64],
-    cycle: NDArray[np.int64],
-    present: NDArray[np.bool_],
+    cycle: Ints,
+    present: Bools,
     pose: Floats,
-    posture: NDArray[np.int8],
+    posture: SmallInts,
     posts: Floats,
     robot: float,
     post: float,
@@ -102,9 +102,9 @@ def listen_all(
 def _nearest(
     m: int,
     s: int,
-    present: NDArray[np.bool_],
+    present: Bools,
     pose: Floats,
-    posture: NDArray[np.int8],
+    posture: SmallInts,
     posts: Floats,
     robot: float,
     post: float,

@@ -19,11 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
 from nutmeg.match.slots import SLOTS
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.int8]
 
 
 class Posture(IntEnum):
@@ -61,11 +58,11 @@ class KickKind(IntEnum):
 class Orders:
     """What players want, M matches x 22 slots; stays until it is changed."""
 
-    legs: Bytes
+    legs: SmallInts
     """(M, 22) of `Legs`."""
     wish: Floats
     """(M, 22, 3) walking: speeds ahead and to the left [m/s] and turning left [rad/s]."""
-    kick: Bytes
+    kick: SmallInts
     """(M, 22) of `KickKind`."""
     strength: Floats
     """(M, 22) of a kick, 0..1."""
@@ -90,7 +87,7 @@ class MatchesState:
 
     seed: NDArray[np.uint64]
     """(M,) key of everything random in a match."""
-    cycle: NDArray[np.int64]
+    cycle: Ints
     """(M,) how many cycles have been played."""
     present: Bools
     """(M, 22) who is on the pitch or beside it."""
@@ -106,14 +103,14 @@ class MatchesState:
     the turn, and turned left [rad]."""
     head: Floats
     """(M, 22, 2) yaw to the left, pitch upwards [rad]."""
-    posture: Bytes
+    posture: SmallInts
     """(M, 22) of `Posture`."""
     busy: Floats
     """(M, 22) how long the posture still lasts [s]; of who lies and has not begun to get up, 0."""
     fallen_to: Floats
     """(M, 22) of who lies or gets up: where the body lies from its feet, from the heading to the left [rad]: 0 on the
     belly, pi on the back, a quarter turn on a side."""
-    kick: Bytes
+    kick: SmallInts
     """(M, 22) of who kicks: its `KickKind`, as it was ordered when the kick began."""
     strength: Floats
     """(M, 22) of who kicks: of the kick, 0..1."""
@@ -129,7 +126,7 @@ class MatchesState:
     """(M, 22) whose kick hit the ball in the last cycle."""
     fell: Bools
     """(M, 22) who fell in the last cycle."""
-    pushed: Bytes
+    pushed: SmallInts
     """(M, 22, 22) who ran into whom in the last cycle: 1 where the row's player is responsible, else 0."""
     contact: Bools
     """(M, 22, 22) whose torsos touched in the last cycle, both ways."""
@@ -167,17 +164,17 @@ class Rows(NamedTuple):
     """The arrays of a state and of orders, for kernels; names as there, of orders with `order_` before them."""
 
     seed: NDArray[np.uint64]
-    cycle: NDArray[np.int64]
+    cycle: Ints
     present: Bools
     pose: Floats
     pace: Floats
     speed: Floats
     odometry: Floats
     head: Floats
-    posture: Bytes
+    posture: SmallInts
     busy: Floats
     fallen_to: Floats
-    kick: Bytes
+    kick: SmallInts
     strength: Floats
     ball: Floats
     ball_before: Floats
@@ -185,11 +182,11 @@ class Rows(NamedTuple):
     touched: Bools
     kicked: Bools
     fell: Bools
-    pushed: Bytes
+    pushed: SmallInts
     contact: Bools
-    order_legs: Bytes
+    order_legs: SmallInts
     order_wish: Floats
-    order_kick: Bytes
+    order_kick: SmallInts
     order_strength: Floats
     order_look: Floats
 

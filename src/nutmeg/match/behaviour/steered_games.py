@@ -27,12 +27,9 @@ from nutmeg.match.state import new_match
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Ints, SmallInts
     from nutmeg.match.behaviour.environment_options import BehaviourOptions
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 WIDTHS = {"walk": 4, "body": 8}
 """Numbers of a wish."""
@@ -132,7 +129,7 @@ class SteeredGames(BehaviourGames):
         orders.legs[rows, slots] = legs
 
     @staticmethod
-    def _kicks(beliefs: Floats, side: Floats) -> NDArray[np.int8]:
+    def _kicks(beliefs: Floats, side: Floats) -> SmallInts:
         """(K, agents) which kick: straight with the foot on whose side the ball is, or to a side."""
         way = beliefs[..., [BALL_X, BALL_Y]] - beliefs[..., [X, Y]]
         heading = beliefs[..., HEADING]
@@ -143,7 +140,7 @@ class SteeredGames(BehaviourGames):
 
     # ---- how it stands
 
-    def goals(self) -> NDArray[np.int64]:
+    def goals(self) -> Ints:
         """(M, 2) of the teams `left` and `right`, wherever they play now."""
         score = np.array([state.score for state in self.states])
         return np.where(self.swapped[:, None], score[:, ::-1], score)

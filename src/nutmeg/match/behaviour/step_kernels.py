@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nutmeg.compiled import kernel
 from nutmeg.match.behaviour.ball_kernels import push_ball, roll_ball
 from nutmeg.match.behaviour.collision_kernels import find_reaches, part_from_posts, part_robots
@@ -21,12 +19,9 @@ from nutmeg.match.behaviour.motion_kernels import STEP, SUBSTEPS, begin_cycle, e
 from nutmeg.match.behaviour.player_rows import load, store
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Ints
     from nutmeg.match.behaviour.ball_kernels import Goals
     from nutmeg.match.behaviour.state import Rows
-
-    Ints = NDArray[np.int64]
 
 
 @kernel

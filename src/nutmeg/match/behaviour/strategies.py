@@ -14,8 +14,8 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UnknownNameError
 from nutmeg.match.behaviour.state import KickKind, Legs
 from nutmeg.match.behaviour.strategy_kernels import decide_row
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from nutmeg.match.team.belief import Belief
     from nutmeg.match.team.request import Legs as RequestLegs
 
-Floats = NDArray[np.float64]
 
 STATUE, WANDERER, PLAYER = 0, 1, 2
 EVERYONE = 11

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angle_kernels import wrap_angle
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.random_kernels import STRATEGY, uniform
 from nutmeg.match.behaviour.state import Legs
@@ -72,8 +73,6 @@ from nutmeg.match.behaviour.strategy_rows import (
 )
 from nutmeg.match.play_modes import KICK_OFFS, LIVE, PAUSED, PlayMode, side_of
 from nutmeg.match.rules import MOST_PLAYERS
-
-Floats = NDArray[np.float64]
 
 _DIVE_LEFT = float(Legs.DIVE_LEFT)
 _DIVE_RIGHT = float(Legs.DIVE_RIGHT)
@@ -241,7 +240,7 @@ def line_up(belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: 
             x = -math.sqrt(max(room * room - y * y, 0.04))
         heading = math.atan2(-y, -x)
     off = length(x - belief[X], y - belief[Y]) > BEAM_OFF + belief[SPREAD]
-    turned = abs(wrapped(heading - belief[HEADING])) > 0.5
+    turned = abs(wrap_angle(heading - belief[HEADING])) > 0.5
     if (off or turned) and game[TIME] - mind[SINCE] > SETTLE and game[TIME] - mind[BEAMED] > BEAM_AGAIN:
         mind[BEAMED] = game[TIME]
         order[BEAMS] = 1.0
@@ -394,9 +393,3 @@ def dives(belief: Floats, game: Floats, ground: Floats, mind: Floats, order: Flo
     mind[DIVED] = game[TIME]
     order[LEGS], order[INTENT] = (_DIVE_LEFT if off > 0.0 else _DIVE_RIGHT), 14
     return True
-
-
-@inlined
-def wrapped(angle: float) -> float:
-    """An angle between -pi and pi."""
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angle_kernels import wrap_angle
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.state import KickKind, Legs
 from nutmeg.match.behaviour.strategy_rows import (
@@ -60,8 +61,6 @@ from nutmeg.match.behaviour.strategy_rows import (
     Y,
 )
 from nutmeg.match.rules import MOST_PLAYERS
-
-Floats = NDArray[np.float64]
 
 _KICK = float(Legs.KICK)
 _STAND = float(Legs.STAND)
@@ -128,7 +127,7 @@ def look(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
     if unsure and phase < GLANCE and way > 0.35:
         order[YAW], order[PITCH] = nearest_goal(belief, ground), 0.0
         return
-    order[YAW] = min(max(_wrapped(math.atan2(dy, dx) - belief[HEADING]), -YAW_LIMIT), YAW_LIMIT)
+    order[YAW] = min(max(wrap_angle(math.atan2(dy, dx) - belief[HEADING]), -YAW_LIMIT), YAW_LIMIT)
     below = math.atan2(ground[EYES], max(way, 0.05))
     order[PITCH] = -(below - ground[TILT]) if below > 0.55 * ground[TILT] else -below
 
@@ -138,7 +137,7 @@ def nearest_goal(belief: Floats, ground: Floats) -> float:
     """Yaw of the goal that the head has to turn least for."""
     best = math.inf
     for end in (-1.0, 1.0):
-        yaw = _wrapped(math.atan2(-belief[Y], end * ground[LENGTH] / 2 - belief[X]) - belief[HEADING])
+        yaw = wrap_angle(math.atan2(-belief[Y], end * ground[LENGTH] / 2 - belief[X]) - belief[HEADING])
         if abs(yaw) < abs(best):
             best = yaw
     return min(max(best, -YAW_LIMIT), YAW_LIMIT)
@@ -160,13 +159,13 @@ def walk_to(
     """Walks to a place and there looks into a direction (NaN for any); stands if it is within `rest` of both."""
     dx, dy = x - belief[X], y - belief[Y]
     way, direction = length(dx, dy), math.atan2(dy, dx)
-    turned = 0.0 if math.isnan(face) else _wrapped(face - belief[HEADING])
+    turned = 0.0 if math.isnan(face) else wrap_angle(face - belief[HEADING])
     if way < rest and abs(turned) < 0.3:
         stand(order, 0)
         return
     if avoids > 0.5:
         direction = around(belief, game, direction, way)
-    bearing = _wrapped(direction - belief[HEADING])
+    bearing = wrap_angle(direction - belief[HEADING])
     turn = turned if way < 0.5 and not math.isnan(face) else bearing
     c, s = math.cos(bearing), math.sin(bearing)
     top = 1.0 / length(c / (ground[AHEAD] if c > 0 else ground[BACK]), s / ground[ASIDE])
@@ -289,10 +288,10 @@ def choose_aim(belief: Floats, game: Floats, ground: Floats, traits: Floats) -> 
             way, angle = length(px, py), math.atan2(py, px)
             if way < 0.7 or way > ground[REACH] or belief[k] < x + 0.2:
                 continue
-            cost = 0.5 * abs(_wrapped(angle - goal)) + blocked(belief, angle, way) - 0.15
+            cost = 0.5 * abs(wrap_angle(angle - goal)) + blocked(belief, angle, way) - 0.15
             if cost < least:
                 best, least, strength = angle, cost, min(max((way + 0.3) / ground[REACH], 0.3), 1.0)
-    return _wrapped(best), strength
+    return wrap_angle(best), strength
 
 
 @inlined
@@ -304,7 +303,7 @@ def play_ball(
     bx, by = belief[BALL_X] + 0.3 * belief[BALL_VX], belief[BALL_Y] + 0.3 * belief[BALL_VY]
     dx, dy = bx - belief[X], by - belief[Y]
     way, bearing = length(dx, dy), math.atan2(dy, dx)
-    missing = _wrapped(aim - bearing)
+    missing = wrap_angle(aim - bearing)
     if way > APPROACH:
         lead = min(way / ground[AHEAD] * 0.5, 1.5)
         bx, by = belief[BALL_X] + lead * belief[BALL_VX], belief[BALL_Y] + lead * belief[BALL_VY]
@@ -336,7 +335,7 @@ def dribble(
     """Walks through the ball."""
     c, s = math.cos(aim), math.sin(aim)
     along, beside = c * dx + s * dy, c * dy - s * dx
-    turned = _wrapped(aim - belief[HEADING])
+    turned = wrap_angle(aim - belief[HEADING])
     bearing = math.atan2(2.0 * beside, max(along, 0.0) + 0.2) + turned
     speed = traits[PACE] * ground[AHEAD] * (1.0 if abs(beside) < 0.06 or along > 0.3 else 0.5)
     _wish(
@@ -361,7 +360,7 @@ def strike(
     c, s = math.cos(belief[HEADING]), math.sin(belief[HEADING])
     dx, dy = belief[BALL_X] - belief[X], belief[BALL_Y] - belief[Y]
     ahead, left = c * dx + s * dy, c * dy - s * dx
-    turned = _wrapped(aim - belief[HEADING]) if traits[AIMS] > 0.5 else 0.0
+    turned = wrap_angle(aim - belief[HEADING]) if traits[AIMS] > 0.5 else 0.0
     if mind[FOOT] == 0.0:
         mind[FOOT] = 1.0 if left + 0.15 * turned > 0.0 else -1.0
     foot = mind[FOOT]
@@ -381,9 +380,3 @@ def strike(
         belief, game, ground, order, min(max(forward, -most), most), GAIN * beside, TURN_GAIN * turned, traits[AVOIDS]
     )
     order[INTENT] = 4
-
-
-@inlined
-def _wrapped(angle: float) -> float:
-    """An angle between -pi and pi."""
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi

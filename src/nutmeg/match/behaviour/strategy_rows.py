@@ -14,14 +14,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
     from nutmeg.match.team.belief import Belief, Others
 
-Floats = NDArray[np.float64]
 
 X, Y, HEADING, SPREAD, TURN_SPREAD = 0, 1, 2, 3, 4
 """Of a belief: the own pose, and how uncertain it is."""

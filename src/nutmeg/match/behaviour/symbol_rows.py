@@ -36,14 +36,10 @@ from nutmeg.match.play_modes import PlayMode, Side
 from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Floats32, Ints, SmallInts
     from nutmeg.match.behaviour.environment_options import BehaviourOptions
     from nutmeg.match.behaviour.steered_games import SteeredGames
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Rows = NDArray[np.float32]
 
 POSTS, MARKS, FARTHEST, OLDEST, FAST = 4, 6, 30.0, 10.0, 10.0
 """Posts and landmarks that are told of at most; nothing is farther [m], older [s] or faster [m/s]."""
@@ -109,7 +105,7 @@ class SymbolRows:
         sides = [np.array([phase_of(mode, side) for mode in PlayMode]) for side in Side]
         self._phases = np.stack(sides, axis=1)
 
-    def rows(self, games: SteeredGames) -> Rows:
+    def rows(self, games: SteeredGames) -> Floats32:
         """(M, agents, width) what agents are told in numbers."""
         told = self.bodies(games)
         if self._options.observations == "images":
@@ -178,7 +174,7 @@ def believed(beliefs: Floats, players: int) -> dict[str, Floats]:
 
 
 @kernel
-def see_rows(slots: Ints, count: Ints, kind: NDArray[np.int8], polar: Floats, players: int, out: Floats) -> None:
+def see_rows(slots: Ints, count: Ints, kind: SmallInts, polar: Floats, players: int, out: Floats) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])
     room = np.array([1, players, players, players])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.match.behaviour.marks import Kind, goals_differ, marks_of, posts_of
 from nutmeg.match.behaviour.mind_rows import MIND, MISFIT, PUU, PVV, PXX, PYY, TT, XT, XX, XY, YT, YY, Table
 from nutmeg.match.behaviour.mind_rows import TrackerNumbers as Numbers
@@ -42,15 +43,13 @@ from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.slots import SLOTS, side_of_slot
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.behaviour.sights import Sights
     from nutmeg.match.behaviour.state import MatchesState
     from nutmeg.match.team.belief import Belief
 
-    Floats = NDArray[np.float64]
 
 CYCLE = 0.1
 """The decision cycle of the behavioural world, s."""
@@ -115,13 +114,13 @@ class Tracker:
         w, sign = self.minds[match, slot], side_of_slot(slot).sign
         w[X], w[Y] = sign * pose[0], sign * pose[1]
         heading = pose[2] if sign > 0 else pose[2] + math.pi
-        w[HEADING] = math.remainder(heading, 2.0 * math.pi)
+        w[HEADING] = wrap_angle_exactly(heading)
         w[[XX, YY, TT]] = spread**2, spread**2, heading_spread**2
         w[[XY, XT, YT, MISFIT]] = 0.0
         w[SPREAD], w[TURN_SPREAD] = spread, heading_spread
         tell(w, slot % MOST_PLAYERS)
 
-    def update(self, state: MatchesState, sights: Sights, rows: NDArray[np.int64] | None = None) -> None:
+    def update(self, state: MatchesState, sights: Sights, rows: Ints | None = None) -> None:
         """Takes a cycle's odometry and sights, in all matches or only in `rows`."""
         track_all(
             self._all if rows is None else rows,
@@ -130,7 +129,7 @@ class Tracker:
             self._table, self.minds, self.numbers,
         )  # fmt: skip
 
-    def hear(self, state: MatchesState, rows: NDArray[np.int64] | None = None) -> None:
+    def hear(self, state: MatchesState, rows: Ints | None = None) -> None:
         """Lets team-mates tell each other what they believe; messages are lost as the settings say."""
         share_beliefs(
             self._all if rows is None else rows,

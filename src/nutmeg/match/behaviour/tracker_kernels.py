@@ -18,8 +18,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import inlined, unchecked
 from nutmeg.match.behaviour.marks import Kind
 from nutmeg.match.behaviour.mind_rows import (
@@ -71,17 +70,13 @@ from nutmeg.match.behaviour.strategy_rows import (
     X,
     Y,
 )
-from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, TURN, wrapped
+from nutmeg.match.behaviour.view_kernels import BEARING, DISTANCE, TURN
 from nutmeg.match.behaviour.view_kernels import SPREAD as FAR_SPREAD
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
 
-    Floats = NDArray[np.float64]
-    Bytes = NDArray[np.int8]
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
 
 BALL, FIRST_MARK, LAST_POST = Kind.BALL.value, Kind.OWN_POST.value, Kind.POST.value
 KICKING = Posture.KICKING.value
@@ -104,10 +99,10 @@ def track_all(
     rows: Ints,
     present: Bools,
     odometry: Floats,
-    posture: Bytes,
+    posture: SmallInts,
     count: Ints,
-    kind: Bytes,
-    number: Bytes,
+    kind: SmallInts,
+    number: SmallInts,
     lying: Bools,
     polar: Floats,
     table: Table,
@@ -144,12 +139,12 @@ def _walk(w: Floats, ahead: float, left: float, turn: float, n: TrackerNumbers) 
     dx, dy = c * ahead - s * left, s * ahead + c * left
     w[X] += dx
     w[Y] += dy
-    w[HEADING] = wrapped(w[HEADING] + turn)
+    w[HEADING] = wrap_angle_exactly(w[HEADING] + turn)
     half = w[ODO_T] + 0.5 * turn
     c, s = math.cos(half), math.sin(half)
     w[ODO_X] += c * ahead - s * left
     w[ODO_Y] += s * ahead + c * left
-    w[ODO_T] = wrapped(w[ODO_T] + turn)
+    w[ODO_T] = wrap_angle_exactly(w[ODO_T] + turn)
     move, around = n.fallen_noise, n.fallen_turn_noise
     if w[UPRIGHT] > 0.0:
         move = n.move_noise + n.move_share * math.sqrt(ahead * ahead + left * left)
@@ -218,7 +213,7 @@ def _see_landmarks(w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> No
             ex, ey = places[c, 0] - x, places[c, 1] - y
             off = i11 * ex * ex + 2.0 * i12 * ex * ey + i22 * ey * ey
             if aimed and off < rival:
-                off += wrapped(places[c, 2] - w[HEADING] - turn) ** 2 * sure
+                off += wrap_angle_exactly(places[c, 2] - w[HEADING] - turn) ** 2 * sure
             if off < best:
                 best, rival, which = off, best, c
             elif off < rival:
@@ -229,7 +224,7 @@ def _see_landmarks(w: Floats, seen: Seen, table: Table, n: TrackerNumbers) -> No
             continue
         _correct(w, zx, zy, places[which, 0] - x, places[which, 1] - y, i11, i12, i22)
         if aimed:
-            _turn(w, wrapped(places[which, 2] - w[HEADING] - turn), crossing)
+            _turn(w, wrap_angle_exactly(places[which, 2] - w[HEADING] - turn), crossing)
     w[MISFIT] = misfit
 
 
@@ -257,7 +252,7 @@ def _correct(w: Floats, zx: float, zy: float, ex: float, ey: float, i11: float, 
     gx, gy = i11 * ex + i12 * ey, i12 * ex + i22 * ey
     w[X] += ax * gx + ay * gy
     w[Y] += bx * gx + by * gy
-    w[HEADING] = wrapped(w[HEADING] + tx * gx + ty * gy)
+    w[HEADING] = wrap_angle_exactly(w[HEADING] + tx * gx + ty * gy)
     w[XX] = xx - _form(ax, ay, ax, ay, i11, i12, i22)
     w[XY] = xy - _form(ax, ay, bx, by, i11, i12, i22)
     w[YY] = yy - _form(bx, by, bx, by, i11, i12, i22)
@@ -279,7 +274,7 @@ def _turn(w: Floats, off: float, variance: float) -> None:
     share = 1.0 / (tt + variance)
     w[X] += xt * share * off
     w[Y] += yt * share * off
-    w[HEADING] = wrapped(w[HEADING] + tt * share * off)
+    w[HEADING] = wrap_angle_exactly(w[HEADING] + tt * share * off)
     w[XX] -= xt * xt * share
     w[XY] -= xt * yt * share
     w[YY] -= yt * yt * share

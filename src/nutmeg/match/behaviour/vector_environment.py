@@ -29,13 +29,11 @@ from nutmeg.match.play_modes import Side
 from nutmeg.match.rules import MOST_PLAYERS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bools, Floats, Ints
 
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
     Observations = Any
     """(M, agents, width), or a dictionary of such arrays."""
-    Stepped = tuple[Observations, NDArray[np.float64], Bools, Bools, dict[str, Any]]
+    Stepped = tuple[Observations, Floats, Bools, Bools, dict[str, Any]]
 
 MOST = 100_000
 """The most matches of one environment."""
@@ -111,7 +109,7 @@ class BehaviourVectorEnv:
             self._begin(ended)
         return self.observe(), rewards, over, cut, infos
 
-    def advance(self, actions: object) -> tuple[NDArray[np.float64], Bools, Bools]:
+    def advance(self, actions: object) -> tuple[Floats, Bools, Bools]:
         """One cycle without beginning anew: rewards (M, agents), which matches are over, and which are cut off."""
         self.games.wishes[:] = checked(actions, self.games.wishes.shape)
         self.games.cycle(self._all)
@@ -120,7 +118,7 @@ class BehaviourVectorEnv:
         cut = ~over & (self.options.max_cycles > 0) & (self._cycles >= self.options.max_cycles)
         return self._rewards(), over, cut
 
-    def _rewards(self) -> NDArray[np.float64]:
+    def _rewards(self) -> Floats:
         """(M, agents) what the last cycle was worth; the same for a team, and its opposite for the others."""
         goals, ball = self.games.goals(), self.games.ball_ahead()
         change = goals - self._score
@@ -128,7 +126,7 @@ class BehaviourVectorEnv:
         worth = worth + self.options.ball_reward * np.nan_to_num(ball - self._ball)
         self._score, self._ball = goals, ball
         sign = np.array([1.0 if agent.startswith("left") else -1.0 for agent in self.agents])
-        rewards: NDArray[np.float64] = worth[:, None] * sign
+        rewards: Floats = worth[:, None] * sign
         return rewards
 
     # ---- what agents are told

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import inlined
 from nutmeg.match.behaviour.random_kernels import normal_pair
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 Frame = tuple[float, float, float, float, float, float]
 """Of a head: x, y, cosine and sine of where it looks on the pitch, its yaw, and the body's heading."""
@@ -219,7 +219,7 @@ def measure(
     e, f = normal_pair(draw, count)
     if sway[3] > 0.0:
         far = math.sqrt(x * x + y * y)
-        return far * (1.0 + sway[3] * e), wrapped(math.atan2(y, x) + noise * f + yaw), far * sway[3]
+        return far * (1.0 + sway[3] * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), far * sway[3]
     across, above = left / ahead + noise * e, up / ahead + noise * f
     across, above = across + sway[1] * above, above + sway[0] * (1.0 + above * above) - sway[1] * across
     level, down = camera[COS] + camera[SIN] * above, camera[SIN] - camera[COS] * above
@@ -229,7 +229,7 @@ def measure(
     hx, hy = camera[X] + level * far, camera[Y] + across * far
     flat2 = (level * level + across * across) * far * far
     spread = (flat2 + dz * dz) / -dz * math.sqrt(noise**2 + sway[2] ** 2)
-    return math.sqrt(hx * hx + hy * hy), wrapped(math.atan2(hy, hx) + yaw), spread
+    return math.sqrt(hx * hx + hy * hy), wrap_angle_exactly(math.atan2(hy, hx) + yaw), spread
 
 
 @inlined
@@ -240,12 +240,4 @@ def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int,
     slope = math.sqrt(2.0) * noise * distance / width
     if 1.0 + slope * e < 0.2:
         return NOWHERE
-    return distance / (1.0 + slope * e), wrapped(math.atan2(y, x) + noise * f + yaw), slope * distance
-
-
-@inlined
-def wrapped(angle: float) -> float:
-    """An angle within half a turn."""
-    if -math.pi <= angle <= math.pi:
-        return angle
-    return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
+    return distance / (1.0 + slope * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), slope * distance

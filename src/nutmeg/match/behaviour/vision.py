@@ -27,8 +27,7 @@ from nutmeg.match.behaviour.vision_kernels import see_all
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Ints
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.behaviour.state import MatchesState
@@ -57,7 +56,7 @@ class Vision:
         """What was seen last."""
         self._all = np.arange(count)
 
-    def see(self, state: MatchesState, rows: NDArray[np.int64] | None = None) -> Sights:
+    def see(self, state: MatchesState, rows: Ints | None = None) -> Sights:
         """What everybody sees now, in all matches or only in `rows`; the same arrays every time."""
         s, marks = self.sights, self.marks
         see_all(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.compiled import inlined, unchecked
 from nutmeg.match.behaviour.marks import POSTS, Kind
 from nutmeg.match.behaviour.random_kernels import VISION, key, normal_of, normal_pair, uniform_of
@@ -43,17 +44,14 @@ from nutmeg.match.behaviour.view_kernels import (
     measure_width,
     shows,
     surely_out,
-    wrapped,
 )
 from nutmeg.match.slots import SLOTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Bytes = NDArray[np.int8]
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
+    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
+
     Cameras = tuple[Camera, Camera]
     Gaze = tuple[Frame, Cameras, Sway, np.uint64]
     """How one player looks: the frame of its head, its cameras, the sway of its trunk, the key of its draws."""
@@ -82,16 +80,16 @@ def see_all(
     pose: Floats,
     speed: Floats,
     head: Floats,
-    posture: Bytes,
+    posture: SmallInts,
     ball: Floats,
     posts: Floats,
-    mark_kind: Bytes,
+    mark_kind: SmallInts,
     mark_place: Floats,
     mark_turn: Floats,
     n: VisionNumbers,
     count: Ints,
-    kind: Bytes,
-    number: Bytes,
+    kind: SmallInts,
+    number: SmallInts,
     lying: Bools,
     polar: Floats,
 ) -> None:
@@ -140,7 +138,7 @@ def _find_upright(
     own: int,
     players: Ints,
     pose: Floats,
-    posture: Bytes,
+    posture: SmallInts,
     posts: Floats,
     gaze: Gaze,
     n: VisionNumbers,
@@ -232,7 +230,7 @@ def _see_upright(
 def _see_things(
     m: int,
     own: int,
-    posture: Bytes,
+    posture: SmallInts,
     gaze: Gaze,
     hiding: Floats,
     what: Ints,
@@ -279,7 +277,7 @@ def _see_things(
 @inlined
 def _see_marks(
     own: int,
-    mark_kind: Bytes,
+    mark_kind: SmallInts,
     mark_place: Floats,
     mark_turn: Floats,
     gaze: Gaze,
@@ -307,7 +305,7 @@ def _see_marks(
         polar = measure(x, y, 0.0, cameras[k], draw, j, sway, frame[4], n.noise)
         turn = mark_turn[i]
         if not math.isnan(turn):
-            turn = wrapped(turn - frame[5] + n.turn_noise * normal_of(draw, j + TURN_DRAW))
+            turn = wrap_angle_exactly(turn - frame[5] + n.turn_noise * normal_of(draw, j + TURN_DRAW))
         seen = _add(out, seen, mark_kind[i], _team_number(i, own, half) if n.names else 0, turn, polar)
     return seen
 
@@ -356,8 +354,8 @@ def _list(
     seen: int,
     out: Floats,
     order: Ints,
-    kind: Bytes,
-    number: Bytes,
+    kind: SmallInts,
+    number: SmallInts,
     lying: Bools,
     polar: Floats,
 ) -> None:

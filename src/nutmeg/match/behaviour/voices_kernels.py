@@ -36,9 +36,8 @@ from nutmeg.match.slots import SLOTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
+    from nutmeg.base.arrays import Bools, Floats, Ints
+
 
 PLAYERS = SLOTS // 2
 LATELY = 0.35

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.body.ball import load_ball
 from nutmeg.errors import UsageError
 from nutmeg.match.behaviour.ball_kernels import Goals
-from nutmeg.match.behaviour.motion_kernels import CYCLE, wrapped
+from nutmeg.match.behaviour.motion_kernels import CYCLE
 from nutmeg.match.behaviour.player_rows import BALL, PLAYER
 from nutmeg.match.behaviour.settings import BehaviourSettings, numbers_of
 from nutmeg.match.behaviour.state import MatchesState, Orders, Posture, Rows
@@ -38,11 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.body.field import FieldSettings
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 
 class BehaviourWorld:
@@ -138,7 +136,7 @@ class BehaviourWorld:
         state.pose[match, slot, :2] = x, y
         state.pace[match, slot] = state.speed[match, slot] = state.odometry[match, slot] = 0.0
         if heading is not None:
-            state.pose[match, slot, 2] = wrapped(float(heading))
+            state.pose[match, slot, 2] = wrap_angle_exactly(float(heading))
             state.posture[match, slot], state.busy[match, slot] = Posture.UPRIGHT, 0.0
 
     def lay_down(self, match: int, slot: int, to: float = 0.0) -> None:

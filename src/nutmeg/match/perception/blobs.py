@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bytes, Ints
 from nutmeg.compiled import kernel
 from nutmeg.match.perception.colours import Colour
 
@@ -69,7 +69,7 @@ def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
 
 
 @kernel
-def blob_table(classes: NDArray[np.uint8]) -> NDArray[np.int64]:
+def blob_table(classes: Bytes) -> Ints:
     """(K, 8) colour, pixels, sums of columns and rows, least column and row, greatest column and row."""
     height, width = classes.shape
     parent = np.arange(MOST)
@@ -108,7 +108,7 @@ def blob_table(classes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 @kernel
-def _root(parent: NDArray[np.int64], label: int) -> int:
+def _root(parent: Ints, label: int) -> int:
     while parent[label] != label:
         parent[label] = parent[parent[label]]
         label = parent[label]
@@ -116,7 +116,7 @@ def _root(parent: NDArray[np.int64], label: int) -> int:
 
 
 @kernel
-def _add(row: NDArray[np.int64], x: int, y: int) -> None:
+def _add(row: Ints, x: int, y: int) -> None:
     row[1] += 1
     row[2] += x
     row[3] += y
@@ -125,7 +125,7 @@ def _add(row: NDArray[np.int64], x: int, y: int) -> None:
 
 
 @kernel
-def _join(row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
+def _join(row: Ints, other: Ints) -> None:
     for k in range(1, 4):
         row[k] += other[k]
     row[4], row[5] = min(row[4], other[4]), min(row[5], other[5])

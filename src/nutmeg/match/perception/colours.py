@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bytes, Floats
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def colour_table() -> Classes:
     return table
 
 
-def _hue(rgb: NDArray[np.float64], most: NDArray[np.float64], range_: NDArray[np.float64]) -> NDArray[np.float64]:
+def _hue(rgb: Floats, most: Floats, range_: Floats) -> Floats:
     """(N,) degrees."""
     red, green, blue = rgb.T
     hue = np.where(
@@ -85,7 +86,7 @@ def _hue(rgb: NDArray[np.float64], most: NDArray[np.float64], range_: NDArray[np
     return np.asarray(60.0 * hue)
 
 
-def classify(picture: NDArray[np.uint8]) -> Classes:
+def classify(picture: Bytes) -> Classes:
     """(height, width) the colour of each pixel of a picture (height, width, 3)."""
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
         raise UsageError(

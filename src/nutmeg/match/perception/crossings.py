@@ -22,11 +22,9 @@ from nutmeg.match.perception.colours import Colour
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.perception.picture import Picture
 
-    Floats = NDArray[np.float64]
 
 ANGLES, CELL = 48, 0.08
 """Cells of the half turn, and the size of a cell of distance, m."""

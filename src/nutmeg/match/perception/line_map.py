@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Floats
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
     from nutmeg.body.field import FieldSettings
 
-Floats = NDArray[np.float64]
 
 CELL = 0.04
 """Size of a cell, m."""

@@ -18,11 +18,9 @@ from nutmeg.match.perception.scans import border_rows, white_cuts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.match.perception.picture import Picture
 
-    Floats = NDArray[np.float64]
 
 STEP = 6
 """Pixels between scanned columns, and between rows."""
@@ -59,7 +57,7 @@ def find_line_points(
     return np.concatenate([ends[fits].mean(axis=1), blur[fits, None]], axis=1)
 
 
-def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> NDArray[np.bool_]:
+def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> Bools:
     """(K,) which pixels (K, 2) are on a robot with one of these bands."""
     on = np.zeros(len(pixels), bool)
     for left, top, right, bottom in bands:

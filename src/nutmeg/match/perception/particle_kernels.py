@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.arrays import Floats
 from nutmeg.compiled import kernel
-
-Floats = NDArray[np.float64]
 
 DISTANCE, BEARING, SPREAD, FIRST_X, FIRST_Y, SECOND_X, SECOND_Y = range(7)
 """Columns of posts: distance [m], bearing [rad], deviation of the distance [m], and where the post stands: the two
@@ -73,6 +72,5 @@ def _fit(x: float, y: float, heading: float, post: Floats, column: int, bearing_
     """How well a pose goes with a post, 0..1."""
     dx, dy = post[column] - x, post[column + 1] - y
     away = math.sqrt(dx**2 + dy**2) - post[DISTANCE]
-    turn = math.atan2(dy, dx) - heading - post[BEARING]
-    turn -= 2 * math.pi * math.floor((turn + math.pi) / (2 * math.pi))
+    turn = wrap_angle_exactly(math.atan2(dy, dx) - heading - post[BEARING])
     return math.exp(-0.5 * ((away / post[SPREAD]) ** 2 + (turn / bearing_spread) ** 2))

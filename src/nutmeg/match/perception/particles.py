@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.base.arrays import Floats
 from nutmeg.match.perception.line_map import LineMap
 from nutmeg.match.perception.particle_kernels import BEARING, DISTANCE, FIRST_X, POST, SECOND_X, SPREAD, log_weights
 from nutmeg.match.team.belief import Pose
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from nutmeg.body.field import FieldSettings
 
-Floats = NDArray[np.float64]
 
 NEIGHBOURHOOD, TURN = 0.5, 0.6
 """Guesses so near to the best place [m, rad] are averaged."""
@@ -130,7 +130,7 @@ class ParticleFilter:
         c, s = np.cos(half), np.sin(half)
         self.particles[:, 0] += c * ahead - s * left + blur * draws[:, 0]
         self.particles[:, 1] += s * ahead + c * left + blur * draws[:, 1]
-        self.particles[:, 2] = wrapped(self.particles[:, 2] + turn + turn_blur * draws[:, 2])
+        self.particles[:, 2] = wrap_angle(self.particles[:, 2] + turn + turn_blur * draws[:, 2])
 
     def observe(self, posts: Floats, lines: Floats) -> None:
         """Judges the guesses, and draws new ones where that is needed.
@@ -189,7 +189,7 @@ class ParticleFilter:
         away = post[:, DISTANCE] + post[:, SPREAD] * self._rng.standard_normal(count)
         towards = self._rng.uniform(-math.pi, math.pi, count)
         spots = stands + away[:, None] * np.stack([np.cos(towards), np.sin(towards)], axis=1)
-        poses = np.column_stack([spots, wrapped(towards + math.pi - post[:, BEARING])])
+        poses = np.column_stack([spots, wrap_angle(towards + math.pi - post[:, BEARING])])
         both = _from_two(posts)
         if both is not None:
             poses[::2] = both + np.array([0.1, 0.1, 0.05]) * self._rng.standard_normal((len(poses[::2]), 3))
@@ -208,11 +208,11 @@ class ParticleFilter:
         mean = _mean(guesses[which.ravel() == best], weights[which.ravel() == best])
         for _ in range(2):
             near = (np.linalg.norm(guesses[:, :2] - mean[:2], axis=1) < NEIGHBOURHOOD) & (
-                np.abs(wrapped(guesses[:, 2] - mean[2])) < TURN
+                np.abs(wrap_angle(guesses[:, 2] - mean[2])) < TURN
             )
             mean = _mean(guesses[near], weights[near])
         off = guesses - mean
-        off[:, 2] = wrapped(off[:, 2])
+        off[:, 2] = wrap_angle(off[:, 2])
         x, y, heading = np.sqrt(weights @ off**2).tolist()
         return Pose(
             x=float(mean[0]),
@@ -231,7 +231,7 @@ def _from_two(posts: Floats) -> Floats | None:
     seen = known[:2, DISTANCE, None] * np.column_stack([np.cos(known[:2, BEARING]), np.sin(known[:2, BEARING])])
     stand = known[:2, FIRST_X:SECOND_X]
     (dx, dy), (ex, ey) = stand[1] - stand[0], seen[1] - seen[0]
-    heading = math.remainder(math.atan2(dy, dx) - math.atan2(ey, ex), 2 * math.pi)
+    heading = wrap_angle_exactly(math.atan2(dy, dx) - math.atan2(ey, ex))
     c, s = math.cos(heading), math.sin(heading)
     x, y = (stand - seen @ np.array([[c, s], [-s, c]])).mean(axis=0)
     return np.array([x, y, heading])
@@ -243,11 +243,6 @@ def _mean(guesses: Floats, weights: Floats) -> Floats:
     x, y = weights @ guesses[:, :2] / total
     heading = math.atan2(float(weights @ np.sin(guesses[:, 2])), float(weights @ np.cos(guesses[:, 2])))
     return np.array([x, y, heading])
-
-
-def wrapped(angles: Floats) -> Floats:
-    """Angles between -pi and pi."""
-    return np.asarray((angles + math.pi) % (2 * math.pi) - math.pi)
 
 
 def post_row(

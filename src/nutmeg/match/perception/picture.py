@@ -22,11 +22,10 @@ from nutmeg.match.perception.colours import classify
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.match.behaviour.camera_geometry import Which
     from nutmeg.match.behaviour.eyes import CamerasSettings
     from nutmeg.match.perception.colours import Classes
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +45,7 @@ class Picture:
     """Its row; may lie outside the picture."""
 
     @classmethod
-    def of(
-        cls, image: NDArray[np.uint8], cameras: CamerasSettings, which: Which, *, head: tuple[float, float]
-    ) -> Picture:
+    def of(cls, image: Bytes, cameras: CamerasSettings, which: Which, *, head: tuple[float, float]) -> Picture:
         """A picture (height, width, 3), which may be smaller than the camera's."""
         height, width = image.shape[:2]
         fitting = replace(cameras, width=width, height=height)

@@ -19,8 +19,7 @@ from nutmeg.match.perception.colours import Colour
 from nutmeg.match.perception.scans import upright_runs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Ints
     from nutmeg.body.field import GoalSettings
     from nutmeg.match.perception.picture import Picture
 
@@ -58,7 +57,7 @@ def find_posts(picture: Picture, colour: Colour, goal: GoalSettings) -> list[Fou
     return named_pairs(found, goal)
 
 
-def _groups(runs: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _groups(runs: Ints) -> list[tuple[int, int]]:
     """First and last columns of bars: neighbours whose runs are long and end at about the same height."""
     long = runs[:, 1] - runs[:, 0] + 1 >= SHORTEST
     groups: list[tuple[int, int]] = []
@@ -71,7 +70,7 @@ def _groups(runs: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 def _measured(
-    picture: Picture, runs: NDArray[np.int64], first: int, last: int, colour: Colour, goal: GoalSettings
+    picture: Picture, runs: Ints, first: int, last: int, colour: Colour, goal: GoalSettings
 ) -> FoundPost | None:
     width, height = picture.size
     base, top = int(np.max(runs[first : last + 1, 1])) + 1, int(np.min(runs[first : last + 1, 0]))

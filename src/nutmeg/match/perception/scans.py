@@ -10,8 +10,8 @@ Pixels are (column, row) as in `camera_geometry`: an edge between two pixels is 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bytes, Floats, Ints
 from nutmeg.compiled import kernel
 from nutmeg.match.perception.colours import Colour
 
@@ -25,7 +25,7 @@ GAP = 2
 
 
 @kernel
-def border_rows(classes: NDArray[np.uint8], horizon: float) -> NDArray[np.int64]:
+def border_rows(classes: Bytes, horizon: float) -> Ints:
     """(width,) row of the highest carpet below the horizon in each column; the height where there is none."""
     height, width = classes.shape
     border = np.full(width, height)
@@ -41,7 +41,7 @@ def border_rows(classes: NDArray[np.uint8], horizon: float) -> NDArray[np.int64]
 
 
 @kernel
-def upright_runs(classes: NDArray[np.uint8], colour: int) -> NDArray[np.int64]:
+def upright_runs(classes: Bytes, colour: int) -> Ints:
     """(width, 2) first and last row of the longest run of a colour in each column; -1 where there is none."""
     height, width = classes.shape
     runs = np.full((width, 2), -1)
@@ -59,7 +59,7 @@ def upright_runs(classes: NDArray[np.uint8], colour: int) -> NDArray[np.int64]:
 
 
 @kernel
-def white_cuts(classes: NDArray[np.uint8], border: NDArray[np.int64], step: int) -> NDArray[np.float64]:
+def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
     """(K, 4) column and row of both ends of white with green on both sides, along each step-th column and row."""
     height, width = classes.shape
     cuts = np.empty((MOST, 4))

@@ -40,8 +40,7 @@ from nutmeg.match.team.belief import NEVER, BallBelief, Belief, Others, Pose
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.behaviour.eyes import EyesSettings
     from nutmeg.match.brain import View
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from nutmeg.match.perception.posts import FoundPost
     from nutmeg.match.perception.waistbands import FoundRobot
 
-    Floats = NDArray[np.float64]
 
 Found = TypeVar("Found", "FoundPost", "FoundRobot")
 
@@ -112,9 +110,7 @@ class CameraSenses:
             raise UsageError("this world gives no camera pictures: percept.images is None.")
         self.look(percept.images, percept.head, percept.side, percept.time)
 
-    def look(
-        self, images: Mapping[str, NDArray[np.uint8]], head: tuple[float, float], side: Side, time: float = 0.0
-    ) -> None:
+    def look(self, images: Mapping[str, Bytes], head: tuple[float, float], side: Side, time: float = 0.0) -> None:
         """Looks at pictures by the names of their cameras.
 
         Args:

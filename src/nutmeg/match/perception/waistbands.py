@@ -21,8 +21,7 @@ from nutmeg.match.perception.colours import Colour
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.match.perception.blobs import Blob
     from nutmeg.match.perception.picture import Picture
 
@@ -105,7 +104,7 @@ def _lying(picture: Picture, blob: Blob) -> FoundRobot | None:
     return FoundRobot(colour=blob.colour, place=(float(spot[0]), float(spot[1])), box=blob.box, lying=True)
 
 
-def _is_white(*patches: NDArray[np.uint8]) -> bool:
+def _is_white(*patches: Bytes) -> bool:
     """Whether patches are white, as far as they are in the picture."""
     known = [patch for patch in patches if patch.size]
     return len(known) > 0 and all((patch == Colour.WHITE).mean() > 0.5 for patch in known)
@@ -121,7 +120,7 @@ def _on_carpet(picture: Picture, place: tuple[float, float]) -> bool:
     return not known.any() or bool((seen[known] == Colour.GREEN).mean() >= 0.5)
 
 
-def _outwards(picture: Picture, spot: NDArray[np.float64]) -> tuple[float, float]:
+def _outwards(picture: Picture, spot: Floats) -> tuple[float, float]:
     """The middle of the body behind what is seen of the band."""
     away = picture.away(spot)
     place = (spot - picture.place[:2]) * ((away + BAND_WIDTH / 2 - 0.02) / max(away, 1e-6)) + picture.place[:2]

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.match.team.situation import clipped, wrapped
+from nutmeg.base.angles import wrap_angle
+from nutmeg.match.team.situation import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,12 +98,12 @@ def choose_aim(
             plain = worth(s, angle, reach)
             if not in_time(angle, reach, plain):
                 continue
-            found = plain - min(ROUND, ROUND_SHARE * reach) * abs(wrapped(angle - comes))
-            if before is not None and abs(wrapped(angle - before)) < SAME:
+            found = plain - min(ROUND, ROUND_SHARE * reach) * abs(wrap_angle(angle - comes))
+            if before is not None and abs(wrap_angle(angle - before)) < SAME:
                 found += KEPT
             if found > most:
                 best, most, far, brings = angle, found, reach, plain
-    memory.aim, memory.aim_at, memory.aim_reach, memory.aim_worth = wrapped(best), s.time, far, brings
+    memory.aim, memory.aim_at, memory.aim_reach, memory.aim_worth = wrap_angle(best), s.time, far, brings
     return memory.aim
 
 
@@ -137,7 +138,7 @@ def worth(s: Situation, angle: float, reach: float) -> float:
         return gain - OUT - (2.0 if x < -end else 0.0)
     if stopped < reach:
         return gain - LOST - 1.0
-    around = abs(wrapped(angle - math.atan2(by - s.y, bx - s.x)))
+    around = abs(wrap_angle(angle - math.atan2(by - s.y, bx - s.x)))
     return gain + FIRST * _sooner(s, x, y, (OWN_DELAY if reach > PUSHED else PUSHING) + AROUND * around)
 
 

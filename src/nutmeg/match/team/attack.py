@@ -13,6 +13,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.match.play_modes import GOAL_KICKS, PlayMode
 from nutmeg.match.team.aims import PUSHED, choose_aim, goal_direction, in_the_way
 from nutmeg.match.team.paths import (
@@ -27,7 +28,7 @@ from nutmeg.match.team.paths import (
     without_bumping,
 )
 from nutmeg.match.team.positions import KICK_OFF_AIM, RECEIVER
-from nutmeg.match.team.situation import ROLLING, Phase, clipped, wrapped
+from nutmeg.match.team.situation import ROLLING, Phase, clipped
 from nutmeg.match.team.striking import has_time, hold, nearest_opponent, reaches_of_kicks, strike
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def play_ball(s: Situation, memory: Memory) -> tuple[Legs, str]:
     if s.mode in GOAL_KICKS and rolls_out(s):
         return smooth(memory, -0.2, 0.0, 0.0), "let it roll"
     here = math.atan2(s.y - s.ball[1], s.x - s.ball[0])
-    missing = wrapped(aim + math.pi - here)
+    missing = wrap_angle(aim + math.pi - here)
     memory.wants_pass = kicks and asks_for_pass(s)
     memory.dribbling = abs(missing) < (ALIGNED_STILL if memory.dribbling else ALIGNED)
     if not memory.dribbling:
@@ -121,7 +122,7 @@ def approach(s: Situation, memory: Memory, aim: float) -> Walk | Stand:
     for _ in range(2):
         ball = s.ball_after(min(time, RUN_FOR))
         time = math.hypot(ball[0] - s.x, ball[1] - s.y) / RUN
-    around = abs(wrapped(aim - math.atan2(ball[1] - s.y, ball[0] - s.x)))
+    around = abs(wrap_angle(aim - math.atan2(ball[1] - s.y, ball[0] - s.x)))
     behind = BEHIND if around < ALIGNED else AROUND
     target = ball[0] - behind * math.cos(aim), ball[1] - behind * math.sin(aim)
     obstacles: list[Obstacle] = players_around(s)
@@ -165,7 +166,7 @@ def dribble(s: Situation, memory: Memory, aim: float) -> Walk:
     dx, dy = ball[0] - s.x, ball[1] - s.y
     along = dx * math.cos(aim) + dy * math.sin(aim)
     beside = dy * math.cos(aim) - dx * math.sin(aim)
-    turned = wrapped(aim - s.heading)
+    turned = wrap_angle(aim - s.heading)
     bearing = math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned
     ahead, left = without_bumping(s, *fastest(bearing))
     careful = 1.0 if abs(beside) < 0.08 or along > 0.35 else 0.5
@@ -190,9 +191,9 @@ def restart_aim(s: Situation, memory: Memory) -> float:
             continue
         angle = math.atan2(mate.y - by, mate.x - bx)
         stopped, _ = in_the_way(s, math.cos(angle), math.sin(angle), way)
-        cost = 0.3 * abs(way - 2.0) + BACKWARD * abs(wrapped(angle - goal_direction(s)))
+        cost = 0.3 * abs(way - 2.0) + BACKWARD * abs(wrap_angle(angle - goal_direction(s)))
         cost += BLOCKED if stopped < way else 0.0
-        if memory.aim is not None and abs(wrapped(angle - memory.aim)) < 0.3:
+        if memory.aim is not None and abs(wrap_angle(angle - memory.aim)) < 0.3:
             cost -= KEPT
         if cost < least:
             best, least, memory.pass_way = angle, cost, way

@@ -24,11 +24,9 @@ from nutmeg.match.team.estimate import BALL, ROLL, SIZE, forget, inject, take
 from nutmeg.match.team.localisation_kernels import FAR, FLOOR, LEFT, point_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.team.estimate import Estimate
 
-    Floats = NDArray[np.float64]
 
 WATCHED, UNWATCHED = 0.01, 0.08
 """Variance that a second adds to the velocity of a ball that is watched, or not [m²/s²]."""

@@ -13,9 +13,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nutmeg.base.arrays import Bools, Floats
 
 NEVER = math.inf
 """Age of what was never seen."""
@@ -70,7 +69,7 @@ class Others:
     """(11, 2); NaN where nothing was ever known."""
     ages: Floats
     """(11,) time since they were seen or told of themselves, s."""
-    fallen: NDArray[np.bool_]
+    fallen: Bools
     """(11,) whether they seem to lie."""
 
 

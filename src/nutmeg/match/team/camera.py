@@ -18,9 +18,8 @@ import numpy as np
 from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 NECK = 0.09
 """From the middle of the torso up to the neck [m]."""

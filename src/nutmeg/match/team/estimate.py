@@ -24,9 +24,8 @@ import numpy as np
 from nutmeg.compiled import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 SIZE = 13
 PLACE, TURN, SLIP, BALL, ROLL = 0, 3, 6, 8, 11

@@ -16,18 +16,14 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.motion.get_up_motion import Mirror
 from nutmeg.motion.played_motion import PlayedMotion, motion_path, shipped_motion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.team.request import Dive, Foot, Kick, KickKind
     from nutmeg.motion.own_body import OwnBody
 
-    Floats = NDArray[np.float64]
 
 ROBOT = "nao-spark"
 FEET: tuple[Foot, Foot] = ("left", "right")

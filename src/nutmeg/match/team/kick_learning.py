@@ -39,11 +39,9 @@ from nutmeg.search.run import Budget, minimise
 from nutmeg.search.space import Dimension, Space
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.search.run import Generation
 
-    Array = NDArray[np.float64]
 
 CYCLE = 0.02
 STANDS, BACK, AFTER = 1.2, 0.3, 0.5
@@ -77,13 +75,13 @@ class Cost:
 class Kicks:
     """What N kicks came to."""
 
-    distance: Array
+    distance: Floats
     """How far ahead the ball comes to rest, (N,) [m]."""
-    aside: Array
+    aside: Floats
     """How far to the left, (N,) [m]."""
-    fell: NDArray[np.bool_]
+    fell: Bools
     """(N,)."""
-    moved: Array
+    moved: Floats
     """How far the robot came and turned, (N,) [m + rad]."""
 
 
@@ -119,7 +117,7 @@ class KickingRobot:
         """How far apart its feet stand [m]."""
         return self._walk.walk.y_sep
 
-    def kick(self, motion: PlayedMotion, ball: Array) -> tuple[float, float, bool, float]:
+    def kick(self, motion: PlayedMotion, ball: Floats) -> tuple[float, float, bool, float]:
         """Kicks a ball that lies (2,) from the motion's place: distance, aside, whether it fell, how far it moved."""
         world, slot = self._world, self._slot
         self._stand()
@@ -155,7 +153,7 @@ class KickingRobot:
         world.settle()
 
 
-def try_kicks(motions: Sequence[PlayedMotion], balls: Array, *, robot: KickingRobot | None = None) -> Kicks:
+def try_kicks(motions: Sequence[PlayedMotion], balls: Floats, *, robot: KickingRobot | None = None) -> Kicks:
     """Kicks with N motions, the ball moved by `balls` (N, 2) [m] from each one's place."""
     one = robot or KickingRobot()
     found = [one.kick(motion, ball) for motion, ball in zip(motions, balls, strict=True)]
@@ -177,7 +175,7 @@ class KickTrials:
     robots: tuple[KickingRobot, ...]
     """Who kicks: all of these, each as wide as it stands."""
 
-    def motion_of(self, candidate: Array) -> PlayedMotion:
+    def motion_of(self, candidate: Floats) -> PlayedMotion:
         """The motion with a candidate's numbers, (k,): seconds, metres and radians."""
         named = dict(zip(self.names, np.asarray(candidate, float).tolist(), strict=True))
         plain = ("ball.", ".seconds")
@@ -188,7 +186,7 @@ class KickTrials:
             }
         )
 
-    def __call__(self, candidates: Array, generators: Sequence[np.random.Generator]) -> list[float]:
+    def __call__(self, candidates: Floats, generators: Sequence[np.random.Generator]) -> list[float]:
         """Costs of candidates (n, k), smaller is better; the generators are not needed."""
         del generators
         motions = [self.motion_of(row) for row in candidates]
@@ -196,7 +194,7 @@ class KickTrials:
         costs = [self._costs(motion, balls, robot) for motion in motions for robot in self.robots]
         return [float(cost) for cost in np.mean(np.reshape(costs, (len(motions), -1)), axis=1)]
 
-    def _costs(self, motion: PlayedMotion, balls: Array, robot: KickingRobot) -> Array:
+    def _costs(self, motion: PlayedMotion, balls: Floats, robot: KickingRobot) -> Floats:
         """What a robot's tries with each ball cost, (balls,)."""
         c, tries = self.cost, try_kicks([spread(motion, robot.stance)] * len(balls), balls, robot=robot)
         costs = c.aside * np.abs(tries.aside) - np.minimum(tries.distance, c.enough)

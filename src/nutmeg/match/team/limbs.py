@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.errors import UsageError
 from nutmeg.match.ground import TOED_TYPE
 from nutmeg.match.percept import JOINTS, WITH_TOES, WITHOUT_TOES
@@ -34,13 +35,11 @@ from nutmeg.motion.skills import Skill, Skills, SkillSettings
 from nutmeg.motion.walker import Walker
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.learning.walks import Walk
     from nutmeg.match.percept import Percept
     from nutmeg.match.team.request import Legs, Look
 
-    Floats = NDArray[np.float64]
 
 ROBOT = "nao-spark"
 KINDS = ("type0", "type1", "type2", "type3", "type0")
@@ -49,7 +48,6 @@ GET_UPS = ("type0", "type0", "type2", "type3", "type0")
 """Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
 CYCLE = 0.02
 """Of a percept [s]."""
-GRAVITY = 9.81
 DELAY = 1
 """Cycles from an answer to when it begins to move the joints."""
 NECK = ("hj1", "hj2")

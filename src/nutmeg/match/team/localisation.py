@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.match.team.camera import spot
 from nutmeg.match.team.estimate import BALL, predict
 from nutmeg.match.team.localisation_kernels import LONG, plausible, see_lines, see_marks
@@ -28,15 +29,10 @@ from nutmeg.match.team.localisation_kernels import LONG, plausible, see_lines, s
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.percept import Sight
     from nutmeg.match.team.estimate import Estimate
-
-    Floats = NDArray[np.float64]
-
-GRAVITY = 9.81
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +79,7 @@ class Localisation:
     ) -> None:
         self._estimate, self._rolling, self.settings = estimate, rolling, settings or LocalisationSettings()
         self._marks = field.landmarks()
-        self._points: dict[tuple[str, ...], tuple[NDArray[np.intp], Floats]] = {}
+        self._points: dict[tuple[str, ...], tuple[Indices, Floats]] = {}
         lines = [line for layer in field.layers()[:3] for line in layer]
         self._lines = np.array([line for line in lines if math.dist(*line) > LONG])
         self._reach = field.length / 2 + self.settings.outside, field.width / 2 + self.settings.outside
@@ -163,7 +159,7 @@ class Localisation:
         x, y = self._reach
         self.known = abs(e.place[0]) < x and abs(e.place[1]) < y
 
-    def _named(self, labels: tuple[str, ...]) -> tuple[NDArray[np.intp], Floats]:
+    def _named(self, labels: tuple[str, ...]) -> tuple[Indices, Floats]:
         """Rows and places of the landmarks among what is seen; there are few combinations."""
         if labels not in self._points:
             rows = [k for k, label in enumerate(labels) if label in self._marks]

@@ -20,9 +20,8 @@ from nutmeg.match.team.camera import onto_pitch
 from nutmeg.match.team.estimate import SIZE, inject, take
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 RADIANS = math.pi / 180.0
 FAR, LEFT, UP = 0.000965, 0.1480 * RADIANS, 0.1225 * RADIANS

@@ -24,11 +24,9 @@ from nutmeg.match.team.camera import HALF_VIEW, NECK, NOD, YAW_LIMIT
 from nutmeg.match.team.request import Look
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.team.belief import Belief
 
-    Floats = NDArray[np.float64]
 
 Role = Literal["player", "kicker", "keeper"]
 

@@ -21,11 +21,9 @@ from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.match.team.camera import onto_pitch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.percept import Sight
 
-    Floats = NDArray[np.float64]
 
 LOW = 0.33
 """Heads of who walks are at 0.45 m and more, of who lies below 0.2 m [m]."""
@@ -45,7 +43,7 @@ class OthersTrack:
         """(22, 2) m; NaN where nothing was ever known."""
         self.ages: Floats = np.full(2 * MOST_PLAYERS, np.inf)
         """(22,) s."""
-        self.fallen: NDArray[np.bool_] = np.zeros(2 * MOST_PLAYERS, bool)
+        self.fallen: Bools = np.zeros(2 * MOST_PLAYERS, bool)
         """(22,)."""
 
     def pass_time(self, step: float) -> None:
@@ -73,7 +71,7 @@ class OthersTrack:
 
 @kernel
 def see_players(
-    rows: NDArray[np.int64],
+    rows: Ints,
     parts: Floats,
     head: Floats,
     centre: Floats,
@@ -82,7 +80,7 @@ def see_players(
     own: int,
     places: Floats,
     ages: Floats,
-    fallen: NDArray[np.bool_],
+    fallen: Bools,
 ) -> None:
     """Takes P players (P, 5, 3), whose rows are told: head, lower arms, feet; a row below 0 is nobody's."""
     for k in range(len(rows)):

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.match.team.request import Stand, Walk
-from nutmeg.match.team.situation import Point, clipped, wrapped
+from nutmeg.match.team.situation import Point, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +95,7 @@ def walk_to(
     """
     dx, dy = target[0] - s.x, target[1] - s.y
     way = math.hypot(dx, dy)
-    turned = 0.0 if face is None else wrapped(face - s.heading)
+    turned = 0.0 if face is None else wrap_angle(face - s.heading)
     memory.target = target
     if rest:
         far, off = (LEFT_AGAIN, FACING_LOST) if memory.standing else (ARRIVED, FACING)
@@ -110,7 +111,7 @@ def walk_to(
         way = math.hypot(dx, dy)
     direction = math.atan2(dy, dx)
     bent = around(s, memory, direction, way, players_around(s) if obstacles is None else obstacles)
-    bearing = wrapped(bent - s.heading)
+    bearing = wrap_angle(bent - s.heading)
     turn = turned if face is not None and way < face_within else bearing
     slow = speed * min(way / slow_within, 1.0)
     if way > face_within:
@@ -181,7 +182,7 @@ def around(s: Situation, memory: Memory, direction: float, way: float, obstacles
         gap = math.hypot(dx, dy)
         if gap - room > min(way, LOOK_AHEAD) or gap - room > nearest or gap < 1e-6:
             continue
-        off = wrapped(math.atan2(dy, dx) - direction)
+        off = wrap_angle(math.atan2(dy, dx) - direction)
         if abs(off) > math.pi / 2 + 0.3 or gap * math.cos(off) > max(way, room):
             continue
         width = math.asin(room / gap) if gap > room else math.pi / 2 + (room - gap) / room * 0.6

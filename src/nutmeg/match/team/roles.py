@@ -18,8 +18,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.match.team.messages import NEVER
-from nutmeg.match.team.situation import ROLLING, Phase, Point, wrapped
+from nutmeg.match.team.situation import ROLLING, Phase, Point
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +56,8 @@ def arrival_time(s: Situation, aim: float) -> float:
         dx, dy = s.ball[0] + lead * vx - s.x, s.ball[1] + lead * vy - s.y
         time = math.hypot(dx, dy) / PACE
     bearing = math.atan2(dy, dx)
-    around = abs(wrapped(bearing - aim))
-    turn = abs(wrapped(bearing - s.heading))
+    around = abs(wrap_angle(bearing - aim))
+    turn = abs(wrap_angle(bearing - s.heading))
     return time + ROUND * around + max(turn - 0.5, 0.0) / TURN_PACE
 
 

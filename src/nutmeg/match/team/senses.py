@@ -16,8 +16,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.body.ball import load_ball
 from nutmeg.compiled import kernel
 from nutmeg.match.rules import MOST_PLAYERS
@@ -32,14 +30,12 @@ from nutmeg.match.team.others_track import OthersTrack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.body.field import FieldSettings
     from nutmeg.match.percept import Percept, Sight
     from nutmeg.match.play_modes import Side
     from nutmeg.match.team.localisation import LocalisationSettings
 
-    Floats = NDArray[np.float64]
 
 CYCLE = 0.02
 """Length of a cycle, for the first one [s]."""

@@ -235,11 +235,6 @@ def _known(others: Others, forgotten: float, own: int) -> tuple[Other, ...]:
     )
 
 
-def wrapped(angle: float) -> float:
-    """An angle between -pi and pi."""
-    return (angle + math.pi) % math.tau - math.pi
-
-
 def clipped(value: float, low: float, high: float) -> float:
     """A number between two others."""
     return low if value < low else high if value > high else value

@@ -14,11 +14,12 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.match.team.aims import SHOT, worth
 from nutmeg.match.team.kick import STRONG, foot_for, kick_distance, kick_place, kick_tolerance
 from nutmeg.match.team.paths import TURN_GAIN, smooth
 from nutmeg.match.team.request import Kick
-from nutmeg.match.team.situation import Phase, Point, clipped, wrapped
+from nutmeg.match.team.situation import Phase, Point, clipped
 
 if TYPE_CHECKING:
     from nutmeg.match.team.request import KickKind, Legs
@@ -92,7 +93,7 @@ def has_time(s: Situation, memory: Memory, aim: float, brings: float = 0.0) -> b
     if s.ours:
         return True
     comes = math.atan2(s.ball[1] - s.y, s.ball[0] - s.x)
-    mine = TAKES + max(s.ball_way - 0.25, 0.0) / COMES + ROUND_TIME * max(abs(wrapped(aim - comes)) - 0.2, 0.0)
+    mine = TAKES + max(s.ball_way - 0.25, 0.0) / COMES + ROUND_TIME * max(abs(wrap_angle(aim - comes)) - 0.2, 0.0)
     if memory.kick_since is not None:
         mine -= BEGUN
     if brings > SHOT:
@@ -107,7 +108,7 @@ def soonest_opponent(s: Situation) -> float:
     for o in s.opponents:
         if not o.fallen:
             dx, dy = o.x - bx, o.y - by
-            more = DETOUR if abs(wrapped(math.atan2(dy, dx) - here)) < BEHIND else 0.0
+            more = DETOUR if abs(wrap_angle(math.atan2(dy, dx) - here)) < BEHIND else 0.0
             soonest = min(soonest, (math.hypot(dx, dy) + more - FOOT) / RUNS)
     return soonest
 
@@ -133,7 +134,7 @@ def strike(s: Situation, memory: Memory, aim: float) -> tuple[Legs, str] | None:
     memory.foot = memory.foot if memory.foot * left > -0.03 and memory.foot else 1 if left > 0 else -1
     way = math.copysign(STOPS_IN + STOPS_SQUARED * abs(walks[0]), walks[0]) * abs(walks[0])
     stops_ahead, stops_left = ahead - way, left - 0.15 * walks[1]
-    turned = wrapped(aim - s.heading)
+    turned = wrap_angle(aim - s.heading)
     off = max(abs(stops_ahead - place[0]), abs(stops_left - memory.foot * place[1]))
     if off < SURE * tolerance and fits(s, aim, turned, reach):
         memory.velocity, memory.stopped_at, memory.strength = STOPPED, s.time, strength

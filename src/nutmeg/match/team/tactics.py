@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.match.play_modes import GOALS, PASSES, Side, side_of
 from nutmeg.match.team.aims import goal_direction
 from nutmeg.match.team.attack import play_ball
@@ -23,7 +24,7 @@ from nutmeg.match.team.paths import Obstacle, players_around, smooth, walk_to
 from nutmeg.match.team.positions import OFF_BALL, OFF_RESTART, POSTS, TAKER, Room, formation, line_up_place
 from nutmeg.match.team.request import Request, Stand
 from nutmeg.match.team.roles import arrival_time, goes_for_ball, kick_off_taker, matching, may_go, takes_part
-from nutmeg.match.team.situation import Phase, assess, phase_of, wrapped
+from nutmeg.match.team.situation import Phase, assess, phase_of
 from nutmeg.match.team.striking import nearest_opponent
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def line_up(s: Situation, memory: Memory) -> tuple[Legs, tuple[float, float, flo
     x, y, heading = line_up_place(
         number=memory.number, players=memory.players, kicks_off=kicks_off_next(s, memory), pitch=s.pitch
     )
-    off = math.hypot(x - s.x, y - s.y) > BEAM_OFF or abs(wrapped(heading - s.heading)) > 0.5
+    off = math.hypot(x - s.x, y - s.y) > BEAM_OFF or abs(wrap_angle(heading - s.heading)) > 0.5
     settled = s.mode_age > (SETTLE if s.upright else SETTLE_FALLEN)
     memory.velocity = (0.0, 0.0, 0.0)
     if settled and off and s.time - memory.beamed_at > BEAM_AGAIN:

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats
 
-    Array = NDArray[np.float64]
 
 PATIENCE = 60.0
 """How long to wait for a packet [s]."""
@@ -39,26 +38,26 @@ PATIENCE = 60.0
 class Senses:
     """One sensor packet."""
 
-    position: Array
+    position: Floats
     """Joint angles in LoLA's order, (25,) [rad]."""
-    stiffness: Array
-    current: Array
+    stiffness: Floats
+    current: Floats
     """(25,) [A]."""
-    temperature: Array
+    temperature: Floats
     """(25,) [degrees Celsius]."""
-    accelerometer: Array
+    accelerometer: Floats
     """Gravity's sign: (0, 0, -9.81) when standing, (3,) [m/s²]."""
-    gyroscope: Array
+    gyroscope: Floats
     """(3,) [rad/s]."""
-    angles: Array
+    angles: Floats
     """Roll and pitch, (2,) [rad]."""
-    forces: Array
+    forces: Floats
     """Under the feet, (8,) [kg]."""
-    sonar: Array
+    sonar: Floats
     """Left and right, (2,) [m]."""
-    touch: Array
+    touch: Floats
     """Buttons in LoLA's order, (14,)."""
-    battery: Array
+    battery: Floats
     """Charge 0..1, status, current [A], temperature, (4,)."""
     config: tuple[str, ...]
     """Number and version of the body and of the head."""
@@ -84,7 +83,7 @@ class LolaClient(Closing):
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._targets: dict[str, Array] = {}
+        self._targets: dict[str, Floats] = {}
         self._changed: set[str] = set()
         self.packets = 0
         """Sensor packets received."""

@@ -43,7 +43,9 @@ from nutmeg.net.packed import Value, pack, read_message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
 
 NUMBER, VERSION = 20, 5
 """Letters of a serial number and of a version."""
@@ -124,7 +126,7 @@ def read_sensors(data: bytes) -> dict[str, list[float] | list[str]]:
 class Commands:
     """What an actuator packet says."""
 
-    numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    numbers: dict[str, Floats] = field(default_factory=dict)
     """By key, all of the right length; some may be no numbers (NaN)."""
     problems: tuple[str, ...] = ()
     """What could not be taken, and why."""
@@ -134,7 +136,7 @@ def read_commands(message: Value) -> Commands:
     """The commands in a message; whatever does not make sense is left out and told."""
     if not isinstance(message, dict):
         return Commands(problems=(f"a packet must be a map, this is a {type(message).__name__}",))
-    numbers: dict[str, NDArray[np.float64]] = {}
+    numbers: dict[str, Floats] = {}
     problems = []
     for key, values in message.items():
         name = key.decode("ascii", "replace") if isinstance(key, bytes) else str(key)

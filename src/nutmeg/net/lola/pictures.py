@@ -36,8 +36,7 @@ from nutmeg.net.host_sockets import tcp_listener
 from nutmeg.net.lola.names import CAMERAS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes
     from nutmeg.net.host_cameras import Picture
     from nutmeg.net.host_sockets import Sockets
     from nutmeg.net.robot_host import RobotHost
@@ -51,7 +50,7 @@ SEND_BUFFER = 2 * 1024 * 1024
 """What the system is asked to hold for a client [bytes]: a few pictures of 640 x 480."""
 
 
-def yuyv(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def yuyv(pixels: Bytes) -> Bytes:
     """Pictures (height, width, 3) in red, green, blue as YUYV, (height, width / 2, 4); full range, BT.601."""
     red, green, blue = np.moveaxis(pixels.astype(np.float32), -1, 0)
     light = 0.299 * red + 0.587 * green + 0.114 * blue

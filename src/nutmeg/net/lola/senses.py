@@ -24,17 +24,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.motion.inertial import GRAVITY, PLAUSIBLE, TRUST
+from nutmeg.base.constants import STANDARD_GRAVITY
+from nutmeg.motion.inertial import PLAUSIBLE, TRUST
 from nutmeg.net.host_motors import SURROUNDINGS
 from nutmeg.net.lola.names import FORCES, HANDS, JOINTS, LIGHTS, PERIOD, SONARS, TOUCHES
 from nutmeg.net.lola.packets import Commands, SensorPacket
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.net.host_robot import HostedRobot
 
-    Array = NDArray[np.float64]
 
 DISCHARGING, CHARGING = -32724.0, -32628.0
 """Words of the battery's status."""
@@ -64,14 +63,14 @@ class LolaBody:
         self._hand_targets, self._hand_stiffness, self._hand_places = np.zeros(2), np.ones(2), np.zeros(2)
         self._encoders = self._encoder_places()
         self._sonar, self._sonar_on = np.zeros(len(SONARS)), np.ones(len(SONARS), dtype=bool)
-        self._tilt: Array = np.zeros((1, 2))
-        self._filter = np.array([PERIOD, GRAVITY, PLAUSIBLE * GRAVITY, PERIOD / TRUST])
+        self._tilt: Floats = np.zeros((1, 2))
+        self._filter = np.array([PERIOD, STANDARD_GRAVITY, PLAUSIBLE * STANDARD_GRAVITY, PERIOD / TRUST])
         self._lights = {name: np.zeros(count) for name, count in LIGHTS.items()}
         self._stand()
         self._lean(np.zeros((1, 3)), np.zeros((1, 3)))  # now, as it takes long the first time
 
     @property
-    def lights(self) -> Array:
+    def lights(self) -> Floats:
         """Brightness of all lights, 0 to 1, in the order of `names.LIGHTS`, (89,)."""
         return np.concatenate(list(self._lights.values()))
 
@@ -101,7 +100,7 @@ class LolaBody:
         self._lean(gyro, felt)
         packet["Accelerometer"], packet["Gyroscope"], packet["Angles"] = -felt[0], gyro[0], self._tilt[0]
         packet["Battery"] = self._battery()
-        packet["FSR"] = [robot.read(name)[0] / GRAVITY for name in FORCES]
+        packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in FORCES]
         packet["Touch"] = [robot.read(name)[0] for name in TOUCHES]
         self._sonar = np.where(self._sonar_on, [robot.read(name)[0] for name in SONARS], self._sonar)
         packet["Sonar"] = self._sonar
@@ -118,13 +117,13 @@ class LolaBody:
         packet["Temperature"] = self._all(motors.temperature[self._motors], SURROUNDINGS)
         packet["Status"] = self._all(np.digitize(motors.temperature[self._motors], HOT).astype(float), 0.0)
 
-    def _all(self, joints: Array, hands: Array | float) -> Array:
+    def _all(self, joints: Floats, hands: Floats | float) -> Floats:
         """Numbers of all 25 joints, from those that there are and those of the hands."""
         out = np.empty(len(JOINTS))
         out[self._joints], out[self._hands] = joints, hands
         return out
 
-    def _stiffen(self, numbers: Array, good: NDArray[np.bool_]) -> None:
+    def _stiffen(self, numbers: Floats, good: Bools) -> None:
         stiffness = np.clip(np.where(good, numbers, 0.0), 0.0, 1.0)
         mine = good[self._joints]
         self.robot.motors.stiffness[self._motors[mine]] = stiffness[self._joints[mine]]
@@ -137,7 +136,7 @@ class LolaBody:
         status = CHARGING if motors.charging else DISCHARGING
         return charge, status, motors.battery_current, motors.battery_temperature
 
-    def _lean(self, gyro: Array, felt: Array) -> None:
+    def _lean(self, gyro: Floats, felt: Floats) -> None:
         from nutmeg.motion.walker_kernels import lean  # here: the compiler takes its time to load
 
         lean(gyro, felt, self._filter, self._tilt)
@@ -149,7 +148,7 @@ class LolaBody:
         if norm > 0:
             self._tilt[0] = np.arctan2(up[1], up[2]), np.arcsin(np.clip(-up[0] / norm, -1.0, 1.0))
 
-    def _encoder_places(self) -> NDArray[np.intp]:
+    def _encoder_places(self) -> Indices:
         joints = self.robot.table.joints
         return np.array([joints.index(JOINTS[i]) for i in self._joints], dtype=np.intp)
 
@@ -166,7 +165,7 @@ class LolaBody:
         self.robot.light(name, (red, green, blue))
 
     @staticmethod
-    def _keep(old: Array, new: Array) -> None:
+    def _keep(old: Floats, new: Floats) -> None:
         """Takes numbers from 0 to 1 over in place, but those that are none."""
         good = np.isfinite(new)
         old[good] = np.clip(new[good], 0.0, 1.0)

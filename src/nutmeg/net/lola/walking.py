@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.body.scene import Placement, SceneSettings, assemble
 from nutmeg.errors import UnknownNameError
 from nutmeg.learning.walks import read_walk
@@ -25,11 +26,11 @@ from nutmeg.net.lola.names import HANDS, JOINTS, PERIOD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.net.lola.client import LolaClient, Senses
 
-    Array = NDArray[np.float64]
 
 ROBOT, NAME = "nao-v6", "self"
 FALLEN = 0.9
@@ -45,12 +46,12 @@ class ToldBody:
         placement = Placement(robot=ROBOT, name=NAME)
         self.scene = assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
         self.table = self.scene.robot(NAME)
-        self.qpos: Array = self.scene.start[None].copy()
+        self.qpos: Floats = self.scene.start[None].copy()
         """(1, nq): the joints as they are told."""
-        self.gyro: Array = np.zeros((1, 3))
-        self.felt: Array = np.array([[0.0, 0.0, 9.81]])
-        self.up: Array = np.array([[0.0, 0.0, 1.0]])
-        self._command: Array = np.zeros((1, len(self.table.motors)))
+        self.gyro: Floats = np.zeros((1, 3))
+        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
+        self.up: Floats = np.array([[0.0, 0.0, 1.0]])
+        self._command: Floats = np.zeros((1, len(self.table.motors)))
         joints = [name for name in JOINTS if name not in HANDS]
         self._places = np.array([JOINTS.index(name) for name in joints])
         self._addresses = self.table.angles[[self.table.joints.index(name) for name in joints]]
@@ -63,7 +64,7 @@ class ToldBody:
         return self
 
     @property
-    def command(self) -> Array:
+    def command(self) -> Floats:
         """Targets of the motors, (1, motors) [rad]."""
         return self._command
 
@@ -92,7 +93,7 @@ class WalkingNao:
         self._body.feel(client.sense())
         client.send()
         self._walker = Walker(self._body, NAME, [settings], period=PERIOD)
-        self.wanted: Array = self._walker.wanted[0]
+        self.wanted: Floats = self._walker.wanted[0]
         """Wanted velocity, (3,) [m/s, m/s, rad/s], live."""
 
     def stand(self, seconds: float) -> Senses:
@@ -118,5 +119,5 @@ class WalkingNao:
             if np.abs(senses.angles).max() > FALLEN:
                 return
 
-    def _goal(self, targets: Array) -> dict[str, float]:
+    def _goal(self, targets: Floats) -> dict[str, float]:
         return dict(zip(self._body.table.motors, targets[0].tolist(), strict=True))

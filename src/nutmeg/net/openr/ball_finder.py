@@ -21,8 +21,7 @@ from nutmeg.body.catalogue import load_robot
 from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Bytes
     from nutmeg.net.openr.models import Model
 
 RADIUS = 0.0325
@@ -66,7 +65,7 @@ class BallFinder:
         self._middle = (np.array(model.image) - 1) / 2
         self._focal = model.image[0] / 2 / math.tan(camera.fov[0] / 2)
 
-    def find(self, planes: NDArray[np.uint8]) -> BallSighting | None:
+    def find(self, planes: Bytes) -> BallSighting | None:
         """The ball in a picture, planes Y, Cr, Cb, (3, height, width); None if there is none."""
         if planes.shape != self._shape:
             raise UsageError(f"the picture has the shape {planes.shape}; this camera's have {self._shape}.")
@@ -82,7 +81,7 @@ class BallFinder:
         )
 
 
-def of_ball(planes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def of_ball(planes: Bytes) -> Bools:
     """Which pixels of planes Y, Cr, Cb, (3, height, width), have the ball's colour, (height, width)."""
     y, cr, cb = planes.astype(np.int16)
     orange = (cr - GREY > np.maximum(CR_OF_Y * y, LEAST_CR)) & (cb < MOST_CB)

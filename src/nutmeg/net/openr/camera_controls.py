@@ -20,8 +20,7 @@ import numpy as np
 from nutmeg.net.openr.commands import GAIN, SHUTTER, WHITE_BALANCE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.net.openr.models import Model
 
 GAMMA = 2.2
@@ -40,7 +39,7 @@ class CameraControls:
         self._model = model
         self.asked = {WHITE_BALANCE: FLUORESCENT, GAIN: MIDDLE, SHUTTER: MIDDLE}
         """The present parameter of each request."""
-        self._table: NDArray[np.uint8] | None = None
+        self._table: Bytes | None = None
 
     def ask(self, request: int, parameter: int) -> None:
         """Sets one of them; parameters are 1, 2 and 3, as OPEN-R numbers them."""
@@ -49,7 +48,7 @@ class CameraControls:
         self._table = None if np.allclose(factors, 1.0) else _table(factors)
 
     @property
-    def factors(self) -> NDArray[np.float64]:
+    def factors(self) -> Floats:
         """By what the light of each colour is multiplied, (3,)."""
         camera = self._model.camera
         kelvin = camera.white_balance
@@ -59,20 +58,20 @@ class CameraControls:
         longer = camera.shutter[self.asked[SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
         return np.asarray(balance * longer * 10 ** (decibels / 20))
 
-    def apply(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def apply(self, pixels: Bytes) -> Bytes:
         """The picture with these settings, (height, width, 3)."""
         if self._table is None:
             return pixels
         return np.stack([self._table[colour][pixels[..., colour]] for colour in range(3)], axis=-1)
 
 
-def emission(kelvin: float) -> NDArray[np.float64]:
+def emission(kelvin: float) -> Floats:
     """What a black body emits at the three colours, green being 1, (3,)."""
     power = 1.0 / (COLOURS**5 * np.expm1(_SECOND_RADIATION / (COLOURS * kelvin)))
     return np.asarray(power / power[1])
 
 
-def _table(factors: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _table(factors: Floats) -> Bytes:
     """New values for all 256 old ones, (3, 256)."""
     light = (np.arange(256) / 255) ** GAMMA * factors[:, None]
     return np.asarray(np.round(255 * np.clip(light, 0.0, 1.0) ** (1 / GAMMA)), np.uint8)

@@ -60,7 +60,7 @@ from nutmeg.net.openr.packets import (
 from nutmeg.net.openr.vectors import SensorFrames, read_image, read_sensors, rgb
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes, Floats
 
 KEPT = 64
 """Sensor vectors, pictures and status reports that wait to be taken."""
@@ -83,7 +83,7 @@ class Sensors:
         """The newest value of a joint or sensor, by its name or locator."""
         return float(self.all(name)[-1])
 
-    def all(self, name: str) -> NDArray[np.float64]:
+    def all(self, name: str) -> Floats:
         """The values in all four frames, (4,)."""
         row, unit = self._find(name)
         return np.asarray(self.frames.values["value"][row] * unit)
@@ -105,11 +105,11 @@ class CameraPicture:
     time: float
     """Simulated time at which it was taken [s]."""
     sequence: int
-    planes: NDArray[np.uint8]
+    planes: Bytes
     """Y, Cr, Cb, (3, height, width)."""
 
     @property
-    def rgb(self) -> NDArray[np.uint8]:
+    def rgb(self) -> Bytes:
         """Red, green, blue, (height, width, 3)."""
         return rgb(self.planes)
 
@@ -140,7 +140,7 @@ class OpenrClient(Closing):
         self._vectors: deque[Sensors] = deque(maxlen=KEPT)
         self._pictures: deque[CameraPicture] = deque(maxlen=KEPT)
         self._statuses: deque[Status] = deque(maxlen=KEPT)
-        self._planes: dict[int, NDArray[np.uint8]] = {}
+        self._planes: dict[int, Bytes] = {}
         self._watchers: list[tuple[deque[Any], Callable[[Any], None]]] = []
         self._sent = 0
         self._last, self._now = -1, 0.0

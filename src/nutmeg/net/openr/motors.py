@@ -22,12 +22,10 @@ import numpy as np
 from nutmeg.net.openr.models import Gains, Kind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.net.host_robot import HostedRobot
     from nutmeg.net.openr.models import Model
 
-    Floats = NDArray[np.float64]
 
 MOST_STIFFNESS = 8.0
 """Times the stiffness of the drive: at 16 times the light mouth would not be stable in steps of 4 ms."""
@@ -92,7 +90,7 @@ class OpenrMotors:
             self.refer(number, float(self._limits[self._place[number]][state]))
 
     @property
-    def limp(self) -> NDArray[np.bool_]:
+    def limp(self) -> Bools:
         """Which motors do nothing, (motors,)."""
         return np.asarray((self._soft & (self._scale[0] == 0)) | (not self.power))
 

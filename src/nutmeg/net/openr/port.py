@@ -18,9 +18,7 @@ from nutmeg.net.openr.seat import Commander, Seat
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.engine.worlds import Worlds
     from nutmeg.net.host_cameras import Picture
     from nutmeg.net.openr.configuration import OpenrSettings
@@ -134,7 +132,7 @@ class OpenrPort:
             self._host.event("client", text=text)
 
 
-def torques(worlds: Worlds, robot: str) -> Callable[[], NDArray[np.float64]]:
+def torques(worlds: Worlds, robot: str) -> Callable[[], Floats]:
     """What reads the drives' torques over their limits, (motors,)."""
     table, model = worlds.robot(robot).table, worlds.scene.model
     motors = [model.actuator(f"{table.name}/{name}").id for name in table.motors]

@@ -36,9 +36,7 @@ from nutmeg.net.openr.vectors import SensorVector, image_packets, ycrcb
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.net.host_cameras import Picture
     from nutmeg.net.host_robot import HostedRobot
     from nutmeg.net.openr.commands import Command, CommandVector
@@ -70,7 +68,7 @@ class OpenrRobot(Generic[Owner]):
         self,
         model: Model,
         robot: HostedRobot,
-        torque: Callable[[], NDArray[np.float64]],
+        torque: Callable[[], Floats],
         *,
         awake: bool = False,
     ) -> None:

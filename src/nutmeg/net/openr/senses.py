@@ -18,12 +18,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.net.host_robot import HostedRobot
     from nutmeg.net.openr.models import Model, Primitive
 
-    Floats = NDArray[np.float64]
 
 TEN_BITS = 1023
 MICRO = 1e6

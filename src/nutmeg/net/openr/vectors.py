@@ -23,9 +23,8 @@ from nutmeg.net.openr.models import FRAMES, Kind, Model
 from nutmeg.net.openr.packets import Packet, PacketError, PacketType, header
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Bytes
 
-    Bytes = NDArray[np.uint8]
 
 OPTIONAL = 128
 """Size of the optional area, bytes."""

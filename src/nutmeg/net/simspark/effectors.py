@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES, Action, Floats
+from nutmeg.base.arrays import Floats
+from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES, Action
 from nutmeg.match.rules import MOST_PLAYERS
 from nutmeg.net import sexpr
 from nutmeg.net.sexpr import Expression

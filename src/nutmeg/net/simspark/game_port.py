@@ -16,11 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.decisions import Event
-    from nutmeg.match.percept import Action, Floats, GameView, Percept
+    from nutmeg.match.percept import Action, GameView, Percept
     from nutmeg.match.play_modes import PlayMode, Side
     from nutmeg.match.rules import Rules
 
@@ -54,12 +52,12 @@ class GamePort(Protocol):
         ...
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """(22,) who plays, whoever moves them."""
         ...
 
     @property
-    def robot_types(self) -> NDArray[np.int64]:
+    def robot_types(self) -> Ints:
         """(22,) 0 to 4, of those who play."""
         ...
 

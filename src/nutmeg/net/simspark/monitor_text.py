@@ -23,9 +23,7 @@ from nutmeg.match.play_modes import WIRE_NAMES, mode_named
 from nutmeg.net.simspark.scene_text import Performer, Scene, as_spark_bodies, transform_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nutmeg.match.percept import Floats
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.match.rules import Rules
     from nutmeg.net.simspark.game_port import GamePort
 
@@ -53,7 +51,7 @@ class MonitorFrames:
         self._told_facts: dict[str, str] = {}
         self._called: list[str] = []
         self._fouls_seen = self._fouls_told = 0
-        self._indices: NDArray[np.intp] = np.zeros((0, 2), np.intp)
+        self._indices: Indices = np.zeros((0, 2), np.intp)
         self._changed: list[bool] = []
         self.new_cast = True
         """Whether robots have come or gone since the last look, so that differences mean nothing."""
@@ -69,7 +67,7 @@ class MonitorFrames:
         rows = self._present_rows()
         if self.new_cast:
             self._rows, self._told = rows, rows
-        changed: NDArray[np.bool_] = np.any(np.abs(rows - self._told) > WORTH_TELLING, axis=1)
+        changed: Bools = np.any(np.abs(rows - self._told) > WORTH_TELLING, axis=1)
         self._changed = changed.tolist()
         self._rows = np.where(changed[:, None], rows, self._told)
         self._facts = game_facts(self._game)
@@ -157,7 +155,7 @@ def _cast(game: GamePort) -> tuple[Performer, ...]:
     return tuple(Performer(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
 
 
-def _indices(scene: Scene, body_names: tuple[str, ...]) -> NDArray[np.intp]:
+def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
     """(robots' bodies, 2) slot and column of each moving transform but the ball's."""
     columns = {name: column for column, name in enumerate(body_names)}
     pairs = [(slot, columns[body]) for slot, body in scene.bodies if slot is not None]

@@ -19,11 +19,9 @@ from nutmeg.match.percept import PARTS, WITH_TOES
 from nutmeg.net.simspark.text_kernels import START, WIDEST, finish, put_template, put_text
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.net.simspark.text_kernels import Text
 
-    from nutmeg.net.simspark.text_kernels import Floats, Text
-
-    Ints = NDArray[np.int64]
 
 GYRO, ACC, JOINT, FOOT, SEEN = range(5)
 """Where the numbers of a piece come from; `SEEN` is the whole of what is seen."""

@@ -20,9 +20,8 @@ from nutmeg.net.simspark.percept_kernels import ACC, FOOT, GYRO, JOINT, POLAR, S
 from nutmeg.net.simspark.text_kernels import START, written
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nutmeg.match.percept import Floats, Heard, Percept, Sight
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.match.percept import Heard, Percept, Sight
     from nutmeg.match.play_modes import Side
     from nutmeg.net.simspark.text_kernels import Text
 
@@ -91,7 +90,7 @@ def _text(text: bytes) -> Text:
 
 
 @lru_cache(maxsize=4)
-def _script(joints: int) -> tuple[Text, NDArray[np.int64]]:
+def _script(joints: int) -> tuple[Text, Ints]:
     """What is told of a robot with so many joints: its text, and rows as `percept_kernels.write_percept` wants them."""
     if joints not in (WITHOUT_TOES, WITH_TOES):
         raise ValueError(f"a percept has {joints} joint angles; SimSpark's robots have 22, or 24 with toes.")
@@ -156,7 +155,7 @@ def _marks(labels: tuple[str, ...]) -> Text:
 
 
 @lru_cache(maxsize=4096)
-def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> tuple[Text, NDArray[np.int64]]:
+def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> tuple[Text, Ints]:
     """How players are called, one after the other, and where each ends."""
     told = zip(teams, numbers, strict=True)
     names = [b" (P (team %b) (id %d)" % (team.encode("ascii"), number) for team, number in told]

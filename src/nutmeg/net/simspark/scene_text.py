@@ -23,7 +23,7 @@ from nutmeg.match.slots import side_and_number
 from nutmeg.net.simspark.effectors import ROBOT_TYPES
 
 if TYPE_CHECKING:
-    from nutmeg.match.percept import Floats
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.rules import Pitch
 
 _TRANSFORM = "%g %g %g 0 %g %g %g 0 %g %g %g 0 %g %g %g 1"

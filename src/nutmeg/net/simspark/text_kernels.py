@@ -26,7 +26,8 @@ from nutmeg.match.percept import EFFECTORS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from nutmeg.base.arrays import Floats, Ints
+
     Text = NDArray[np.uint8]
 
 HOLE = b"\x00"
@@ -162,7 +163,7 @@ def _write(hundredths: int, out: Text, place: int) -> int:
 
 
 @kernel
-def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> int:
+def _motors(text: Text, keys: Ints, speeds: Floats) -> int:
     """Reads `(name number)` one after the other, and `(syn)` at the end; what that was, if all names are known."""
     place, size, column, found = 0, len(text), -1, _NOTHING
     speeds[:] = np.nan
@@ -190,7 +191,7 @@ def _motors(text: Text, keys: NDArray[np.int64], speeds: Floats) -> int:
 
 
 @kernel
-def _column(key: int, keys: NDArray[np.int64], before: int) -> int:
+def _column(key: int, keys: Ints, before: int) -> int:
     """Where a motor has its column, beginning with the one after the last; -1 of none."""
     for step in range(1, len(keys) + 1):
         column = (before + step) % len(keys)

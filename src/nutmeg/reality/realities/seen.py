@@ -22,8 +22,7 @@ from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.fitness import fitness_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.watching import Watch
     from nutmeg.recording import Recording
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 class Expected:
     """What a log must have."""
 
-    times: NDArray[np.float64]
+    times: Floats
     """Of the rows of the trial, from 0 [s], (T,)."""
     columns: tuple[str, ...] = ()
     """Names of the columns, as in simulation; none are needed without any."""
@@ -106,7 +105,7 @@ def _check_columns(recording: Recording, expected: Expected) -> None:
             )
 
 
-def _columns(recording: Recording, expected: Expected, columns: tuple[str, ...], frames: int) -> NDArray[np.float64]:
+def _columns(recording: Recording, expected: Expected, columns: tuple[str, ...], frames: int) -> Floats:
     """Columns at the times of the trial, (T, columns)."""
     places = _places(recording)
     chosen = [places[expected.names.get(column, column)] for column in columns]

@@ -1,0 +1,1 @@
+"""What all chapters share: array types, angles, constants, records for kernels."""

@@ -1,0 +1,57 @@
+"""Records for kernels: a dataclass of numbers as a numpy dtype, so that a kernel reads `walk.speed`, not `row[3]`.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Speeds:
+        ahead: float = 0.2
+        turn: float = 1.0
+
+    SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
+    record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
+
+A field that is itself a dataclass gives one column per number, named `group_number`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, get_type_hints
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _typeshed import DataclassInstance
+    from numpy.typing import NDArray
+
+_KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
+
+
+def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
+    """The dtype that holds one object of a dataclass; fields that are no numbers (names, sources) are left out."""
+    return np.dtype(list(_columns(kind)))
+
+
+def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
+    """(N,) the numbers of objects of the same dataclass, of the type that `record_of` gives for it."""
+    return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
+
+
+def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic]]]:
+    hints = get_type_hints(kind)
+    for field in dataclasses.fields(kind):
+        hint = hints[field.name]
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from ((f"{field.name}_{name}", number) for name, number in _columns(hint))
+        elif hint in _KINDS:
+            yield field.name, _KINDS[hint]
+
+
+def _numbers(value: DataclassInstance) -> Iterator[float]:
+    hints = get_type_hints(type(value))
+    for field in dataclasses.fields(value):
+        number = getattr(value, field.name)
+        if dataclasses.is_dataclass(number) and not isinstance(number, type):
+            yield from _numbers(number)
+        elif hints[field.name] in _KINDS:
+            yield number
