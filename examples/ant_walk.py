@@ -4,19 +4,19 @@ from pathlib import Path
 
 import numpy as np
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.body.catalogue import ROBOTS
-from nutmeg.engine import Worlds
-from nutmeg.engine.schedule import Schedule
-from nutmeg.engine.trace import TraceWriter
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.robot import ROBOTS_FOLDER
 from nutmeg.motion.sinusoid import gait_of, read_gait
+from nutmeg.sim import Worlds
+from nutmeg.sim.schedule import Schedule
+from nutmeg.sim.trace import TraceWriter
 
 scene = assemble(SceneSettings(field="floor", robots=(Placement(robot="ant", name="ant"),)))
 worlds = Worlds(scene, count=16, threads=2)
 friction = np.linspace(0.1, 1.0, worlds.count)
 worlds.vary.friction("ant", friction)
 ant = worlds.robot("ant")
-gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
+gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
 schedule = Schedule(worlds)
 with TraceWriter(Path("ant.nutmeg"), worlds, world=0, overwrite=True) as trace:
     schedule.every(0.02, lambda now: setattr(ant, "command", gait.angles(now)))

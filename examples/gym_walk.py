@@ -8,7 +8,7 @@ import numpy as np
 ROBOTS, CYCLES = 64, 200  # 4 s of each robot
 GENERATIONS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 COMMAND = {"command": (0.35, 0.0, 0.0)}  # m/s ahead, m/s to the left, rad/s: the walk by itself reaches 0.17
-NAME = "nutmeg.learning.environments:nutmeg/WalkVelocity-v0"  # the module that Gymnasium is to import, and the name
+NAME = "nutmeg.learning.gym:nutmeg/WalkVelocity-v0"  # the module that Gymnasium is to import, and the name
 
 envs = gymnasium.make_vec(NAME, num_envs=ROBOTS, residual=True, reach=0.3)
 parts = envs.unwrapped.layout.slices

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nutmeg.compiled import _Files
+from nutmeg.base.kernels import _Files
 
-INNER = "from nutmeg.compiled import kernel\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
+INNER = "from nutmeg.base.kernels import kernel\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
 OUTER = """
 from inner import add
-from nutmeg.compiled import kernel
+from nutmeg.base.kernels import kernel
 
 
 @kernel

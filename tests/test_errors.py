@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.errors import (
+from nutmeg.base.errors import (
     EnvironmentProblem,
     FileError,
     ModelError,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.engine import Worlds
+from nutmeg.base.settings import read
+from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.recording import CsvMap, Recording, import_csv
-from nutmeg.settings import read
+from nutmeg.sim import Worlds
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

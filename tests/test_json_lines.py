@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError
-from nutmeg.json_lines import append_lines, read_lines
+from nutmeg.base.errors import FileError
+from nutmeg.base.journal import append_lines, read_lines
 
 
 def test_what_was_added_is_read_and_no_file_is_no_lines(tmp_path: Path) -> None:

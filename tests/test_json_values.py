@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.json_values import finite, of_numpy, plain
+from nutmeg.base.journal import finite, of_numpy, plain
 
 
 @dataclass(frozen=True)

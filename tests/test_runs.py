@@ -17,8 +17,18 @@ import numpy as np
 import pytest
 
 import nutmeg
-from nutmeg.errors import FileError, UsageError
-from nutmeg.runs import CONFIGURATION, LOG, MANIFEST, Run, differences, new_folder, open_run, resume_command, versions
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.journal import (
+    CONFIGURATION,
+    LOG,
+    MANIFEST,
+    Run,
+    differences,
+    new_folder,
+    open_run,
+    resume_command,
+    versions,
+)
 
 COMMAND = ("/somewhere/bin/nutmeg", "identify", "my ant.toml", "--seed", "3")
 
@@ -102,7 +112,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from nutmeg.runs import open_run
+from nutmeg.base.journal import open_run
 with open_run(Path(sys.argv[1]), command=["nutmeg", "btr"], seed=1, configuration={}) as run:
     run.write("half/way.txt", "saved")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.errors import FileError
-from nutmeg.recording.toml_text import toml_text
-from nutmeg.settings import convert, line_of, read, read_cached, read_toml
+from nutmeg.base.errors import FileError
+from nutmeg.base.settings import convert, line_of, read, read_cached, read_toml, toml_text
 
 
 @dataclass(frozen=True, kw_only=True)

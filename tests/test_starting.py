@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics
 
 
 def press_ctrl_c() -> None:

@@ -13,18 +13,18 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.body import load_robot, robot_names
-from nutmeg.body.ball import ball_names, load_ball
-from nutmeg.body.facts import facts
-from nutmeg.body.field import field_names, load_field
 from nutmeg.cli import COMMANDS
+from nutmeg.model import load_robot, robot_names
+from nutmeg.model.ball import ball_names, load_ball
+from nutmeg.model.field import field_names, load_field
+from nutmeg.model.posing import robot_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sphinx.application import Sphinx
 
-    from nutmeg.body.robot import RobotSettings
+    from nutmeg.model.robot import RobotSettings
 
 WIDTH = "88"
 
@@ -72,7 +72,7 @@ def _unboxed(lines: Iterable[str]) -> Iterator[str]:
 
 def _robots() -> str:
     robots = [load_robot(name) for name in robot_names()]
-    numbers = [facts(robot) for robot in robots]
+    numbers = [robot_facts(robot) for robot in robots]
     columns = ("robot", "mass [kg]", "height [m]", "joints", "motors", "sensors", "physics", "drives")
     rows = [
         (f"`{f.name}`", f.mass_kg, f.height_m, f.joints, f.motors, f.sensors, f"`{r.physics}`", _kinds(r))

@@ -1,8 +1,8 @@
 """A player in twenty lines: it goes behind the ball and kicks it at the opponents' goal; number 1 keeps the goal."""
 
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.request import Request
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.request import Request
+from nutmeg.match.players.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
 
 
 def decide(percept: View, memory: Memory) -> Request:

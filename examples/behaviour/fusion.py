@@ -11,10 +11,10 @@ import re
 
 import numpy as np
 
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.skills import goal_ahead, line_up, look_at, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.belief import BallBelief, Belief
-from nutmeg.match.team.request import Legs, Request, Walk
+from nutmeg.match.players.belief import BallBelief, Belief
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.request import Legs, Request, Walk
+from nutmeg.match.players.skills import goal_ahead, line_up, look_at, look_at_ball, play_ball, walk_to
 
 DRIFT = 0.35
 """How fast an unseen ball may wander [m/s]."""

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.settings import load_behaviour
-from nutmeg.match.behaviour.state import Legs, Posture
-from nutmeg.match.behaviour.world import BehaviourWorld
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.request import Dive, Request, Stand, Walk
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.request import Dive, Request, Stand, Walk
+from nutmeg.match.players.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.behavioural.state import Legs, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.model.field import load_field
 
 FILE = Path(__file__).with_name("learned_keeper.json")
 ASIDE = np.array([-0.55, -0.35, -0.2, -0.08, 0.08, 0.2, 0.35, 0.55])

@@ -10,10 +10,10 @@ import re
 
 import numpy as np
 
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.belief import Belief
-from nutmeg.match.team.request import Request
+from nutmeg.match.players.belief import Belief
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.request import Request
+from nutmeg.match.players.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
 
 FRESH = 1.0
 """What mates said longer ago is forgotten [s]."""

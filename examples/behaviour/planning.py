@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.skills import AROUND, goal_ahead, line_up, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.belief import Belief
-from nutmeg.match.team.request import Request
+from nutmeg.match.players.belief import Belief
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.request import Request
+from nutmeg.match.players.skills import CIRCLING_DISTANCE, goal_ahead, line_up, look_at_ball, play_ball, walk_to
 
 ROOM = 0.42
 """How far the middles of robots keep from each other [m]."""
@@ -33,7 +33,7 @@ def decide(percept: View, memory: Memory) -> Request:
     if percept.number == 1:
         home = (-0.48 * memory.pitch.length, 0.3 * belief.ball.place[1])
         return Request(legs=walk_to(belief, memory, home, face=0.0), look=look, intent="keep goal")
-    behind = belief.ball.place - AROUND * np.array([math.cos(aim), math.sin(aim)])
+    behind = belief.ball.place - CIRCLING_DISTANCE * np.array([math.cos(aim), math.sin(aim)])
     if np.hypot(*(behind - belief.me.place)) < 0.6 or belief.ball.age > 1.5:
         return Request(legs=play_ball(belief, memory, aim=aim), look=look, intent="play the ball")
     way = plan(belief.me.place, behind, obstacles(belief, percept.number))

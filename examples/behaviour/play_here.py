@@ -6,11 +6,11 @@ python examples/behaviour/play_here.py passing attacker-keeper 60
 import sys
 from pathlib import Path
 
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.deciders import read_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.rules import load_rules
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.registry import read_decide
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
 
 
 def main(example: str = "chaser", other: str = "attacker-keeper", seconds: str = "60") -> None:
@@ -19,7 +19,7 @@ def main(example: str = "chaser", other: str = "attacker-keeper", seconds: str =
     rules = load_rules("spl2011").with_match(players=4, wait_before_kick_off=1.0, automatic_kick_off=True)
     cameras = bool(getattr(decide, "wants_images", False))
     game = BehaviourGame(rules, seed=1, left=example, right=other, cameras=cameras)
-    driver = Driver(game, game.team(example, decide) | game.team(other, strategy_decide(other)))
+    driver = GameLoop(game, game.team(example, decide) | game.team(other, strategy_decide(other)))
     driver.run(round(10 * float(seconds)))
     view = game.view
     print(f"after {seconds} s: {example} {view.score_left}, {other} {view.score_right}")

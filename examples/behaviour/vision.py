@@ -6,12 +6,12 @@ vision (`percept.seen`) and the built-in tracker (`percept.belief`) are not used
 
 import math
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.eyes import load_eyes
-from nutmeg.match.brain import Memory, View
-from nutmeg.match.perception import CameraSenses, compile_now
-from nutmeg.match.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
-from nutmeg.match.team.request import Request
+from nutmeg.match.players.decide import Memory, View
+from nutmeg.match.players.perception import CameraSenses, compile_now
+from nutmeg.match.players.request import Request
+from nutmeg.match.players.skills import goal_ahead, line_up, look_at_ball, play_ball, walk_to
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.model.field import load_field
 
 compile_now()  # so that the first decision is as quick as all others
 

@@ -1,12 +1,12 @@
 """A player in ten lines: it looks where it is and where the ball is, and walks into the ball."""
 
-from nutmeg.body.field import load_field
-from nutmeg.learning.walks import read_walk
-from nutmeg.match.percept import Action, Percept
-from nutmeg.match.team.limbs import Limbs
-from nutmeg.match.team.looking import look_around
-from nutmeg.match.team.request import Walk
-from nutmeg.match.team.senses import Senses
+from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.limbs import Limbs
+from nutmeg.match.players.request import Walk
+from nutmeg.match.players.tracking.league_tracker import LeagueTracker
+from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.model.field import load_field
+from nutmeg.motion.walk.files import read_walk
 
 
 class Chaser:
@@ -14,7 +14,7 @@ class Chaser:
 
     def __init__(self, team: str, number: int) -> None:
         self.limbs = Limbs(read_walk("holonomic"))
-        self.senses = Senses(load_field("sim3d"), team=team, number=number)
+        self.senses = LeagueTracker(load_field("sim3d"), team=team, number=number)
 
     def act(self, percept: Percept) -> Action:
         """What to do now."""

@@ -2,12 +2,12 @@
 
 from chaser import Chaser
 
-from nutmeg.match.driver import Driver
 from nutmeg.match.game import Game
-from nutmeg.match.rules import load_rules
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.rules.book import load_rules
 
 rules = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=1.0)
 game = Game(rules, seed=1, left="chasers")
-driver = Driver(game, {("chasers", 1): Chaser("chasers", 1)})
+driver = GameLoop(game, {("chasers", 1): Chaser("chasers", 1)})
 driver.run(cycles=15 * 50)  # 15 s
 print(f"after {game.time:.0f} s the ball is {game.world.ball[0]:.2f} m on its way to the goal")

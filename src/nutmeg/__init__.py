@@ -4,8 +4,8 @@ The chapters, each of which imports only those before it: `body` (what is simula
 stepped), `motion` (how a robot moves) and `view` (seeing). `nutmeg.recording` is the one format in which
 they hand results to each other.
 
-    from nutmeg.body import Placement, SceneSettings, assemble
-    from nutmeg.engine import Worlds
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.sim import Worlds
 
     scene = assemble(SceneSettings(field="spl2025", robots=(Placement(robot="nao-v6"),)))
     worlds = Worlds(scene, count=64)

@@ -15,8 +15,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nutmeg import __version__
-from nutmeg.errors import NutmegError, UnknownNameError, UsageError
-from nutmeg.starting import Starting
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.base.interrupts import Starting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def _run(name: str, rest: list[str]) -> int:
             module, arguments = _called(name, rest)
     except SystemExit as stop:  # tyro has printed help or a usage error
         return 0 if not stop.code else 2
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
     if (getattr(arguments, "seed", None) or 0) < 0:
         raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")

@@ -63,8 +63,8 @@ def light_plainly(stage: Any) -> None:
 
 
 ALTERATIONS = {
-    "END_WITH": ("nutmeg.search.checkpoint", end_itself),
-    "PLAIN_LIGHT": ("nutmeg.view.stage", light_plainly),
+    "END_WITH": ("nutmeg.search.run", end_itself),
+    "PLAIN_LIGHT": ("nutmeg.view.stage.stage", light_plainly),
 }
 """By the variable that asks for it: the module, and what is done to it."""
 

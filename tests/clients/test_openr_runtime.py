@@ -18,12 +18,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from nutmeg.net.host.robot_host import RobotHost
+from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import model_named
-from nutmeg.net.openr.packets import design_packet
+from nutmeg.net.openr.packets import SensorVector, design_packet, image_packets
 from nutmeg.net.openr.port import OpenrPort
-from nutmeg.net.openr.service import host_settings, settings_for
-from nutmeg.net.openr.vectors import SensorVector, image_packets
-from nutmeg.net.robot_host import RobotHost
 
 CLIENT = Path(__file__).parents[2] / "clients" / "openr"
 PROGRAMS = Path(__file__).parent / "openr_programs"

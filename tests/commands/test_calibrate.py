@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from nutmeg.base.errors import FileError, UsageError
 from nutmeg.cli import main
 from nutmeg.commands.calibrate import found_recordings
-from nutmeg.errors import FileError, UsageError
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.settings import load_behaviour
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.rules import load_rules
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
 
 def recorded(path: Path) -> Path:
@@ -24,7 +24,7 @@ def recorded(path: Path) -> Path:
     )
     with BehaviourGame(rules, seed=1, field="sim3d", left="reds", right="blues", record=path) as game:
         players = game.team("reds", strategy_decide("dribblers")) | game.team("blues", strategy_decide("wanderer"))
-        driver = Driver(game, players)
+        driver = GameLoop(game, players)
         game.record_with(minds=lambda: driver.players)
         driver.run()
     return path

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from nutmeg.cli import main
-from nutmeg.view.camera_panels import Panel, panels
+from nutmeg.view.files.pictures import SheetPanel, contact_sheet
 
 
 def told(captured: str) -> dict[str, object]:
@@ -59,6 +59,6 @@ def test_wrong_words_are_told(
 
 def test_panels_stand_in_rows_and_carry_their_pictures() -> None:
     grey = np.full((24, 32, 3), 90, np.uint8)
-    sheet = panels([Panel(picture=grey, label=str(k)) for k in range(5)], around=(0.5, 0.5), columns=2)
+    sheet = contact_sheet([SheetPanel(picture=grey, label=str(k)) for k in range(5)], around=(0.5, 0.5), columns=2)
     assert sheet.shape == (3 * (240 + 26) + 6, 2 * 326 + 6, 3)
     assert (sheet[150, 100] == 90).all()

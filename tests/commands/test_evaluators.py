@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.commands.evaluators import chosen_evaluator
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import chosen_evaluator
 from nutmeg.search import InThisThread, OnCluster, Processes, Threads
 
 ADDRESS = "tcp://127.0.0.1:8786"

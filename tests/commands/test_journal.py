@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from nutmeg.commands.journal import Journal
-from nutmeg.net.simspark.limits import Report
+from nutmeg.commands.server_log import Journal
+from nutmeg.net.connection import Report
 
 
 def test_lines_are_written_in_their_order() -> None:

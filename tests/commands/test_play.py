@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
 from nutmeg.commands.play import Arguments
 from nutmeg.commands.play_match import command_of, team_names
 from nutmeg.commands.play_run import Files
-from nutmeg.errors import UsageError
 from nutmeg.recording import Recording
 
 
@@ -94,7 +94,7 @@ def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, caps
 
 
 OWN = """
-from nutmeg.match.team.request import Request, Walk
+from nutmeg.match.players.request import Request, Walk
 
 def decide(percept, memory):
     memory["turns"] = memory.get("turns", 0) + 1

@@ -18,11 +18,11 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.commands.served_game import ServedGame
-from nutmeg.match.percept import Action, Percept
-from nutmeg.match.rules import load_rules
-from nutmeg.net.framing import framed
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.simspark.agent import Agent
 from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.sexpr import framed
 from nutmeg.recording import Recording
 
 FREE = ("--agent-port", "0", "--monitor-port", "0", "--no-view")

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.journal import Journal
 from nutmeg.commands.serve_ports import planned
 from nutmeg.commands.serve_robots import Arguments
-from nutmeg.errors import UsageError
+from nutmeg.commands.server_log import Journal
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.recording import Recording

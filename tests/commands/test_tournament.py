@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from nutmeg.cli import main
-from nutmeg.match.series import GameResult
-from nutmeg.match.series_settings import Entrant, SeriesSettings, read_series
-from nutmeg.view.series_report import SeriesReport, series_page
+from nutmeg.match.series.series import GameResult
+from nutmeg.match.series.settings import Entrant, SeriesSettings, read_series
+from nutmeg.view.reports.series import SeriesReport, series_page
 
 CONFIG = """\
 name = "tiny"
@@ -80,7 +80,7 @@ decide = "everyone-aims"
 [[team]]
 decide = "mine.py:decide"
 """
-OWN = "from nutmeg.match.team.request import Request\n\ndef decide(percept, memory):\n    return Request()\n"
+OWN = "from nutmeg.match.players.request import Request\n\ndef decide(percept, memory):\n    return Request()\n"
 
 
 def test_games_of_the_behavioural_world_are_played_in_batches_and_gone_on_with(

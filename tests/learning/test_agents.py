@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, NutmegError
+from nutmeg.base.errors import FileError, NutmegError
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.tasks import TASKS
-from nutmeg.learning.walks import ALIASES, read_walk, walk_names, walk_text
+from nutmeg.motion.walk.files import WALK_ALIASES, read_walk, walk_names, walk_text
 
 
 def test_every_agent_but_the_untrained_one_has_the_walk_of_a_task() -> None:
@@ -47,7 +47,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_name_reads_the_walk_it_stands_for() -> None:
-    assert ALIASES["holonomic"] == "dynamic-rewards"
+    assert WALK_ALIASES["holonomic"] == "dynamic-rewards"
     if "dynamic-rewards" in walk_names():
         assert read_walk("holonomic") == read_walk("dynamic-rewards")
     else:

@@ -70,10 +70,10 @@ def test_a_walk_is_learned_further_and_measured(
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A call that learns a little, in an empty folder; walks are filmed for a fifth of a second."""
-    from nutmeg.view import walk_video
+    from nutmeg.commands import walk_film
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(walk_video, "PLAN", (("forward", (1.0, 0.0), 0.1), ("turn", None, 0.1)))
+    monkeypatch.setattr(walk_film, "PLAN", (("forward", (1.0, 0.0), 0.1), ("turn", None, 0.1)))
     course = tmp_path / "tiny.toml"
     course.write_text(COURSE)
     budget = ["--population", "4", "--generations", "2", "--starts", "1", "--trials", "1"]
@@ -95,15 +95,15 @@ def test_the_learned_walk_is_filmed_and_the_report_shows_it(
 def test_without_a_renderer_a_walk_is_learned_all_the_same_and_the_package_is_named(
     tiny: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nutmeg.engine import renderers
+    from nutmeg.sim.cameras import renderer
 
-    monkeypatch.setattr(renderers, "RENDERERS", ("egl-that-is-not-there",))
+    monkeypatch.setattr(renderer, "RENDERERS", ("egl-that-is-not-there",))
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    renderers.working_renderer.cache_clear()
+    renderer.working_renderer.cache_clear()
     try:
         assert main([*tiny, "--output", "run"]) == 0
     finally:
-        renderers.working_renderer.cache_clear()
+        renderer.working_renderer.cache_clear()
     said = capsys.readouterr()
     assert json.loads(said.out.strip().splitlines()[-1])["video"] is None
     assert "no video" in said.err
@@ -117,7 +117,7 @@ def test_without_a_renderer_a_walk_is_learned_all_the_same_and_the_package_is_na
 def test_processes_and_a_cluster_learn_the_same_walk_to_the_last_bit(
     tiny: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nutmeg.benchmark.local_cluster import LocalCluster
+    from nutmeg.bench.evaluation import LocalCluster
 
     def learned(name: str, *where: str) -> dict[str, Any]:
         assert main([*tiny, "--no-video", "--output", name, *where]) == 0

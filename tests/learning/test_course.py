@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, UnknownNameError
-from nutmeg.learning.course import DIRECTIONS, Target, course_names, read_course
+from nutmeg.base.errors import FileError, UnknownNameError
+from nutmeg.learning.courses import DIRECTIONS, Target, course_names, read_course
 
 
 def test_the_papers_course_has_eleven_trajectories_with_124_seconds_to_walk() -> None:

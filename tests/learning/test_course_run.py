@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.learning.course import Target, Trajectory
-from nutmeg.learning.course_run import Bout, BoutResults, run_bouts
-from nutmeg.learning.starts import StartNoise
-from nutmeg.learning.walks import Walk, read_walk
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.learning.courses import Bout, BoutResults, StartNoise, Target, Trajectory, run_bouts
+from nutmeg.motion.walk.files import WalkParameters, read_walk
+from nutmeg.motion.walk.settings import PendulumWalkSettings
 
 INITIAL = read_walk("initial")
-FALLING = Walk(robot="nao-spark", name="falls", walk=PendulumWalkSettings(y_shift=0.08, z_step=0.10, tilt=0.5))
+FALLING = WalkParameters(
+    robot="nao-spark", name="falls", walk=PendulumWalkSettings(y_shift=0.08, z_step=0.10, tilt=0.5)
+)
 NONE = StartNoise(joints=0.0, tilt=0.0, velocity=0.0, rate=0.0, lifted=0.0)
 
 
@@ -27,7 +27,7 @@ def go(x: float, y: float, seconds: float = 1.0) -> Target:
     return Target(to=(x, y), seconds=seconds)
 
 
-def bouts(walk: Walk, one: Trajectory, seeds: range = range(1)) -> list[Bout]:
+def bouts(walk: WalkParameters, one: Trajectory, seeds: range = range(1)) -> list[Bout]:
     return [Bout(walk, one, np.random.default_rng(seed)) for seed in seeds]
 
 

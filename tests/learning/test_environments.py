@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from nutmeg.errors import NutmegError, UnknownNameError, UsageError
-from nutmeg.learning.course import Course, Target, Trajectory, read_course
-from nutmeg.learning.course_run import Bout, run_bouts
-from nutmeg.learning.environments import IDS, register_environments
-from nutmeg.learning.environments.targets import Targets
-from nutmeg.learning.starts import StartNoise
-from nutmeg.learning.steering import steer, yaw_of
-from nutmeg.learning.walks import read_walk
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.learning.courses import Bout, Course, StartNoise, Target, Trajectory, read_course, run_bouts, steer, yaw_of
+from nutmeg.learning.gym import IDS, register_environments
+from nutmeg.learning.gym.go_to_target import Targets
+from nutmeg.motion.walk.files import read_walk
 
 WALK, TARGET = IDS
 STILL = StartNoise(joints=0.0, tilt=0.0, velocity=0.0, rate=0.0)
@@ -49,7 +46,7 @@ def test_gymnasiums_own_checks_find_nothing_to_say(name: str, options: dict[str,
 
 
 def test_the_name_of_the_module_is_enough_to_find_an_environment() -> None:
-    env = gymnasium.make(f"nutmeg.learning.environments:{TARGET}")
+    env = gymnasium.make(f"nutmeg.learning.gym:{TARGET}")
     assert env.action_space.shape == (3,)
     register_environments()  # again: neither a warning nor an error
     assert set(IDS) <= set(gymnasium.registry)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from nutmeg.errors import NutmegError, UsageError
-from nutmeg.learning.environments import IDS
-from nutmeg.learning.environments.vector import TaskVectorEnv
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.learning.gym import IDS
+from nutmeg.learning.gym.environments import TaskVectorEnv
 
 WALK, TARGET = IDS
 

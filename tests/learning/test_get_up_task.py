@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.learning.get_up_task import (
     ROBOT,
     WAYS,
@@ -17,11 +16,12 @@ from nutmeg.learning.get_up_task import (
     lying_scene,
     measure_get_up,
 )
-from nutmeg.motion.fall_detection import FallDetector, Lying, UpSense
-from nutmeg.motion.get_up_motion import GetUpFrame, GetUpMotion, Side, shipped_get_up
-from nutmeg.search.cma_es import CmaEs, CmaEsSettings
+from nutmeg.motion.inertial import FallDetector, Lying, UpEstimator
+from nutmeg.motion.keyframes import GetUpMotion, Keyframe, Side, shipped_get_up
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import minimise
+from nutmeg.search.searchers import CmaEs, CmaEsSettings
+from nutmeg.sim.worlds import Worlds
 
 
 @pytest.mark.parametrize(("robot", "side", "least"), [("nao-spark", "front", 7), ("nao-spark", "back", 7)])
@@ -60,7 +60,7 @@ def test_robots_lie_at_rest_on_the_side_they_were_laid_on() -> None:
     worlds = Worlds(lying_scene("nao-spark"), 8)
     sides = [Lying.FRONT, Lying.BACK] * 4
     begin_lying(worlds, ROBOT, sides, np.random.default_rng(2).spawn(8), ways=[i // 2 for i in range(8)])
-    falls = FallDetector(UpSense(worlds, ROBOT))
+    falls = FallDetector(UpEstimator(worlds, ROBOT))
     assert falls.lying.tolist() == sides
     assert np.abs(worlds.robot(ROBOT).velocity).max() < 1.0
     assert len(np.unique(worlds.qpos[::2].round(6), axis=0)) == len(WAYS), "no two lie alike"
@@ -86,7 +86,7 @@ def test_the_space_starts_at_the_motion_and_stays_within_the_joints_limits() -> 
 
 def test_standing_costs_its_time_and_lying_costs_more() -> None:
     good = shipped_get_up("nao-spark", "front")
-    idle = GetUpMotion(robot="nao-spark", lying="front", frame=(GetUpFrame(seconds=0.3, pose="ready"),))
+    idle = GetUpMotion(robot="nao-spark", lying="front", frame=(Keyframe(seconds=0.3, pose="ready"),))
     trials = GetUpTrials(motion=good, names=(), starts=2, longest=good.seconds)
     results = trials.results([good, idle], np.random.default_rng(1).spawn(2))
     assert results.stood.tolist() == [True, True, False, False]
@@ -108,7 +108,7 @@ def test_the_numbers_can_be_searched() -> None:
     motion = GetUpMotion(
         robot="nao-spark",
         lying="front",
-        frame=(GetUpFrame(seconds=0.2, angles={"llj3": 10.0}), GetUpFrame(seconds=0.1)),
+        frame=(Keyframe(seconds=0.2, angles={"llj3": 10.0}), Keyframe(seconds=0.1)),
     )
     space = get_up_space(motion)
     assert space.names == ("frame1.seconds", "frame1.llj3", "frame2.seconds")

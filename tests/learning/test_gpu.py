@@ -8,11 +8,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.learning.course import Target, Trajectory
-from nutmeg.learning.course_run import Bout, run_bouts
+from nutmeg.base.errors import UsageError
+from nutmeg.learning.courses import Bout, Target, Trajectory, run_bouts
 from nutmeg.learning.tasks import WalkTrials, task_settings
-from nutmeg.learning.walks import Facing, read_walk
+from nutmeg.motion.walk.files import Facing, read_walk
 
 MISSING = importlib.util.find_spec("mujoco_warp") is None
 

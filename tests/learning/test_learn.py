@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import FileError, UsageError
-from nutmeg.learning.learn import LearnedWalk, WalkLearning
-from nutmeg.learning.learn_settings import LearnSettings, read_learn, search_space
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.learning.learn import LearnedWalk, LearnSettings, WalkLearning, read_learn, search_space
 from nutmeg.learning.rewards import next_weights
-from nutmeg.learning.walks import read_walk, walk_text
-from nutmeg.motion.pendulum_settings import EXTENDED
+from nutmeg.motion.walk.files import read_walk, walk_text
+from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS
 from nutmeg.search.evaluation import InThisThread
 
 COURSE = """\
@@ -82,7 +81,7 @@ def test_parts_that_do_not_belong_to_the_search_are_refused(tmp_path: Path) -> N
 
 def test_the_searched_ranges_are_around_the_start_and_steps_are_never_too_quick() -> None:
     space = search_space(LearnSettings(parameters="extended"), read_walk("initial"))
-    assert space.names == EXTENDED
+    assert space.names == EXTENDED_PARAMETERS
     assert space.dimensions["phi_length"].low >= 0.08
     assert space.dimensions["err_norm"].high < space.dimensions["err_max"].low
 

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.learning import dribbling, measure
-from nutmeg.learning.course import read_course
-from nutmeg.learning.course_run import run_bouts
-from nutmeg.learning.dribbling import DribbleBout, DribbleStart, drive_ball
-from nutmeg.learning.measure import Measured, measure_walk
-from nutmeg.learning.tasks import WalkTrials, course_bouts, task_settings
-from nutmeg.learning.walks import Walk, read_walk
+from nutmeg.base.errors import UsageError
+from nutmeg.learning import measure, tasks
+from nutmeg.learning.courses import read_course, run_bouts
+from nutmeg.learning.measure import TrialMean, measure_walk
+from nutmeg.learning.tasks import DribbleBout, DribbleStart, WalkTrials, course_bouts, drive_ball, task_settings
+from nutmeg.motion.walk.files import WalkParameters, read_walk
 
 Array = Any
 
@@ -40,20 +38,20 @@ def test_the_initial_walk_has_the_speeds_it_is_known_for() -> None:
 
 
 def test_a_mean_has_its_standard_error() -> None:
-    found = Measured.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, False, False, False]))
+    found = TrialMean.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, False, False, False]))
     assert (found.mean, found.falls, found.trials) == (2.5, 1, 4)
     assert found.se == pytest.approx(np.sqrt(5 / 3) / 2)
-    assert Measured.of(np.zeros(0), np.ones(3, dtype=bool)).as_json()["mean"] is None
+    assert TrialMean.of(np.zeros(0), np.ones(3, dtype=bool)).as_json()["mean"] is None
 
 
 def test_parts_of_a_measurement_pool_to_the_whole() -> None:
     values, fell = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([True, False, False, True, False])
-    whole = Measured.of(values, fell)
-    parts = [Measured.of(values[:2], fell[:2]), Measured.of(values[2:], fell[2:])]
-    pooled = Measured.pooled(parts)
+    whole = TrialMean.of(values, fell)
+    parts = [TrialMean.of(values[:2], fell[:2]), TrialMean.of(values[2:], fell[2:])]
+    pooled = TrialMean.pooled(parts)
     assert (pooled.falls, pooled.trials) == (2, 5)
     assert (pooled.mean, pooled.se) == pytest.approx((whole.mean, whole.se))
-    assert Measured.pooled([whole]).se == pytest.approx(whole.se)
+    assert TrialMean.pooled([whole]).se == pytest.approx(whole.se)
 
 
 def test_speeds_alone_are_those_of_the_whole_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,16 +88,16 @@ def test_a_number_of_trials_that_makes_no_sense_is_refused() -> None:
 
 def test_directions_change_every_time() -> None:
     targets = measure._changing(np.random.default_rng(3))
-    assert len(targets) == measure.CHANGES
+    assert len(targets) == measure.CHANGE_COUNT
     assert all(a.to != b.to for a, b in itertools.pairwise(targets))
     long = [target.to for target in measure._changing(np.random.default_rng(5), 20)]
     assert len(long) == 20
     assert all(a != b for a, b in itertools.pairwise(long))
-    assert all(set(long[at : at + 4]) == set(measure.WAYS.values()) for at in range(0, 20, 4))
+    assert all(set(long[at : at + 4]) == set(measure.FAR_TARGETS.values()) for at in range(0, 20, 4))
 
 
 def test_a_ball_straight_ahead_is_driven_towards_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dribbling, "SECONDS", 4.0)
+    monkeypatch.setattr(tasks, "SECONDS", 4.0)
     start = DribbleStart((0.25, 0.0), 0.0)
     found = drive_ball("nao-spark", [DribbleBout(read_walk("initial"), start, np.random.default_rng(1))])
     assert not found.fell[0]
@@ -113,7 +111,11 @@ def test_rows_of_one_candidate_are_its_parts_whatever_piece_they_come_in() -> No
 
     class Counting(WalkTrials):
         def parts(
-            self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], *, starts: int | None = None
+            self,
+            walks: Sequence[WalkParameters],
+            generators: Sequence[np.random.Generator],
+            *,
+            starts: int | None = None,
         ) -> Array:
             assert starts is None
             calls.append(len(walks))

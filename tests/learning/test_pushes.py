@@ -9,17 +9,17 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.learning import pushes
-from nutmeg.learning.course_run import CYCLE, ROBOT, scene_with
-from nutmeg.learning.pushes import DIRECTIONS, PushResults, PushSettings, binomial_interval, push_walk
-from nutmeg.learning.walks import read_walk
+from nutmeg.learning import measure
+from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, course_scene
+from nutmeg.learning.measure import PUSH_DIRECTIONS, PushResults, PushSettings, binomial_interval, push_walk
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim.worlds import Worlds
 
 SHORT = PushSettings(impulses=(0.5, 8.0), trials=1, earliest=0.2, within=0.2, watched=1.0)
 
 
 def results(survived: list[int]) -> PushResults:
-    table = np.array([[[place < many] for place in range(len(DIRECTIONS))] for many in survived])
+    table = np.array([[[place < many] for place in range(len(PUSH_DIRECTIONS))] for many in survived])
     impulses = tuple(float(number) for number in range(1, len(survived) + 1))
     return PushResults("test", walking=True, impulses=impulses, pushed=np.ones_like(table), survived=table)
 
@@ -35,20 +35,20 @@ def momentum(worlds: Worlds, world: int) -> Any:
 
 
 def test_a_push_gives_a_robot_in_the_air_its_impulse() -> None:
-    worlds = Worlds(scene_with("nao-spark"), 2 * len(DIRECTIONS))
-    shape = (2, len(DIRECTIONS), 1)
+    worlds = Worlds(course_scene("nao-spark"), 2 * len(PUSH_DIRECTIONS))
+    shape = (2, len(PUSH_DIRECTIONS), 1)
     settings = PushSettings(impulses=(0.5, 2.0), trials=1, earliest=0.04, within=0.04)
-    robot = worlds.robot(ROBOT)
+    robot = worlds.robot(ROBOT_NAME)
     robot.pose[:, 2] += 1.0
     yaw = 0.3
     robot.pose[:, 3], robot.pose[:, 6] = np.cos(yaw / 2), np.sin(yaw / 2)
-    one = pushes._Pushes(settings, worlds, shape, pushes._generators(0, shape))
+    one = measure._Pushes(settings, worlds, shape, measure._generators(0, shape))
     for cycle in range(int(one.end.max()) + 1):
         one.apply(cycle)
-        worlds.step(round(CYCLE / worlds.scene.timestep))
+        worlds.step(round(CONTROL_CYCLE / worlds.scene.timestep))
     for world in range(worlds.count):
-        impulse = settings.impulses[world // len(DIRECTIONS)]
-        angle = yaw + list(DIRECTIONS.values())[world % len(DIRECTIONS)]
+        impulse = settings.impulses[world // len(PUSH_DIRECTIONS)]
+        angle = yaw + list(PUSH_DIRECTIONS.values())[world % len(PUSH_DIRECTIONS)]
         expected = impulse * np.array([np.cos(angle), np.sin(angle)])
         np.testing.assert_allclose(momentum(worlds, world)[:2], expected, atol=0.02 * impulse)
 
@@ -71,8 +71,8 @@ def test_a_robot_on_the_spot_is_pushed_there() -> None:
 
 
 def test_the_same_starts_are_used_for_every_impulse() -> None:
-    first, *_, last = pushes._generators(5, (3, 4, 2))
-    eighth = pushes._generators(5, (3, 4, 2))[8]
+    first, *_, last = measure._generators(5, (3, 4, 2))
+    eighth = measure._generators(5, (3, 4, 2))[8]
     assert first.random() == eighth.random()
     assert last.random() != first.random()
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.learning.rewards import (
-    first_weights,
-    next_weights,
-    rank_weights,
-    stop_reward,
-    target_reward,
-    weights_from,
-)
+from nutmeg.base.errors import UsageError
+from nutmeg.learning.rewards import first_weights, next_weights, rank_weights, stop_reward, target_reward, weights_from
 from nutmeg.learning.tasks import task_settings
 
 

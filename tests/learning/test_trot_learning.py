@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.learning.course import Target, Trajectory
-from nutmeg.learning.course_run import Bout, run_bouts
-from nutmeg.learning.learn import WalkLearning
-from nutmeg.learning.learn_settings import LearnSettings, search_space
-from nutmeg.learning.walks import read_walk, walk_names, walk_text, write_walk
-from nutmeg.motion.trot_settings import AHEAD, ALL
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.learning.courses import Bout, Target, Trajectory, run_bouts
+from nutmeg.learning.learn import LearnSettings, WalkLearning, search_space
+from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS
+from nutmeg.motion.walk.files import read_walk, walk_names, walk_text, write_walk
 from nutmeg.search.evaluation import InThisThread, Share
 
 TROTS = [name for name in walk_names() if read_walk(name).trot is not None]
@@ -61,10 +59,10 @@ def test_the_learned_trot_is_much_faster_than_the_hand_set_one() -> None:
 def test_what_is_searched_are_the_numbers_of_a_trot() -> None:
     start = read_walk("trot-ers7")
     ahead = search_space(LearnSettings(task="trot", robot="ers7"), start)
-    assert ahead.names == AHEAD
+    assert ahead.names == TROT_AHEAD_PARAMETERS
     assert ahead.named(ahead.start)["frequency"] == start.trot.frequency  # type: ignore[union-attr]
     everything = search_space(LearnSettings(task="trot", robot="ers7", parameters="extended"), start)
-    assert everything.names == ALL
+    assert everything.names == TROT_PARAMETERS
     with pytest.raises(UnknownNameError, match="parameter of the trot"):
         search_space(LearnSettings(task="trot", robot="ers7", parameters=("phi_length",)), start)
 

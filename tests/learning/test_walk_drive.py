@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
 from nutmeg.commands.walk_drive import EDGE, PATIENCE, Driver
-from nutmeg.engine import Worlds
-from nutmeg.learning.course_run import CYCLE, ROBOT, walker_of
-from nutmeg.learning.walks import read_walk
-from nutmeg.view.orders import Inbox, Order
+from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, make_walker
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim import Worlds
+from nutmeg.view.pages.orders import Inbox, Order
 
 if TYPE_CHECKING:
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.walk.walker import Walker
 
 
 class Driven:
@@ -23,23 +23,23 @@ class Driven:
 
     def __init__(self, wanted: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
         walk = read_walk("initial").with_set("sprint", {"z_step": 0.03})
-        placement = Placement(robot="nao-spark", name=ROBOT)
+        placement = Placement(robot="nao-spark", name=ROBOT_NAME)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
         self.worlds = Worlds(scene)
-        self.walker: Walker = walker_of(self.worlds, [walk])
+        self.walker: Walker = make_walker(self.worlds, [walk])
         self.inbox = Inbox()
         self.driver = Driver(self.worlds, self.walker, wanted, self.inbox, sets=tuple(walk.sets))
         self.time, self.events = 0.0, list[dict[str, Any]]()
-        self._steps = round(CYCLE / scene.timestep)
+        self._steps = round(CONTROL_CYCLE / scene.timestep)
 
-    def go(self, seconds: float = CYCLE) -> list[str]:
+    def go(self, seconds: float = CONTROL_CYCLE) -> list[str]:
         """Lets time pass; returns the kinds of events that came."""
         before = len(self.events)
-        for _ in range(round(seconds / CYCLE)):
+        for _ in range(round(seconds / CONTROL_CYCLE)):
             for kind, fields in self.driver.cycle(self.time):
                 self.events.append({"kind": kind, **fields})
             self.worlds.step(self._steps)
-            self.time += CYCLE
+            self.time += CONTROL_CYCLE
         return [event["kind"] for event in self.events[before:]]
 
     def say(self, **order: Any) -> None:
@@ -54,7 +54,7 @@ def test_what_is_wanted_at_first_stays_wanted_when_nobody_looks() -> None:
     driven = Driven((0.1, 0.0, 0.2))
     assert driven.go(2 * PATIENCE) == ["drive"]
     assert driven.wanted == pytest.approx([0.1, 0.0, 0.2])
-    assert driven.worlds.robot(ROBOT).pose[0, 0] > 0.02
+    assert driven.worlds.robot(ROBOT_NAME).pose[0, 0] > 0.02
 
 
 def test_a_held_key_drives_at_its_share_and_a_released_one_stops() -> None:
@@ -103,7 +103,7 @@ def test_a_slider_asks_for_a_speed_that_stays_and_space_ends_it() -> None:
 
 def test_a_fallen_robot_is_told_once_and_put_back_on_its_feet() -> None:
     driven = Driven((0.1, 0.0, 0.0))
-    robot = driven.worlds.robot(ROBOT)
+    robot = driven.worlds.robot(ROBOT_NAME)
     driven.go()
     start = robot.pose[0].copy()
     robot.pose[0, 2:7] = [0.1, np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0]
@@ -138,7 +138,7 @@ def test_a_flood_of_nonsense_is_told_once_a_second_and_drives_nothing() -> None:
 def test_a_robot_that_comes_to_the_edge_of_the_floor_comes_in_again_on_the_other_side() -> None:
     driven = Driven()
     driven.go()
-    driven.worlds.robot(ROBOT).pose[0, 0] = EDGE + 0.05
+    driven.worlds.robot(ROBOT_NAME).pose[0, 0] = EDGE + 0.05
     assert driven.go() == ["wrap"]
-    assert driven.worlds.robot(ROBOT).pose[0, 0] == pytest.approx(0.05 - EDGE, abs=0.01)
+    assert driven.worlds.robot(ROBOT_NAME).pose[0, 0] == pytest.approx(0.05 - EDGE, abs=0.01)
     assert driven.go(0.2) == []

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import FileError, UnknownNameError, UsageError
-from nutmeg.learning.course import read_course
-from nutmeg.learning.course_run import Bout, run_bouts
-from nutmeg.learning.walks import read_walk, walk_names, walk_text
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.learning.courses import Bout, read_course, run_bouts
+from nutmeg.motion.walk.files import read_walk, walk_names, walk_text
+from nutmeg.motion.walk.settings import PendulumWalkSettings
 
 
 @pytest.mark.parametrize("name", walk_names())

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match import trainer
-from nutmeg.match.decisions import Decision, Event, MovePlayer, PlaceBall, SwapEnds
-from nutmeg.match.facts import Facts
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.referee import judge
-from nutmeg.match.rules import Rules, load_rules
-from nutmeg.match.state import new_match
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import Rules, load_rules
+from nutmeg.match.rules.decisions import Decision, Event, MovePlayer, PlaceBall, SwapEnds
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.state import Facts, new_match
 
 STANDING = 0.38
 

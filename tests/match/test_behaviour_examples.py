@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.deciders import read_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.own_players import load_function
-from nutmeg.match.play_modes import PlayMode
-from nutmeg.match.rules import load_rules
-from nutmeg.match.skills import walk_to
-from nutmeg.match.team.request import Request, Walk
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.registry import load_function, read_decide
+from nutmeg.match.players.request import Request, Walk
+from nutmeg.match.players.skills import walk_to
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
 
 if TYPE_CHECKING:
-    from nutmeg.match.brain import Decide, Memory, View
+    from nutmeg.match.players.decide import Decide, Memory, View
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "behaviour"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "play_here")
@@ -35,13 +34,13 @@ def module_of(name: str) -> ModuleType:
     return sys.modules[function.__module__]
 
 
-def match_of(decide: Decide, other: str = "attacker-keeper", *, players: int = 3, cameras: bool = False) -> Driver:
+def match_of(decide: Decide, other: str = "attacker-keeper", *, players: int = 3, cameras: bool = False) -> GameLoop:
     rules = load_rules("spl2011").with_match(players=players, wait_before_kick_off=0.5, automatic_kick_off=True)
     game = BehaviourGame(rules, seed=3, left="reds", right="blues", cameras=cameras)
-    return Driver(game, game.team("reds", decide) | game.team("blues", strategy_decide(other)))
+    return GameLoop(game, game.team("reds", decide) | game.team("blues", strategy_decide(other)))
 
 
-def lost(driver: Driver) -> list[str]:
+def lost(driver: GameLoop) -> list[str]:
     return [line for player in driver.players.values() for line in getattr(player, "log", ())]
 
 
@@ -186,7 +185,7 @@ def test_the_player_with_cameras_knows_where_it_is_from_pictures() -> None:
     driver = match_of(decide, players=1, cameras=True)
     off = []
 
-    def compare(driver: Driver) -> None:
+    def compare(driver: GameLoop) -> None:
         player, pose = driver.players[0], driver.game.world.state.pose[0, 0]  # type: ignore[attr-defined]
         if "senses" in player.memory:  # type: ignore[attr-defined]
             off.append(math.dist(player.memory["senses"].pose.place, pose[:2]))  # type: ignore[attr-defined]

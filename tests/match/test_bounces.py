@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.match.percept import JOINTS
-from nutmeg.match.world import MatchWorld
+from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.match.worlds.physical.world import MatchWorld
 
 RECORDED = (  # cycles since the kick, x, of the first of ten recorded kicks
     (3, 0.41), (9, 1.00), (18, 1.84), (27, 2.60), (36, 3.18), (45, 3.71), (54, 4.14), (63, 4.48), (72, 4.76),

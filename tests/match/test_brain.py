@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.match.abilities import abilities_of
-from nutmeg.match.behaviour.settings import load_behaviour
-from nutmeg.match.brain import LOG, Memory, Mind, Seen, View, own_name
-from nutmeg.match.percept import GameView
-from nutmeg.match.play_modes import Side
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.belief import NEVER, BallBelief, Belief, Others, Pose
-from nutmeg.match.team.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
+from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+from nutmeg.match.players.decide import MAX_LOG_ENTRIES, Memory, Mind, Seen, View, abilities_of, own_name
+from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.physical.percept import GameView
 
 if TYPE_CHECKING:
-    from nutmeg.match.brain import Decide
+    from nutmeg.match.players.decide import Decide
 
 BODY = abilities_of(load_behaviour("nao"))
 RULES = load_rules("sim3d")
@@ -137,10 +136,10 @@ def test_who_takes_too_long_again_and_again_is_given_less_time() -> None:
 
 def test_a_log_does_not_grow_for_ever() -> None:
     player = mind(raises)
-    for cycle in range(LOG + 30):
+    for cycle in range(MAX_LOG_ENTRIES + 30):
         player.act(view(cycle))
-    assert player.lost_turns == LOG + 30
-    assert len(player.log) == LOG
+    assert player.lost_turns == MAX_LOG_ENTRIES + 30
+    assert len(player.log) == MAX_LOG_ENTRIES
 
 
 def test_random_numbers_of_a_memory_are_those_of_its_seed() -> None:

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.learning.walks import read_walk
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.brain_player import EVERY, BrainPlayer, crossings
-from nutmeg.match.driver import Driver
 from nutmeg.match.game import Game
-from nutmeg.match.play_modes import Side
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.request import Look, Request, Stand
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.deciding_player import DECISION_CYCLES, DecidingPlayer, crossings
+from nutmeg.match.players.request import Look, Request, Stand
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
-    from nutmeg.match.brain import Decide, Memory, View
+    from nutmeg.match.players.decide import Decide, Memory, View
 
 RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=1.0)
 WALK = read_walk("final")
 
 
-def match(left: Decide, right: Decide, longest: float = 20.0) -> tuple[Driver, dict[tuple[str, int], BrainPlayer]]:
+def match(left: Decide, right: Decide, longest: float = 20.0) -> tuple[GameLoop, dict[tuple[str, int], DecidingPlayer]]:
     """Two players; the one on the left has less time than the other."""
     players = {
-        (team, 2): BrainPlayer(decide, team, 2, walk=WALK, players=2, longest=longest if team == "reds" else 20.0)
+        (team, 2): DecidingPlayer(decide, team, 2, walk=WALK, players=2, longest=longest if team == "reds" else 20.0)
         for team, decide in (("reds", left), ("blues", right))
     }
-    return Driver(Game(RULES, seed=1, left="reds", right="blues", players=2), players), players
+    return GameLoop(Game(RULES, seed=1, left="reds", right="blues", players=2), players), players
 
 
 def test_it_is_asked_every_tenth_of_a_second_and_told_the_same_from_both_ends() -> None:
@@ -43,7 +43,7 @@ def test_it_is_asked_every_tenth_of_a_second_and_told_the_same_from_both_ends() 
     driver, players = match(watches, watches)
     driver.run(48)
     reds, blues = told["reds"], told["blues"]
-    assert len(reds) == math.ceil(47 / EVERY)
+    assert len(reds) == math.ceil(47 / DECISION_CYCLES)
     assert np.diff([view.time for view in reds]) == pytest.approx(0.1)
     assert (reds[-1].side, blues[-1].side) == (Side.LEFT, Side.RIGHT)
     for views in (reds, blues):

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match import trainer
-from nutmeg.match.calm import Calm
-from nutmeg.match.decisions import Decision, MovePlayer, PlaceBall, SwapEnds
-from nutmeg.match.facts import Facts
-from nutmeg.match.play_modes import GOAL_KICKS, PASSES, RESTARTS, PlayMode
-from nutmeg.match.referee import judge
-from nutmeg.match.rules import Rules, load_rules
-from nutmeg.match.slots import SLOTS
-from nutmeg.match.state import MatchState, new_match
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import Rules, load_rules
+from nutmeg.match.rules.calm import Calm
+from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall, SwapEnds
+from nutmeg.match.rules.play_modes import GOAL_KICKS, PASSES, RESTARTS, PlayMode
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.slots import SLOTS
+from nutmeg.match.rules.state import Facts, MatchState, new_match
 
 CYCLE = 0.02
 STANDING, LYING = 0.38, 0.1

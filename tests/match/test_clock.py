@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match import trainer
-from nutmeg.match.clock import end_of_half
-from nutmeg.match.decisions import SwapEnds
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import Rules
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import Rules
+from nutmeg.match.rules.clock import end_of_half
+from nutmeg.match.rules.decisions import SwapEnds
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

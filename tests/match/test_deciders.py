@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import NutmegError
-from nutmeg.match.deciders import decider_names, is_decider, is_strategy, read_decide, title_of
-from nutmeg.match.team.as_brain import team_decide
+from nutmeg.base.errors import NutmegError
+from nutmeg.match.players.builtin.player import team_decide
+from nutmeg.match.players.registry import decider_names, is_decider, is_strategy, read_decide, title_of
 
 
 def test_names_stand_for_strategies_the_built_in_team_and_functions(tmp_path: Path) -> None:

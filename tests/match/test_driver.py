@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.driver import Driver, PlayerError
+from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.percept import Action, Percept
-from nutmeg.match.play_modes import Side
-from nutmeg.match.rules import load_rules
+from nutmeg.match.loop import GameLoop, PlayerError
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.physical.percept import Action, Percept
 
 RULES = load_rules("sim3d")
 REDS, BLUES = "reds", "blues"
@@ -43,7 +43,7 @@ class Broken(Statue):
 def test_players_join_with_their_types_and_are_asked_every_cycle() -> None:
     game = Game(RULES, seed=1, players=2)
     players = {(REDS, 2): Statue(), (BLUES, 5): Statue(1)}
-    driver = Driver(game, players)
+    driver = GameLoop(game, players)
     driver.run(4)
     assert game.teams == (REDS, BLUES)
     assert set(driver.percepts) == {1, 15} == set(driver.players)
@@ -59,7 +59,7 @@ def test_players_are_followed_to_the_other_end() -> None:
     )
     game = Game(rules, seed=1, players=2)
     players = {(REDS, 2): Statue(), (BLUES, 5): Statue()}
-    driver, seen = Driver(game, players), list[float]()
+    driver, seen = GameLoop(game, players), list[float]()
     driver.run(on_cycle=lambda driver: seen.append(driver.game.time))
     assert game.over
     assert game.swaps == 1
@@ -71,7 +71,7 @@ def test_players_are_followed_to_the_other_end() -> None:
 
 def test_a_player_that_fails_is_named() -> None:
     game = Game(RULES, seed=1, players=2)
-    driver = Driver(game, {(REDS, 1): Statue(), (BLUES, 7): Broken()})
+    driver = GameLoop(game, {(REDS, 1): Statue(), (BLUES, 7): Broken()})
     with pytest.raises(PlayerError, match=r"number 7 of 'blues' failed: ZeroDivisionError: no ball"):
         driver.run(10)
 
@@ -81,14 +81,14 @@ def test_a_player_who_asks_for_what_no_robot_can_do_is_named() -> None:
         def act(self, percept: Percept) -> Action:
             return Action(say="far too long for anybody to hear")
 
-    driver = Driver(Game(RULES, seed=1, players=1), {(REDS, 3): Shouter()})
+    driver = GameLoop(Game(RULES, seed=1, players=1), {(REDS, 3): Shouter()})
     with pytest.raises(PlayerError, match=r"number 3 of 'reds'.*cannot be said"):
         driver.run(3)
 
 
 def test_who_leaves_is_asked_no_more() -> None:
     game, stayer, leaver = Game(RULES, seed=1, players=2), Statue(), Statue()
-    driver = Driver(game, {(REDS, 1): stayer, (REDS, 2): leaver})
+    driver = GameLoop(game, {(REDS, 1): stayer, (REDS, 2): leaver})
     driver.run(3)
     driver.leave(REDS, 2)
     driver.run(3)
@@ -98,6 +98,6 @@ def test_who_leaves_is_asked_no_more() -> None:
 
 
 def test_a_match_without_end_is_refused() -> None:
-    driver = Driver(Game(RULES, seed=1, players=1), {(REDS, 1): Statue()})
+    driver = GameLoop(Game(RULES, seed=1, players=1), {(REDS, 1): Statue()})
     with pytest.raises(UsageError, match="nobody kicks off"):
         driver.run()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test
 
-from nutmeg.errors import NutmegError
+from nutmeg.base.errors import NutmegError
 from nutmeg.match.environment import MatchEnv, parallel_env
-from nutmeg.match.play_modes import PlayMode
-from nutmeg.match.steered import WalkSteered
+from nutmeg.match.players.learned import WalkActionPlayer
+from nutmeg.match.rules.play_modes import PlayMode
 
 SHORT = {"players": 1, "half_length": 1.0}
 
@@ -120,7 +120,7 @@ def test_a_steered_walk_goes_where_it_is_told_to_and_knows_where_it_is() -> None
     assert infos["left_1"]["place"][0] - start[0] < -0.3
     belief = observations["left_1"][env.layout.slices["belief"]]
     assert belief[:2] == pytest.approx(infos["left_1"]["place"], abs=0.3)
-    assert WalkSteered.parts[0].width == len(belief)
+    assert WalkActionPlayer.parts[0].width == len(belief)
 
 
 @pytest.mark.parametrize(

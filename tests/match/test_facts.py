@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.match.facts import Facts, touch_groups
+from nutmeg.match.rules.state import Facts, touch_groups
 
 
 def test_what_is_not_known_means_that_nothing_happens() -> None:

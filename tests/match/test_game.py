@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.foul_rules import Foul
+from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.groundskeeper import Groundskeeper
-from nutmeg.match.percept import JOINTS, Action, Percept
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import Rules, load_rules
+from nutmeg.match.rules.book import Foul, Rules, load_rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
+from nutmeg.match.worlds.physical.percept import JOINTS, Action, Percept
 from nutmeg.recording import Recording
 
 RULES = load_rules("sim3d")

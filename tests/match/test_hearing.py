@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.hearing import Hearing
-from nutmeg.match.percept import Heard
+from nutmeg.base.errors import UsageError
+from nutmeg.match.worlds.physical.hearing import Hearing
+from nutmeg.match.worlds.physical.percept import Heard
 
 TEAMS = ("reds", "blues")
 SLOTS = (0, 1, 2, 11)

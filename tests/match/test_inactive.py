@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.inactive import looks, next_look
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.state import new_match
+from nutmeg.match.rules.book import Foul
+from nutmeg.match.rules.fouls import looks, next_look
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.state import new_match
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

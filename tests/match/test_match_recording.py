@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.belief import NEVER, BallBelief, Belief, Others, Pose
-from nutmeg.match.team.request import Look, Request, Stand
+from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+from nutmeg.match.players.request import Look, Request, Stand
+from nutmeg.match.rules.book import load_rules
 from nutmeg.recording import Recording
 
 RULES = load_rules("sim3d").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.04)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import OffsideRules, Rules
+from nutmeg.match.rules.book import OffsideRules, Rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

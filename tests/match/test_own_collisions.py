@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.match.own_collisions import BOXES, TOLERANCE, find_own_collisions, pairs_of_boxes
-from nutmeg.match.percept import JOINTS
-from nutmeg.match.world import MatchWorld
+from nutmeg.match.worlds.physical.kernels import BOX_BODIES, OVERLAP_TOLERANCE, find_own_collisions, pairs_of_boxes
+from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.match.worlds.physical.world import MatchWorld
 
 
 def _boxes_of(depth: float, *, turned: bool) -> bool:
@@ -22,7 +22,7 @@ def _boxes_of(depth: float, *, turned: bool) -> bool:
     collides = np.zeros((22, 4), bool)
     find_own_collisions(
         np.array([[0, 1]]), np.array([-1, 2]), np.array([[0, 1]]), np.full((2, 3), 0.2), places, turns,
-        np.array([0]), np.array([5]), TOLERANCE, collides,
+        np.array([0]), np.array([5]), OVERLAP_TOLERANCE, collides,
     )  # fmt: skip
     assert not collides[np.arange(22) != 5].any()
     assert collides[5].tolist() in ([False] * 4, [False, False, True, False])
@@ -40,7 +40,7 @@ def test_boxes_with_parallel_edges_do_not_collide_as_in_the_league() -> None:
 
 
 def test_neighbours_are_no_pair() -> None:
-    pairs = {(BOXES[i], BOXES[j]) for i, j in pairs_of_boxes().tolist()}
+    pairs = {(BOX_BODIES[i], BOX_BODIES[j]) for i, j in pairs_of_boxes().tolist()}
     assert ("LFoot", "RFoot") in pairs
     assert ("torso", "LThigh") not in pairs
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nutmeg.match.game import Game
-from nutmeg.match.rules import load_rules
+from nutmeg.match.rules.book import load_rules
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "own_player"

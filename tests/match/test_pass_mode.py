@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.penalties import penalised
-from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.match.rules.book import Foul
+from nutmeg.match.rules.fouls import penalised
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

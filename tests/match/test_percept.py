@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import nutmeg.body
-from nutmeg.match.percept import EFFECTORS, FEET, JOINTS, WITH_TOES, WITHOUT_TOES
+import nutmeg.model
+from nutmeg.match.worlds.physical.percept import EFFECTORS, FEET, JOINTS, WITH_TOES, WITHOUT_TOES
 
-ROBOT = Path(nutmeg.body.__file__).parent / "data" / "robots" / "nao-spark" / "robot.toml"
+ROBOT = Path(nutmeg.model.__file__).parent / "data" / "robots" / "nao-spark" / "robot.toml"
 
 
 def test_the_joints_are_those_of_the_league_robot_with_the_toes_last() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.match.play_modes import (
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.match.rules.play_modes import (
     WIRE_NAMES,
     PlayMode,
     Side,

@@ -11,15 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.match import trainer
-from nutmeg.match.decisions import Decision, Event, MovePlayer, PlaceBall, SwapEnds
-from nutmeg.match.facts import Facts
-from nutmeg.match.penalties import penalised
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.quiet import looked, may_matter, quiet, until_look
-from nutmeg.match.referee import judge
-from nutmeg.match.rules import Rules, load_rules
-from nutmeg.match.state import MatchState, new_match
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import Rules, load_rules
+from nutmeg.match.rules.clock import may_matter, state_after_look, time_to_next_judgement, time_to_next_look
+from nutmeg.match.rules.decisions import Decision, Event, MovePlayer, PlaceBall, SwapEnds
+from nutmeg.match.rules.fouls import penalised
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.state import Facts, MatchState, new_match
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 CYCLE = 0.1
@@ -154,7 +153,7 @@ def test_asking_only_when_it_may_matter_gives_the_same_decisions_as_asking_in_ea
         if matters:
             seldom, same = judge(seldom, Facts.of(time_step=since, **happened), rules)
             assert [told(d) for d in same] == [told(d) for d in decisions], f"in cycle {cycle}"
-            since, due, asked = 0.0, quiet(seldom, rules), asked + 1
+            since, due, asked = 0.0, time_to_next_judgement(seldom, rules), asked + 1
         else:
             assert decisions == (), f"in cycle {cycle}"
         world.carry_out(decisions)
@@ -176,27 +175,27 @@ def live(rules: Rules) -> MatchState:
 
 def test_it_is_quiet_until_the_next_look_or_the_end_of_the_half(spl: Rules) -> None:
     state = live(spl)
-    assert quiet(state, spl) == pytest.approx(2.0)
-    assert quiet(trainer.set_time(state, 599.0), spl) == pytest.approx(1.0)
+    assert time_to_next_judgement(state, spl) == pytest.approx(2.0)
+    assert time_to_next_judgement(trainer.set_time(state, 599.0), spl) == pytest.approx(1.0)
     calm = dataclasses.replace(
         spl, fouls=dataclasses.replace(spl.fouls, inactive=dataclasses.replace(spl.fouls.inactive, on=False))
     )
-    assert quiet(state, calm) == pytest.approx(600.0)
+    assert time_to_next_judgement(state, calm) == pytest.approx(600.0)
 
 
 def test_a_look_that_finds_nobody_need_not_be_asked_for(spl: Rules) -> None:
     state, place = live(spl), np.random.default_rng(3).uniform(1.0, 2.0, (2, 11, 2))
     position = np.concatenate([place, np.full((2, 11, 1), STANDING)], axis=-1)
     for _ in range(3):
-        step = until_look(state, spl)
+        step = time_to_next_look(state, spl)
         assert step == pytest.approx(2.0)
-        assert quiet(state, spl, looks=False) > 500.0
+        assert time_to_next_judgement(state, spl, looks=False) > 500.0
         facts = Facts.of(
             time_step=step, ball=np.zeros(3), present=np.ones((2, 11), bool), position=position, cycle=CYCLE,
             ball_before=np.zeros(3),
         )  # fmt: skip
         asked, decisions = judge(state, facts, spl)
-        told_by_itself = looked(state, step, place)
+        told_by_itself = state_after_look(state, step, place)
         assert decisions == ()
         for name in ("time", "mode_time", "elapsed", "mode", "down", "held", "score"):
             assert getattr(told_by_itself, name) == getattr(asked, name), name
@@ -209,20 +208,20 @@ def test_a_look_that_finds_nobody_need_not_be_asked_for(spl: Rules) -> None:
 
 def test_looks_are_asked_for_while_somebody_is_down_or_play_is_stopped(spl: Rules) -> None:
     state, position = live(spl), np.full((2, 11, 3), STANDING)
-    assert until_look(new_match(), spl) == math.inf
+    assert time_to_next_look(new_match(), spl) == math.inf
     position[0, 2] = 1.0, 1.0, LYING
     facts = Facts.of(time_step=0.1, ball=np.zeros(3), present=np.ones((2, 11), bool), position=position)
     state, _ = judge(state, facts, spl)
     assert state.down is not None
-    assert until_look(state, spl) == math.inf
-    assert quiet(state, spl, looks=False) == quiet(state, spl)
+    assert time_to_next_look(state, spl) == math.inf
+    assert time_to_next_judgement(state, spl, looks=False) == time_to_next_judgement(state, spl)
 
 
 def test_it_is_never_quiet_when_play_is_stopped_or_places_matter(spl: Rules, rules: Rules) -> None:
-    assert quiet(new_match(), spl) == 0
-    assert quiet(live(rules), rules) == 0
+    assert time_to_next_judgement(new_match(), spl) == 0
+    assert time_to_next_judgement(live(rules), rules) == 0
     over = dataclasses.replace(live(spl), mode=PlayMode.GAME_OVER)
-    assert quiet(over, spl) == math.inf
+    assert time_to_next_judgement(over, spl) == math.inf
 
 
 def test_a_ball_over_a_line_and_one_that_is_nowhere_matter(spl: Rules) -> None:

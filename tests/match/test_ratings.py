@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.match.ratings import POINTS, Rating, fitted, ratings
+from nutmeg.match.series.standings import POINTS_PER_LOGIT, Rating, fitted, ratings
 
 
 def test_the_difference_of_two_teams_is_the_logarithm_of_the_odds() -> None:
@@ -16,7 +16,7 @@ def test_the_difference_of_two_teams_is_the_logarithm_of_the_odds() -> None:
     assert found["A"].value == pytest.approx(-found["B"].value)
     assert list(found) == ["A", "B"]
     spread = math.sqrt(1.0 / (1000 * 0.8 * 0.2)) / 2  # of the centred strength: half that of the difference
-    assert found["A"].high - found["A"].value == pytest.approx(1.96 * POINTS * spread, rel=0.02)
+    assert found["A"].high - found["A"].value == pytest.approx(1.96 * POINTS_PER_LOGIT * spread, rel=0.02)
 
 
 def test_draws_only_are_worth_nothing_and_more_games_are_surer() -> None:

@@ -12,14 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from nutmeg.match import trainer
-from nutmeg.match.decisions import Decision, Event, FreezeLimbs, MovePlayer, PlaceBall, SwapEnds
-from nutmeg.match.facts import Facts
-from nutmeg.match.penalties import penalised
-from nutmeg.match.play_modes import KICK_OFFS, PlayMode, Side, ball_is_live, mirrored
-from nutmeg.match.referee import judge
-from nutmeg.match.rules import OffsideRules, Rules, load_rules
-from nutmeg.match.state import MatchState, new_match
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import OffsideRules, Rules, load_rules
+from nutmeg.match.rules.decisions import Decision, Event, FreezeLimbs, MovePlayer, PlaceBall, SwapEnds
+from nutmeg.match.rules.fouls import penalised
+from nutmeg.match.rules.play_modes import KICK_OFFS, PlayMode, Side, ball_is_live, mirrored
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.state import Facts, MatchState, new_match
 
 GOALS = (PlayMode.GOAL_LEFT, PlayMode.GOAL_RIGHT)
 BOOKS = ("sim3d", "spl2011")

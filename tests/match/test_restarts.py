@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.play_modes import PlayMode, Side, side_of
-from nutmeg.match.restarts import playable
-from nutmeg.match.rules import Rules
+from nutmeg.match.rules.book import Rules
+from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
+from nutmeg.match.rules.restarts import playable
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

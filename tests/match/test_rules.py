@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.body.ball import load_ball
-from nutmeg.body.field import load_field
-from nutmeg.errors import FileError, UnknownNameError, UsageError
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.rules import FOLDER, Rules, load_rules, pitch_of, rule_books
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.match.rules.book import FOLDER, Foul, Rules, load_rules, pitch_of, rule_books
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
 
 
 def changed_book(folder: Path, line: str, new: str) -> Path:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import Rules
+from nutmeg.match.rules.book import Foul, Rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.body.field import load_field
-from nutmeg.match.percept import JOINTS, PARTS, Sight
-from nutmeg.match.seeing import ERRORS, Seeing
-from nutmeg.match.world import MatchWorld
+from nutmeg.match.worlds.physical.percept import JOINTS, PARTS, Sight
+from nutmeg.match.worlds.physical.vision import VISION_NOISE, Seeing
+from nutmeg.match.worlds.physical.world import MatchWorld
+from nutmeg.model.field import load_field
 
 RECORDED = (Path(__file__).parent / "data" / "standing_agents.txt").read_text().splitlines()[1:]
 TEAMS = ("reds", "blues")
@@ -106,7 +106,7 @@ def test_noise_has_the_size_that_the_rules_say(world: MatchWorld) -> None:
     noisy = Seeing(field, np.random.default_rng(3))
     seen = np.array([noisy.look(world, TEAMS)[0].marks for _ in range(2000)])
     errors = (seen - exact.marks) / np.column_stack([exact.marks[:, :1], np.ones((len(exact.marks), 2))])
-    assert errors.std(axis=(0, 1)) == pytest.approx(ERRORS, rel=0.05)
+    assert errors.std(axis=(0, 1)) == pytest.approx(VISION_NOISE, rel=0.05)
     assert np.abs(errors.mean(axis=(0, 1))).max() < 0.01
 
 

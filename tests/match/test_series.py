@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, NutmegError
-from nutmeg.match.own_players import load_player
-from nutmeg.match.series import GameLog, GameResult, Series, SeriesGames
-from nutmeg.match.series_settings import Entrant, Pair, SeriesSettings, read_series
+from nutmeg.base.errors import FileError, NutmegError
+from nutmeg.match.players.registry import load_player
+from nutmeg.match.series.series import GameLog, GameResult, Series, SeriesGames
+from nutmeg.match.series.settings import Entrant, Pair, SeriesSettings, read_series
 from nutmeg.search import InThisThread, Processes
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -67,7 +67,7 @@ def test_what_was_played_is_not_played_again_and_half_a_line_is_dropped(tmp_path
 
 
 def test_a_game_that_breaks_off_is_played_once_and_told() -> None:
-    from nutmeg.match.driver import PlayerError
+    from nutmeg.match.loop import PlayerError
 
     calls: list[int] = []
 
@@ -93,7 +93,7 @@ def test_real_games_are_the_same_in_processes() -> None:
 
 
 def test_a_file_tells_teams_and_walks_beside_it(tmp_path: Path) -> None:
-    from nutmeg.learning.walks import read_walk, write_walk
+    from nutmeg.motion.walk.files import read_walk, write_walk
 
     write_walk(tmp_path / "mine.toml", read_walk("initial"))
     path = tmp_path / "series.toml"
@@ -146,8 +146,8 @@ def test_players_of_a_users_own_play_and_a_changed_one_is_another(tmp_path: Path
         ("chaser", "needed is file.py:Class or module:Class"),
         ("none.py:Chaser", "there is no such file"),
         ("nutmeg.nowhere:Chaser", "cannot be imported"),
-        ("nutmeg.match.driver:Chaser", "has no class 'Chaser'"),
-        ("nutmeg.errors:Chaser", "no class with `act` at all; write `class Chaser:`"),
+        ("nutmeg.match.loop:Chaser", "has no class 'Chaser'"),
+        ("nutmeg.base.errors:Chaser", "no class with `act` at all; write `class Chaser:`"),
     ],
 )
 def test_players_that_are_not_there_are_told(name: str, said: str) -> None:

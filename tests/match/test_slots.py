@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.play_modes import Side
-from nutmeg.match.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot, slot_of
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot, slot_of
 
 
 def test_every_slot_is_one_player() -> None:

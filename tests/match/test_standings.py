@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from nutmeg.match.series import GameResult
-from nutmeg.match.standings import standings
+from nutmeg.match.series.series import GameResult
+from nutmeg.match.series.standings import standings
 
 
 def game(home: str, away: str, number: int, goals: tuple[int, int], failure: str = "") -> GameResult:

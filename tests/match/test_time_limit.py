@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from nutmeg.match.time_limit import OutOfTime, time_limit
+from nutmeg.match.players.decide import OutOfTime, time_limit
 
 
 def spin() -> None:
@@ -47,7 +47,7 @@ def test_what_never_ends_is_stopped_in_another_thread() -> None:
 
 
 def test_who_waits_for_others_has_not_computed_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nutmeg.match.time_limit.WAITS", 1000)
+    monkeypatch.setattr("nutmeg.match.players.decide.WALL_TIME_FACTOR", 1000)
 
     def turn() -> float:
         with time_limit(0.2):

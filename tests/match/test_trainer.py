@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match import trainer
-from nutmeg.match.play_modes import PlayMode, Side
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.decisions import FreezeLimbs, MovePlayer, PlaceBall
-from nutmeg.match.ground import Ground, ground_scene
-from nutmeg.match.percept import JOINTS
-from nutmeg.match.play_modes import Side
-from nutmeg.match.world import MatchWorld
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.decisions import FreezeLimbs, MovePlayer, PlaceBall
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.physical.ground import Ground, ground_scene
+from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.match.worlds.physical.world import MatchWorld
 
 LEFT, RIGHT = 0, 11
 NECK, ANKLE = JOINTS.index("hj1"), JOINTS.index("rlj5")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.engine.start import Start, begin
-from nutmeg.engine.worlds import Worlds
-from nutmeg.motion.fall_detection import FallDetector, FallSettings, Lying, UpSense, side_below
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.inertial import FallDetector, FallSettings, Lying, UpEstimator, side_below
+from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
 
 def worlds(count: int, robot: str = "nao-spark") -> Worlds:
@@ -21,13 +20,13 @@ def true_up(made: Worlds) -> np.ndarray:
     return np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
 
 
-def topple(made: Worlds, axes: np.ndarray) -> tuple[UpSense, FallDetector]:
+def topple(made: Worlds, axes: np.ndarray) -> tuple[UpEstimator, FallDetector]:
     """Robots that start leaning, turning about horizontal axes (N, 2), and fall."""
     pose, velocity = made.robot("nao").pose.copy(), np.zeros((made.count, 6))
     pose[:, 3:7] = np.concatenate([np.full((made.count, 1), np.cos(0.2)), np.sin(0.2) * axes, 0 * axes[:, :1]], axis=1)
     velocity[:, 3:5] = 1.5 * axes
-    begin(made, "nao", Start(pose=pose, velocity=velocity))
-    senses = UpSense(made, "nao")
+    set_start_state(made, "nao", StartState(pose=pose, velocity=velocity))
+    senses = UpEstimator(made, "nao")
     return senses, FallDetector(senses)
 
 
@@ -51,7 +50,7 @@ def test_falls_to_four_sides_are_told_apart_by_what_the_robot_feels() -> None:
 
 def test_a_robot_that_stands_has_not_fallen() -> None:
     made = worlds(2, "nao-v6")
-    senses = UpSense(made, "nao", rng=np.random.default_rng(1))
+    senses = UpEstimator(made, "nao", rng=np.random.default_rng(1))
     falls = FallDetector(senses)
     for _ in range(25):
         made.advance(0.02)
@@ -66,8 +65,8 @@ def test_a_robot_that_lies_at_the_start_is_known_to_lie() -> None:
     made = worlds(1)
     pose = made.robot("nao").pose.copy()
     pose[:, 2], pose[:, 3:7] = 0.1, [np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0]
-    begin(made, "nao", Start(pose=pose))
-    falls = FallDetector(UpSense(made, "nao"))
+    set_start_state(made, "nao", StartState(pose=pose))
+    falls = FallDetector(UpEstimator(made, "nao"))
     assert falls.fallen.tolist() == [True]
     assert falls.lying.tolist() == [Lying.BACK]
 

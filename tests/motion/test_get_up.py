@@ -7,22 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import FileError, UnknownNameError, UsageError
-from nutmeg.motion.fall_detection import Lying
-from nutmeg.motion.get_up import GetUp, shipped_motions
-from nutmeg.motion.get_up_motion import (
-    GetUpFrame,
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.inertial import Lying
+from nutmeg.motion.keyframes import (
+    GetUp,
     GetUpMotion,
+    Keyframe,
     Mirror,
     get_up_text,
     poses_of,
     read_get_up,
     shipped_get_up,
+    shipped_motions,
     shipped_sides,
     write_get_up,
 )
+from nutmeg.sim.worlds import Worlds
 
 
 def worlds(count: int, robot: str = "nao-spark", kind: str = "") -> Worlds:
@@ -30,7 +31,7 @@ def worlds(count: int, robot: str = "nao-spark", kind: str = "") -> Worlds:
     return Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
 
 
-def motion(*frames: GetUpFrame, robot: str = "nao-spark") -> GetUpMotion:
+def motion(*frames: Keyframe, robot: str = "nao-spark") -> GetUpMotion:
     return GetUpMotion(robot=robot, lying="front", frame=frames)
 
 
@@ -76,8 +77,8 @@ def test_a_left_joint_stands_for_both_sides_unless_the_right_one_is_named() -> N
     made = worlds(1)
     table = made.robot("nao").table
     frames = (
-        GetUpFrame(seconds=0.2, angles={"laj1": 30.0, "laj2": 40.0}),
-        GetUpFrame(seconds=0.2, angles={"laj2": 10.0, "raj2": -50.0}),
+        Keyframe(seconds=0.2, angles={"laj1": 30.0, "laj2": 40.0}),
+        Keyframe(seconds=0.2, angles={"laj2": 10.0, "raj2": -50.0}),
     )
     poses = np.degrees(poses_of(motion(*frames), table, Mirror.of(made.scene, table)))
     columns = [table.motors.index(name) for name in ("laj1", "raj1", "laj2", "raj2")]
@@ -97,7 +98,7 @@ def test_the_mirror_image_of_a_mirror_image_is_the_posture_itself(robot: str) ->
 def test_each_world_follows_its_own_motion_in_its_own_time() -> None:
     made = worlds(3)
     column = made.robot("nao").table.motors.index("hj1")
-    to = [motion(GetUpFrame(seconds=0.2, angles={"hj1": degrees})) for degrees in (10.0, 20.0, 40.0)]
+    to = [motion(Keyframe(seconds=0.2, angles={"hj1": degrees})) for degrees in (10.0, 20.0, 40.0)]
     get_up = GetUp(made, "nao", {"front": to})
     get_up.begin([0, 1], Lying.FRONT)
     for cycle in range(10):
@@ -111,7 +112,7 @@ def test_each_world_follows_its_own_motion_in_its_own_time() -> None:
 
 def test_unknown_sides_and_wrong_numbers_of_motions_are_refused() -> None:
     made = worlds(2)
-    one = motion(GetUpFrame(seconds=0.2))
+    one = motion(Keyframe(seconds=0.2))
     with pytest.raises(UnknownNameError, match="front"):
         GetUp(made, "nao", {"frnt": [one]})  # type: ignore[dict-item]
     with pytest.raises(UsageError, match="3 motions from the front for 2 worlds"):
@@ -146,6 +147,6 @@ def test_joints_that_do_not_exist_or_are_out_of_range_are_refused_with_the_frame
     made = worlds(1)
     for angles, told in (({"llj9": 1.0}, r"frame 1: unknown joint 'llj9'"), ({"llj3": 170.0}, r"llj3 is 170 .*100\.0")):
         with pytest.raises((UnknownNameError, UsageError), match=told):
-            GetUp(made, "nao", {"front": [motion(GetUpFrame(seconds=0.2, angles=angles))]})
+            GetUp(made, "nao", {"front": [motion(Keyframe(seconds=0.2, angles=angles))]})
     with pytest.raises(UnknownNameError, match="frame1"):
-        motion(GetUpFrame(seconds=0.2)).with_numbers({"frame7.llj3": 1.0})
+        motion(Keyframe(seconds=0.2)).with_numbers({"frame7.llj3": 1.0})

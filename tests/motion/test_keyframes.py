@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.errors import ModelError, UnknownNameError
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.keyframes import Keyframes, with_changes
 
 POSES = [[0.0, 1.0], [1.0, 0.0], [3.0, -1.0], [1.0, 0.0]]

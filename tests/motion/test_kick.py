@@ -7,11 +7,11 @@ import functools
 import numpy as np
 import pytest
 
-from nutmeg.body.posing import pose_angles
-from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import ModelError
+from nutmeg.base.errors import ModelError
+from nutmeg.model.posing import pose_angles
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.kick import Kick, KickSettings
+from nutmeg.sim.worlds import Worlds
 
 
 @functools.cache

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.body.catalogue import load_robot
-from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.errors import ModelError, UnknownNameError
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.nao_legs import NaoLegs, Pose, rotation
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model.robot import load_robot
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.legs.nao import NaoBody, NaoLegs, Pose, rotation
 
 Array = Any
 MIRROR = np.array([1, -1, 1, 1, 1, -1])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.motion.get_up import shipped_motions
-from nutmeg.motion.own_body import OwnBody
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.keyframes import shipped_motions
 from nutmeg.motion.skills import Skill, Skills
-from nutmeg.motion.walker import Walker
+from nutmeg.motion.walk.settings import PendulumWalkSettings
+from nutmeg.motion.walk.walker import Walker
+from nutmeg.sim.worlds import Worlds
 
 
 def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None:
-    body = OwnBody("nao-spark")
+    body = OnboardRobot("nao-spark")
     worlds = Worlds(body.scene, 1)
     view, walk = worlds.robot(body.name), [PendulumWalkSettings()]
     simulated, told = Walker(worlds, body.name, walk), Walker(body, body.name, walk)
@@ -31,7 +31,7 @@ def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None
 
 
 def test_angles_are_carried_forward_by_what_is_on_its_way() -> None:
-    body = OwnBody("nao-spark", delay=1)
+    body = OnboardRobot("nao-spark", delay=1)
     angles, still = body.angles, np.zeros(3)
     body.feel(angles, still, np.array([0.0, 0.0, 9.81]))
     np.testing.assert_allclose(body.angles, angles)
@@ -43,7 +43,7 @@ def test_angles_are_carried_forward_by_what_is_on_its_way() -> None:
 
 
 def test_a_body_that_is_felt_to_lie_gets_up() -> None:
-    body = OwnBody("nao-spark")
+    body = OnboardRobot("nao-spark")
     skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_motions("nao-spark"))
     lying = np.array([-9.81, 0.0, 0.0])
     body.feel(body.angles, np.zeros(3), lying)
@@ -58,15 +58,15 @@ def test_a_body_that_is_felt_to_lie_gets_up() -> None:
 
 def test_a_body_that_cannot_be_is_refused() -> None:
     with pytest.raises(UsageError, match="velocity drives"):
-        OwnBody("nao-v6")
+        OnboardRobot("nao-v6")
     with pytest.raises(UsageError, match="0 or more"):
-        OwnBody("nao-spark", delay=-1)
+        OnboardRobot("nao-spark", delay=-1)
     with pytest.raises(UnknownNameError):
-        OwnBody("nao-spark").robot("other")
+        OnboardRobot("nao-spark").robot("other")
 
 
 def test_a_lent_robot_follows_what_it_is_told_even_if_it_falls_and_gets_up_when_given_back() -> None:
-    body = OwnBody("nao-spark")
+    body = OnboardRobot("nao-spark")
     skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_motions("nao-spark"))
     skills.lend([0])
     skills.lent[0] = body.angles + 0.02

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.pendulum_kernels import (
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.walk.kernels import (
     exchanged,
     filtered,
     fraction,
@@ -23,9 +22,15 @@ from nutmeg.motion.pendulum_kernels import (
     swayed,
     swung_share,
 )
-from nutmeg.motion.pendulum_settings import EXTENDED, SEARCHED, PendulumWalkSettings, parameter_range, stacked
-from nutmeg.motion.pendulum_walk import PendulumWalk
-from nutmeg.motion.walker import Walker
+from nutmeg.motion.walk.settings import (
+    EXTENDED_PARAMETERS,
+    PAPER_PARAMETERS,
+    PendulumWalkSettings,
+    parameter_range,
+    walk_arrays,
+)
+from nutmeg.motion.walk.walker import PendulumWalk, Walker
+from nutmeg.sim.worlds import Worlds
 
 Array = Any
 FLIP = np.array([1.0, -1.0, 1.0])
@@ -221,12 +226,12 @@ def test_what_a_walk_cannot_do_is_refused_with_what_is_allowed() -> None:
     with pytest.raises(UsageError, match="2 sets of walk parameters for 3 worlds"):
         Walker(Worlds(scene_of("nao-spark"), 3), "nao", [PendulumWalkSettings()] * 2)
     with pytest.raises(UsageError, match="at least one"):
-        stacked([])
+        walk_arrays([])
 
 
 def test_every_searched_parameter_has_a_range_around_its_start() -> None:
-    assert len(SEARCHED) == 14
-    for name in EXTENDED:
+    assert len(PAPER_PARAMETERS) == 14
+    for name in EXTENDED_PARAMETERS:
         low, high, _ = parameter_range(name)
         assert low <= getattr(PendulumWalkSettings(), name) <= high
     with pytest.raises(UnknownNameError, match="phi_length"):

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import FileError, UnknownNameError
-from nutmeg.motion.get_up_motion import GetUpFrame, Mirror
-from nutmeg.motion.own_body import OwnBody
-from nutmeg.motion.played_motion import (
+from nutmeg.base.errors import FileError, UnknownNameError
+from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.keyframes import (
+    Keyframe,
+    Mirror,
     PlayedMotion,
     motion_names,
     motion_path,
@@ -19,7 +20,7 @@ from nutmeg.motion.played_motion import (
     write_motion,
 )
 
-BODY = OwnBody("nao-spark")
+BODY = OnboardRobot("nao-spark")
 TABLE, MIRROR = BODY.table, Mirror.of(BODY.scene, BODY.table)
 
 
@@ -32,8 +33,8 @@ def test_a_motion_survives_being_written_and_read(name: str, tmp_path: Path) -> 
 
 def test_a_path_begins_with_a_step_from_the_posture_and_ends_at_the_last_frame() -> None:
     frames = (
-        GetUpFrame(seconds=0.1, angles={"llj3": 30.0, "rlj3": 0.0}),
-        GetUpFrame(seconds=0.2, angles={"llj3": 0.0}),
+        Keyframe(seconds=0.1, angles={"llj3": 30.0, "rlj3": 0.0}),
+        Keyframe(seconds=0.2, angles={"llj3": 0.0}),
     )
     motion = PlayedMotion(robot="nao-spark", name="nod", frame=frames)
     start = np.zeros(len(TABLE.motors))

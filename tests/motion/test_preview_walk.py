@@ -9,16 +9,16 @@ import re
 import numpy as np
 import pytest
 
-from nutmeg.body.posing import pose_angles
-from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import ModelError
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.preview_walk import MOTOFLEX_1, MOTOFLEX_2, QUICK, PreviewWalk, PreviewWalkSettings
+from nutmeg.base.errors import ModelError
+from nutmeg.model.posing import pose_angles
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.preview_walk import MOTOFLEX_1, MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
+from nutmeg.sim.worlds import Worlds
 
 CURVE = PreviewWalkSettings(forward=0.08, sideways=0.02, turn=0.2)
 ASIDE = PreviewWalkSettings(forward=0.0, sideways=-0.04)
-ALL = (MOTOFLEX_1, MOTOFLEX_2, QUICK, CURVE, ASIDE)
+ALL = (MOTOFLEX_1, MOTOFLEX_2, QUICK_STEPS, CURVE, ASIDE)
 
 
 @functools.cache
@@ -183,7 +183,7 @@ def test_walks_that_make_no_sense_are_refused() -> None:
 
 @pytest.mark.slow
 def test_the_papers_walks_stand_and_keep_their_speed_on_ideal_drives() -> None:
-    scene, told = pitch_scene(), (MOTOFLEX_1, MOTOFLEX_2, QUICK)
+    scene, told = pitch_scene(), (MOTOFLEX_1, MOTOFLEX_2, QUICK_STEPS)
     worlds = Worlds(scene, len(told), threads=0)
     robot = worlds.robot("nao")
     walk = PreviewWalk(robot.table, told, duration=24.0)

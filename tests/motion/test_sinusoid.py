@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.body.catalogue import ROBOTS
-from nutmeg.engine import Worlds
-from nutmeg.errors import FileError, UnknownNameError
+from nutmeg.base.errors import FileError, UnknownNameError
+from nutmeg.base.settings import read
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.robot import ROBOTS_FOLDER
 from nutmeg.motion.sinusoid import GaitFile, GaitSettings, SinusoidGait, Swing, gait_of, read_gait
-from nutmeg.settings import read
+from nutmeg.sim import Worlds
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,15 @@ def test_many_gaits_are_many_rows() -> None:
 
 def test_a_gait_repeats_after_its_period(worlds: Worlds) -> None:
     ant = worlds.robot("ant")
-    gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
+    gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
     assert gait.angles(0.3) == pytest.approx(gait.angles(0.3 + 2 * math.pi / gait.omega))
 
 
-@pytest.mark.parametrize("name", sorted(read(ROBOTS / "ant" / "gaits.toml", GaitFile).gaits))
+@pytest.mark.parametrize("name", sorted(read(ROBOTS_FOLDER / "ant" / "gaits.toml", GaitFile).gaits))
 def test_every_gait_of_the_ant_stays_within_its_joints_and_on_its_feet(worlds: Worlds, name: str) -> None:
     worlds.reset()
     ant = worlds.robot("ant")
-    gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", name), ant.table, ant.start)
+    gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", name), ant.table, ant.start)
     limits = ant.table.limits[ant.table.motor_joints]
     for cycle in range(100):
         angles = gait.angles(cycle * 0.02)
@@ -69,7 +69,7 @@ def test_every_gait_of_the_ant_stays_within_its_joints_and_on_its_feet(worlds: W
 def test_the_tripod_walks_forward(worlds: Worlds) -> None:
     worlds.reset()
     ant = worlds.robot("ant")
-    gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
+    gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
     for cycle in range(200):
         ant.command = gait.angles(cycle * 0.02)
         worlds.advance(0.02)
@@ -80,7 +80,7 @@ def test_the_tripod_walks_forward(worlds: Worlds) -> None:
 def test_unknown_gaits_and_motors_are_named(worlds: Worlds, tmp_path: Path) -> None:
     ant = worlds.robot("ant")
     with pytest.raises(UnknownNameError, match=r"gaits\.toml: unknown gait 'tirpod'\. Did you mean 'tripod'"):
-        read_gait(ROBOTS / "ant" / "gaits.toml", "tirpod")
+        read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tirpod")
     wrong = GaitSettings(frequency=1, joints={ant.table.motors[0] + "x": Swing()})
     with pytest.raises(UnknownNameError, match=f"unknown motor of ant .*Did you mean '{ant.table.motors[0]}'"):
         gait_of(wrong, ant.table, ant.start)

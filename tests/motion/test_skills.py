@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.motion.get_up import shipped_motions
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.base.errors import UsageError
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.keyframes import shipped_motions
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
-from nutmeg.motion.walker import Walker
+from nutmeg.motion.walk.settings import PendulumWalkSettings
+from nutmeg.motion.walk.walker import Walker
+from nutmeg.sim.worlds import Worlds
 
 SLOW = PendulumWalkSettings()
 

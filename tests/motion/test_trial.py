@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.engine import Worlds
-from nutmeg.motion.trial import Trial, try_walk
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.motion.preview_walk import WalkTrial, try_walk
+from nutmeg.sim import Worlds
 
 
-def trial(angles: list[float], falls: float = np.inf) -> Trial:
+def trial(angles: list[float], falls: float = np.inf) -> WalkTrial:
     times = np.arange(len(angles)) * 0.1
     place = np.zeros((len(angles), 1, 3))
     place[:, 0, 0] = 0.25 * times
     pitch = np.array(angles)[:, None]
-    return Trial(times, place, pitch, np.zeros_like(pitch), np.array([falls]))
+    return WalkTrial(times, place, pitch, np.zeros_like(pitch), np.array([falls]))
 
 
 def test_speed_is_way_over_time() -> None:

@@ -8,15 +8,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.body.scene import Scene
-from nutmeg.engine import Worlds
-from nutmeg.errors import ModelError, UnknownNameError, UsageError
-from nutmeg.learning.steering import yaw_of
-from nutmeg.motion.aibo_legs import AiboLegs
-from nutmeg.motion.trot import Trot
-from nutmeg.motion.trot_settings import ALL, TrotSettings, trot_range
-from nutmeg.motion.trot_walker import TrotWalker
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
+from nutmeg.learning.courses import yaw_of
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.scene import Scene
+from nutmeg.motion.legs.aibo import AiboLegs
+from nutmeg.motion.trot import TROT_PARAMETERS, Trot, TrotSettings, TrotWalker, trot_range
+from nutmeg.sim import Worlds
 
 AIBOS = ("ers7", "ers210")
 PERIOD = 0.01
@@ -184,6 +182,6 @@ def test_settings_outside_their_range_are_refused() -> None:
         TrotWalker(Worlds(scene_of("ers7"), 3), "aibo", [FAST, FAST])
     with pytest.raises(UsageError, match="not a number"):
         Trot(legs_of(), [FAST]).advance((float("nan"), 0.0, 0.0))
-    for name in ALL:
+    for name in TROT_PARAMETERS:
         low, high, _ = trot_range(name)
         assert low <= getattr(TrotSettings(), name) <= high

@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.learning.course_run import CYCLE, ROBOT, Falls, scene_with, walker_of
-from nutmeg.learning.starts import StartNoise, begin_noisy, ready
-from nutmeg.learning.steering import yaw_of
-from nutmeg.learning.walks import read_walk
+from nutmeg.learning.courses import (
+    CONTROL_CYCLE,
+    ROBOT_NAME,
+    FallJudge,
+    StartNoise,
+    begin_walking,
+    course_scene,
+    make_walker,
+    start_with_noise,
+    yaw_of,
+)
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim.worlds import Worlds
 
 Array = Any
 HALF = np.sqrt(0.5)
@@ -33,17 +41,17 @@ WAYS = {
 def walked(name: str, ways: Array, seconds: float, actuation: str = "ideal") -> tuple[Array, Array]:
     """Seconds until a fall, infinite without one, (N,), and mean velocities in the robots' own frames, (N, 3)."""
     walk = read_walk(name)
-    worlds = Worlds(scene_with(walk.robot, actuation=actuation), len(ways))
-    first = begin_noisy(worlds, ROBOT, StartNoise(), np.random.default_rng(11).spawn(len(ways)))
-    walker = walker_of(worlds, [walk] * len(ways))
-    ready(walker, first)
+    worlds = Worlds(course_scene(walk.robot, actuation=actuation), len(ways))
+    first = start_with_noise(worlds, ROBOT_NAME, StartNoise(), np.random.default_rng(11).spawn(len(ways)))
+    walker = make_walker(worlds, [walk] * len(ways))
+    begin_walking(walker, first)
     walker.wanted[:] = np.array(ways) * walker.walk.top_speed()
-    pose, falls, fallen = worlds.robot(ROBOT).pose, Falls(worlds), np.full(len(ways), np.inf)
+    pose, falls, fallen = worlds.robot(ROBOT_NAME).pose, FallJudge(worlds), np.full(len(ways), np.inf)
     moved, before, yaw = np.zeros((len(ways), 3)), pose[:, :2].copy(), yaw_of(pose)
-    for cycle in range(round(seconds / CYCLE)):
+    for cycle in range(round(seconds / CONTROL_CYCLE)):
         walker.sample(0.0)
-        worlds.advance(CYCLE)
-        fallen[falls.now() & np.isinf(fallen)] = cycle * CYCLE
+        worlds.advance(CONTROL_CYCLE)
+        fallen[falls.now() & np.isinf(fallen)] = cycle * CONTROL_CYCLE
         (dx, dy), now = (pose[:, :2] - before).T, yaw_of(pose)
         turned = (now - yaw + np.pi) % (2 * np.pi) - np.pi
         moved += np.stack([np.cos(now) * dx + np.sin(now) * dy, np.cos(now) * dy - np.sin(now) * dx, turned], axis=1)

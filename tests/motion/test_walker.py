@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.engine.start import Start, begin
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.motion.inertial import InertialSense
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
-from nutmeg.motion.walker import Walker
+from nutmeg.base.errors import UsageError
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.inertial import TiltEstimator
+from nutmeg.motion.walk.settings import PendulumWalkSettings
+from nutmeg.motion.walk.walker import Walker
+from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
 SLOW = PendulumWalkSettings()
 FAST = dataclasses.replace(SLOW, max_step_x=0.05, z_torso=0.33, phi_length=0.11, sensing_delay=0.04)
@@ -45,10 +44,10 @@ def test_the_tilt_that_is_felt_is_that_of_the_torso() -> None:
 
 def test_the_gyro_reads_in_the_steps_of_the_sensor_and_gravity_draws_the_tilt() -> None:
     made = worlds(1)
-    sense = InertialSense(made, "nao")
+    sense = TiltEstimator(made, "nao")
     pose = made.robot("nao").pose.copy()
     pose[:, 3:7] = [np.cos(0.1), np.sin(0.1), 0.0, 0.0]
-    begin(made, "nao", Start(pose=pose))
+    set_start_state(made, "nao", StartState(pose=pose))
     made.robot("nao").velocity[:, 3] = 0.12345678
     sense.sample()
     step = 1.745329e-4

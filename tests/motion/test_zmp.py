@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import ModelError
+from nutmeg.base.errors import ModelError
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings, riccati
 
 HEIGHTS = [0.2, 0.26, 0.5]

@@ -16,18 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.admission import free_slot, side_for
-from nutmeg.match.decisions import Event
-from nutmeg.match.percept import Action, GameView, Percept, Sight
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import load_rules
-from nutmeg.match.slots import SLOTS, side_and_number, slot_of
-from nutmeg.net.framing import Unframer, framed
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.decisions import Event
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for, slot_of
+from nutmeg.match.worlds.physical.percept import Action, GameView, Percept, Sight
+from nutmeg.net.connection import Limits, Report
+from nutmeg.net.simspark.agent import read_percept
 from nutmeg.net.simspark.game_port import GamePort
-from nutmeg.net.simspark.limits import Limits, Report
-from nutmeg.net.simspark.percept_reader import read_percept
 from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.sexpr import Unframer, framed
 
 DATA = Path(__file__).parent / "data"
 SIDE_PARTS = ("Shoulder", "UpperArm", "Elbow", "LowerArm", "Hip1", "Hip2", "Thigh", "Shank", "Ankle", "Foot", "Toe")

@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, Scene, SceneSettings, assemble
-from nutmeg.engine.cameras import RobotCamera, scene_cameras
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
-from nutmeg.net.camera_memory import SLOTS, Entry, Mailbox
-from nutmeg.net.camera_process import CameraProcess
+from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.model import Placement, Scene, SceneSettings, assemble
+from nutmeg.net.host.camera_process import SLOTS, CameraProcess, Entry, Mailbox
+from nutmeg.sim.cameras import RobotCamera, scene_cameras
 
 CAMERA = "dog/camera"
 
@@ -99,8 +98,8 @@ def test_a_killed_process_is_told_instead_of_waited_for(scene: Scene) -> None:
 
 PARENT = """
 import os, signal, sys
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.net.camera_process import CameraProcess
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.net.host.camera_process import CameraProcess
 if __name__ == "__main__":
     scene = assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot="ers7", name="dog"),)))
     cameras = CameraProcess(scene.model, ["dog/camera"], size=(64, 48))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.net.framing import Unframer, framed
+from nutmeg.net.simspark.sexpr import Unframer, framed
 
 MESSAGES = st.lists(st.binary(max_size=64), max_size=8)
 

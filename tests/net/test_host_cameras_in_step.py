@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.engine import Worlds
-from nutmeg.net.host_cameras import Picture
-from nutmeg.net.host_cameras_in_step import CamerasInStep
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.net.host.cameras import CamerasInStep, Picture
+from nutmeg.sim import Worlds
 
 
 def pictures(most: float | None, seconds: float) -> list[Picture]:

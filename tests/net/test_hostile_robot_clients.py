@@ -19,9 +19,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nutmeg.body.scene import Placement
+from nutmeg.model.scene import Placement
+from nutmeg.net.host.robot_host import HostSettings, Port, RobotHost
 from nutmeg.net.lola.client import LolaClient
-from nutmeg.net.lola.names import JOINTS
+from nutmeg.net.lola.packets import JOINTS, pack
 from nutmeg.net.lola.port import LolaPort
 from nutmeg.net.openr.client import OpenrClient
 from nutmeg.net.openr.commands import (
@@ -34,12 +35,10 @@ from nutmeg.net.openr.commands import (
     power_packet,
     step_packet,
 )
+from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains
 from nutmeg.net.openr.packets import Event, Packet
 from nutmeg.net.openr.port import OpenrPort
-from nutmeg.net.openr.service import host_settings, settings_for
-from nutmeg.net.packed import pack
-from nutmeg.net.robot_host import HostSettings, Port, RobotHost
 
 MESSAGES = int(os.environ.get("NUTMEG_FUZZ", "1500"))
 """Sent to each server."""

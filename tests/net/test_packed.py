@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.net.packed import DEPTH, ENTRIES, TEXT, PackedError, pack, read_message
+from nutmeg.net.lola.packets import DEPTH, ENTRIES, TEXT, PackedError, pack, read_message
 
 FLOATS = st.floats(width=32, allow_nan=False)
 FLAT = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | FLOATS | st.text(max_size=40)

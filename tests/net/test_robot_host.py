@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body.scene import Placement
-from nutmeg.errors import UsageError
-from nutmeg.net.host_cameras import Picture
-from nutmeg.net.host_clock import HostClock
-from nutmeg.net.host_motors import CAPACITY, CHARGER, COMPUTERS, PACK, SURROUNDINGS, THERMAL
-from nutmeg.net.host_robot import HostedRobot
-from nutmeg.net.host_sockets import Sockets
-from nutmeg.net.host_tasks import TaskTimes
-from nutmeg.net.robot_host import HostSettings, RobotHost
+from nutmeg.base.errors import UsageError
+from nutmeg.model.scene import Placement
+from nutmeg.net.host.cameras import Picture
+from nutmeg.net.host.clock import HostClock
+from nutmeg.net.host.robot import CAPACITY, CHARGER, COMPUTERS, PACK, SURROUNDINGS, THERMAL, HostedRobot
+from nutmeg.net.host.robot_host import HostSettings, RobotHost, TaskTimes
+from nutmeg.net.loop import Sockets
 from nutmeg.recording import Recording
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.net import sexpr
-from nutmeg.net.sexpr import Expression
+from nutmeg.net.simspark import sexpr
+from nutmeg.net.simspark.sexpr import Expression
 
 ATOMS = st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="()"), min_size=1)
 TREES = st.recursive(ATOMS.map(str.encode), lambda inner: st.lists(inner, max_size=4), max_leaves=12)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from nutmeg.reality.btr_settings import BtrSettings, StopSettings, TransferSettings
-from nutmeg.reality.controllers import ControllerSettings, ControllerSpace
-from nutmeg.reality.distance import DistanceSettings
-from nutmeg.reality.fitness import FitnessSettings
+from nutmeg.reality.btr.controllers import ControllerSettings, ControllerSpace
+from nutmeg.reality.btr.settings import BtrSettings, StopSettings, TransferSettings
+from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.reality.observation import FitnessSettings
 from nutmeg.reality.realities import RealitySettings
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 from nutmeg.search import GeneticSettings, SearchSettings

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.errors import RecordingError, UsageError
+from nutmeg.base.errors import RecordingError, UsageError
 from nutmeg.reality import fit_length, frames_before, resample, short_way
 
 

@@ -9,22 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import FileError, NutmegError, RecordingError
-from nutmeg.reality.back_to_reality import BackToReality, Listeners
+from nutmeg.base.errors import FileError, NutmegError, RecordingError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.btr_record import BtrResult
-from nutmeg.reality.btr_settings import (
-    BtrSettings,
-    MemorySettings,
-    StopSettings,
-    TransferSettings,
-    read_btr,
-)
-from nutmeg.reality.distance import DistanceSettings
-from nutmeg.reality.plausibility import Prior
+from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
+from nutmeg.reality.btr.result import BtrResult
+from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSettings, TransferSettings, read_btr
+from nutmeg.reality.btr.warnings import Prior
+from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.realities import Observed, Reality, RealitySettings
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import Searched
+from nutmeg.reality.twin import Searched, Trial
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
 

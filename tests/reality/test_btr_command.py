@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.benchmark.local_cluster import LocalCluster
-from nutmeg.body.identified import read_body
+from nutmeg.bench.evaluation import LocalCluster
 from nutmeg.cli import main
+from nutmeg.model.identified import read_body
 from nutmeg.motion.sinusoid import read_gait
 
 ALTERED = Path(__file__).parents[1] / "altered"

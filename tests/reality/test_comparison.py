@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.reality import Alignment, DistanceSettings, compare, make_distance, read_behaviours
 from nutmeg.recording import Channel, Recording, RecordingWriter
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.settings import toml_text
 from nutmeg.motion.sinusoid import read_gait
-from nutmeg.reality.controllers import ControllerSettings, ControllerSpace, gait_table
+from nutmeg.reality.btr.controllers import ControllerSettings, ControllerSpace, gait_table
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
-from nutmeg.recording.toml_text import toml_text
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.reality.discrepancy import LinearDiscrepancy
+from nutmeg.base.errors import UsageError
+from nutmeg.reality.btr.costs import LinearDiscrepancy
 
 
 def test_a_linear_discrepancy_is_found_exactly() -> None:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from nutmeg.reality.disengagement import Sign, disengaged
+from nutmeg.reality.btr.warnings import EngagementSign, disengaged
 
 
-def sign(best: float, before: float, *, spread: float = 0.5, fitness: tuple[float, ...] = (0.1, 0.2, 0.3)) -> Sign:
+def sign(
+    best: float, before: float, *, spread: float = 0.5, fitness: tuple[float, ...] = (0.1, 0.2, 0.3)
+) -> EngagementSign:
     values = best * (1 + spread * np.linspace(0, 1, 30))
-    return Sign(values=values, best=best, before=before, fitness=np.array(fitness))
+    return EngagementSign(values=values, best=best, before=before, fitness=np.array(fitness))
 
 
 def test_a_run_that_gets_better_is_engaged() -> None:

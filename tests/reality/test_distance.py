@@ -9,10 +9,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from nutmeg.errors import FileError, RecordingError, UnknownNameError, UsageError
-from nutmeg.reality import Behaviour, DistanceSettings, distance_unit, joint_error, make_distance, phi1, phi2
-from nutmeg.reality.distance import Kind
-from nutmeg.settings import read
+from nutmeg.base.errors import FileError, RecordingError, UnknownNameError, UsageError
+from nutmeg.base.settings import read
+from nutmeg.reality import Behaviour, DistanceSettings, distance_unit, make_distance, phi1, phi2
+from nutmeg.reality.distances import series_error
+from nutmeg.reality.distances.distance import Kind
 
 COLUMNS = ("nao.angles.hip", "nao.angles.knee", "nao.gyro.x")
 UNITS = ("rad", "rad", "rad/s")
@@ -59,7 +60,7 @@ def test_named_distances_are_the_functions() -> None:
     ours, theirs = real.series[:, :2], simulated.series[..., :2]
     for settings, expected in [
         (DistanceSettings(kind="phi2", channels=ANGLES), phi2(ours, theirs)),
-        (DistanceSettings(kind="joint_error", channels=ANGLES, exponent=1.5), joint_error(ours, theirs, exponent=1.5)),
+        (DistanceSettings(kind="joint_error", channels=ANGLES, exponent=1.5), series_error(ours, theirs, exponent=1.5)),
         (DistanceSettings(kind="mean_absolute", channels=ANGLES), np.abs(theirs - ours).mean(axis=(1, 2))),
         (DistanceSettings(kind="rms", channels=ANGLES), np.sqrt(((theirs - ours) ** 2).mean(axis=(1, 2)))),
     ]:
@@ -105,7 +106,7 @@ def test_a_shorter_simulation_counts_until_its_end() -> None:
     assert simulated.series is not None
     assert real.series is not None
     short = Behaviour(columns=COLUMNS, units=UNITS, series=simulated.series[:, :20])
-    expected = joint_error(real.series[:20, :2], simulated.series[:, :20, :2])
+    expected = series_error(real.series[:20, :2], simulated.series[:, :20, :2])
     np.testing.assert_allclose(make_distance(settings_of("joint_error")).per_trial(real, short), expected, atol=1e-12)
     ended = Behaviour(columns=COLUMNS, units=UNITS, series=real.series, frames=20)
     np.testing.assert_allclose(

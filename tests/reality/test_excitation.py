@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UnknownNameError
-from nutmeg.reality.excitation import ExcitationSettings, excitations
-from nutmeg.reality.twin import ROBOT, Searched, Twin, TwinSettings
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
+from nutmeg.sim.worlds import Worlds
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def ant() -> Twin:
 
 
 def _rest(twin: Twin) -> Floats:
-    return np.asarray(Worlds(twin.base).robot(ROBOT).start)
+    return np.asarray(Worlds(twin.base).robot(TWIN_ROBOT).start)
 
 
 def test_a_motion_begins_at_rest_and_stays_within_the_limits_of_joints(ant: Twin) -> None:

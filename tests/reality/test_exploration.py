@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nutmeg.reality.controllers import ControllerSpace
-from nutmeg.reality.distance import DistanceSettings, make_distance
-from nutmeg.reality.exploration import disagreement, far_apart, rivals_of
-from nutmeg.reality.fitness import FitnessSettings
+from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.transfer import disagreement, far_apart, rivals_of
+from nutmeg.reality.distances.distance import DistanceSettings, make_distance
+from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.twin import Twin
-from nutmeg.reality.watching import Watch
 from nutmeg.search import Dimension, Genetic, GeneticSettings, InThisThread, OneByOne, Space, minimise
 
 SQUARE = Space({"x": Dimension(low=0, high=1), "y": Dimension(low=0, high=1)})

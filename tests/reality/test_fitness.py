@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import NutmegError, UsageError
-from nutmeg.reality.fitness import FitnessSettings, fitness_of
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.reality.observation import FitnessSettings, fitness_of
 
 TIMES = np.linspace(0.0, 2.0, 21)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nutmeg.errors import RecordingError, UsageError
+from nutmeg.base.errors import RecordingError, UsageError
 from nutmeg.reality import phi1
 
 TRIPLES = hnp.arrays(np.float64, (3, 7), elements=st.floats(-100, 100))

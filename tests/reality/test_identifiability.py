@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.reality.curvature import quantile
-from nutmeg.reality.identifiability import (
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.reality.identify.curvature import quantile
+from nutmeg.reality.identify.identifiability import (
     Identifiability,
     Thresholds,
     cost_curvature,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nutmeg.errors import RecordingError, UsageError
+from nutmeg.base.errors import RecordingError, UsageError
 from nutmeg.reality import Binning, information_distance, phi2
-from nutmeg.reality.information import bin_numbers, distance_of_tables
+from nutmeg.reality.distances.information import bin_numbers, distance_of_tables
 
 UNIT = Binning(bins=5, range=(0.0, 1.0))
 TRIPLES = hnp.arrays(np.float64, (3, 40, 2), elements=st.floats(-0.3, 1.3))

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.errors import UsageError
-from nutmeg.reality import error_if_ended, joint_error, least_exponent
+from nutmeg.base.errors import UsageError
+from nutmeg.reality import error_if_ended, least_exponent
+from nutmeg.reality.distances import series_error
 
 STANDS_THEN_WALKS = np.r_[np.full(100, 0.5**2), np.full(900, 1.0**2)]
 
@@ -19,7 +20,7 @@ def test_it_is_the_sum_of_squares_over_the_frames_to_the_power_m(seed: int, m: f
     real, simulated = rng.normal(size=(20, 3)), rng.normal(size=(4, 20, 3))
     frames = rng.integers(1, 21, size=4)
     expected = [((simulated[n, :t] - real[:t]) ** 2).sum() / float(t) ** m for n, t in enumerate(frames)]
-    np.testing.assert_allclose(joint_error(real, simulated, exponent=m, frames=frames), expected)
+    np.testing.assert_allclose(series_error(real, simulated, exponent=m, frames=frames), expected)
 
 
 @pytest.mark.parametrize(("m", "best"), [(0.0, 1), (1.0, 100), (2.0, 1000), (3.0, 1000)])
@@ -28,7 +29,7 @@ def test_m_of_0_rewards_falling_at_once_and_1_falling_before_the_walk_but_2_stay
     real = np.zeros((1000, 1))
     frames = np.arange(1, 1001)
     simulated = np.broadcast_to(np.sqrt(STANDS_THEN_WALKS)[:, np.newaxis], (1000, 1000, 1))
-    found = joint_error(real, simulated, exponent=m, frames=frames)
+    found = series_error(real, simulated, exponent=m, frames=frames)
     np.testing.assert_allclose(found, error_if_ended(STANDS_THEN_WALKS, m), rtol=1e-9)
     assert frames[np.flatnonzero(found <= found.min() * (1 + 1e-9))[-1]] == best
 
@@ -60,21 +61,21 @@ def test_gaps_neither_help_nor_harm_and_weights_count() -> None:
     real, simulated = np.zeros((10, 2)), np.ones((10, 2))
     gaps = real.copy()
     gaps[3:7, 0] = np.nan
-    assert joint_error(gaps, simulated) == pytest.approx(joint_error(real, simulated))
-    assert joint_error(real, simulated, weights=[3.0, 0.0]) == pytest.approx(30 / 100)
-    assert joint_error(real, simulated, exponent=0) == pytest.approx(20)
+    assert series_error(gaps, simulated) == pytest.approx(series_error(real, simulated))
+    assert series_error(real, simulated, weights=[3.0, 0.0]) == pytest.approx(30 / 100)
+    assert series_error(real, simulated, exponent=0) == pytest.approx(20)
 
 
 def test_a_simulation_without_a_frame_is_infinitely_far_if_asked_for() -> None:
     real, simulated = np.zeros((10, 2)), np.ones((2, 10, 2))
-    found = joint_error(real, simulated, frames=[0, 10], empty="infinite")
+    found = series_error(real, simulated, frames=[0, 10], empty="infinite")
     assert np.isinf(found[0])
     assert found[1] == pytest.approx(0.2)
 
 
 def test_a_whole_turn_is_no_difference_between_angles() -> None:
     real, simulated = np.full((5, 1), -3.1), np.full((5, 1), 3.1)
-    assert joint_error(real, simulated, exponent=1, angles=True) == pytest.approx((2 * np.pi - 6.2) ** 2)
-    assert joint_error(real, simulated, exponent=1) == pytest.approx(6.2**2)
+    assert series_error(real, simulated, exponent=1, angles=True) == pytest.approx((2 * np.pi - 6.2) ** 2)
+    assert series_error(real, simulated, exponent=1) == pytest.approx(6.2**2)
     with pytest.raises(UsageError, match="0 or more"):
-        joint_error(real, simulated, exponent=-1.0)
+        series_error(real, simulated, exponent=-1.0)

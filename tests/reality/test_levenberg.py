@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.reality.levenberg import levenberg
+from nutmeg.base.errors import UsageError
+from nutmeg.reality.identify.least_squares import levenberg_marquardt
 from nutmeg.search import Dimension, Space
 
 Array = Any
@@ -28,13 +28,13 @@ def test_a_straight_problem_is_solved_in_a_round_or_two() -> None:
     matrix = rng.standard_normal((40, 3))
     truth = np.array([0.7, -1.1, 3.0])
     space = Space({name: Dimension(low=-4, high=4) for name in "abc"})
-    found = levenberg(lambda c: (c - truth) @ matrix.T, space, space.start, rounds=4)
+    found = levenberg_marquardt(lambda c: (c - truth) @ matrix.T, space, space.start, rounds=4)
     np.testing.assert_allclose(found.best, truth, atol=1e-3)
 
 
 def test_a_bent_problem_is_solved_with_few_candidates() -> None:
     truth = np.array([[0.3, 1.2, 2.5]])
-    found = levenberg(lambda c: decaying(c) - decaying(truth), SPACE, SPACE.start, rounds=8)
+    found = levenberg_marquardt(lambda c: decaying(c) - decaying(truth), SPACE, SPACE.start, rounds=8)
     np.testing.assert_allclose(found.best, truth[0], rtol=1e-2)
     assert found.evaluations == 8 * (7 + 12)
     assert found.value < 1e-4 * found.start
@@ -48,7 +48,7 @@ def test_an_answer_beyond_the_bounds_ends_at_them_and_breakdowns_do_no_harm() ->
         return seen
 
     tried: list[Array] = []
-    found = levenberg(lambda c: (tried.append(c), residuals(c))[1], SPACE, SPACE.start, rounds=10)
+    found = levenberg_marquardt(lambda c: (tried.append(c), residuals(c))[1], SPACE, SPACE.start, rounds=10)
     everything = np.concatenate(tried)
     assert found.best[0] == 2.0
     assert found.best[1] == pytest.approx(0.5, abs=0.01)
@@ -57,4 +57,4 @@ def test_an_answer_beyond_the_bounds_ends_at_them_and_breakdowns_do_no_harm() ->
 
 def test_wrong_use_is_named() -> None:
     with pytest.raises(UsageError, match="0 rounds"):
-        levenberg(decaying, SPACE, SPACE.start, rounds=0)
+        levenberg_marquardt(decaying, SPACE, SPACE.start, rounds=0)

@@ -11,12 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nutmeg.errors import FileError
-from nutmeg.reality.controllers import ControllerSpace
-from nutmeg.reality.fitness import FitnessSettings
+from nutmeg.base.errors import FileError
+from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import LoggedReality, ManualReality
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.watching import Watch
+from nutmeg.reality.twin import Trial
 from nutmeg.recording import Channel, CsvChannel, CsvMap, CsvTime, RecordingWriter
 
 WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.reality.plausibility import Prior, implausible
+from nutmeg.reality.btr.warnings import Prior, implausible
 from nutmeg.search import Dimension, Space
 
 SPACE = Space({"mass": Dimension(low=0.0, high=2.0, unit="kg"), "gain": Dimension(low=1e-3, high=1e3, scale="log")})

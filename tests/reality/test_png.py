@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.reality.png import SIGNATURE, _chunk, decoded, encoded
+from nutmeg.reality.logs.pictures import SIGNATURE, _chunk, decoded, encoded
 
 PICTURE = np.random.default_rng(2).integers(0, 255, (11, 7, 3), dtype=np.uint8)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import NutmegError, RecordingError, SimulationError
+from nutmeg.base.errors import NutmegError, RecordingError, SimulationError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.controllers import ControllerSpace
-from nutmeg.reality.fitness import FitnessSettings
+from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import (
     HiddenSimulation,
     LoggedReality,
@@ -23,9 +23,7 @@ from nutmeg.reality.realities import (
     make_reality,
     recorded_trials,
 )
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import Twin
-from nutmeg.reality.watching import Watch
+from nutmeg.reality.twin import Trial, Twin
 from nutmeg.recording import Channel, RecordingWriter
 
 WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
@@ -90,7 +88,7 @@ def test_noise_is_the_same_for_a_trial_whenever_it_is_tried(pendulum: Twin, tria
 
 
 def test_reality_may_lie_outside_what_is_searched_and_differ_in_more(pendulum: Twin, trials: list[Trial]) -> None:
-    from nutmeg.body.adjustment import Adjustment
+    from nutmeg.model.parameters import Adjustment
 
     settings = RealitySettings(
         values={"stiffness": 20.0}, adjustments=(Adjustment(target="physics.timestep", value=0.002),)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.distance import DistanceSettings, make_distance
-from nutmeg.reality.residuals import residual_series
+from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
 
 COLUMNS, UNITS = ("r.angles.knee", "r.angles.hip"), ("rad", "rad")
 

@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.reality.excitation import ExcitationSettings, excitations
+from nutmeg.base.errors import UsageError
+from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.response_fit import ResponseFitSettings, fit_responses
+from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation
-from nutmeg.reality.response_fit import ResponseFitSettings, fit_responses
-from nutmeg.reality.twin import ROBOT, Searched, Twin, TwinSettings
-from nutmeg.reality.watching import Watch
+from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
+from nutmeg.sim.worlds import Worlds
 
 SCALES = {"pose.*": 0.05, "pose.z": 0.01}
 FIT = ResponseFitSettings(candidates=6, rounds=4)
@@ -26,7 +26,7 @@ def ant() -> Twin:
 
 
 def test_a_hidden_length_is_found_from_one_short_trial_and_again_with_the_same_seed(ant: Twin) -> None:
-    trials = excitations(ExcitationSettings(seconds=1.2), ant.table, Worlds(ant.base).robot(ROBOT).start, [2])
+    trials = excitations(ExcitationSettings(seconds=1.2), ant.table, Worlds(ant.base).robot(TWIN_ROBOT).start, [2])
     real = [one.behaviour for one in HiddenSimulation(ant, {"L1_tibia": 1.23}, WATCH).try_out(trials)]
     results = [
         fit_responses(ant, trials, real, WATCH, scales=SCALES, settings=FIT, rng=np.random.default_rng(7))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.reality import real_scales, series_errors
 
 TRIPLES = hnp.arrays(np.float64, (3, 12, 2), elements=st.floats(-10, 10))

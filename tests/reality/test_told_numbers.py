@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.body import Adjustment
-from nutmeg.errors import ModelError, RecordingError
-from nutmeg.reality.told_numbers import ToldNumber, told_by
+from nutmeg.base.errors import ModelError, RecordingError
+from nutmeg.model import Adjustment
+from nutmeg.reality.logs.conditions import StatedNumber, stated_adjustments
 
-KP = {"kp": ToldNumber(sets="servo.xl330.p", factor=0.5, needed=True)}
-MASS = {"mass": ToldNumber(sets="robot.weight", names=("mass", "mass_kg", "m"), unit="kg", low=0.1, high=1.0)}
+KP = {"kp": StatedNumber(sets="servo.xl330.p", factor=0.5, needed=True)}
+MASS = {"mass": StatedNumber(sets="robot.weight", names=("mass", "mass_kg", "m"), unit="kg", low=0.1, high=1.0)}
 
 
-def value(told: dict[str, ToldNumber], name: str) -> float:
-    (found,) = told_by(told, Path(name), {})
+def value(told: dict[str, StatedNumber], name: str) -> float:
+    (found,) = stated_adjustments(told, Path(name), {})
     return found.value
 
 
@@ -31,19 +31,19 @@ def value(told: dict[str, ToldNumber], name: str) -> float:
     ],
 )
 def test_the_name_of_a_recording_tells_its_gain(name: str, number: float) -> None:
-    assert told_by(KP, Path(name), {}) == (Adjustment(target="servo.xl330.p", value=0.5 * number),)
+    assert stated_adjustments(KP, Path(name), {}) == (Adjustment(target="servo.xl330.p", value=0.5 * number),)
 
 
 @pytest.mark.parametrize("name", ["sin_sin.csv", "xkp100_sin.csv", "kp100x_sin.csv", "kp_sin.csv", "kpi100.csv"])
 def test_a_recording_that_does_not_tell_what_is_needed_says_how_to(name: str) -> None:
     with pytest.raises(RecordingError, match=rf"{name}: does not tell kp.*kp100_.*column 'kp'.*conditions"):
-        told_by(KP, Path(name), {})
+        stated_adjustments(KP, Path(name), {})
 
 
 def test_numbers_have_other_names_and_units_and_may_be_left_out() -> None:
     assert value(MASS, "kp100_m0.3_lift.csv") == 0.3
     assert value(MASS, "mass-0.57kg_lift.csv") == 0.57
-    assert told_by(MASS, Path("kp100_lift.csv"), {}) == ()
+    assert stated_adjustments(MASS, Path("kp100_lift.csv"), {}) == ()
 
 
 def test_a_number_that_cannot_be_meant_is_an_error() -> None:
@@ -57,26 +57,26 @@ def test_a_name_that_tells_two_numbers_is_an_error() -> None:
 
 
 def test_metadata_tell_it_too_and_may_not_say_something_else() -> None:
-    assert told_by(KP, Path("lift.nutmeg"), {"Kp": 200})[0].value == 100.0
-    assert told_by(KP, Path("kp200_lift.nutmeg"), {"kp": 200})[0].value == 100.0
+    assert stated_adjustments(KP, Path("lift.nutmeg"), {"Kp": 200})[0].value == 100.0
+    assert stated_adjustments(KP, Path("kp200_lift.nutmeg"), {"kp": 200})[0].value == 100.0
     with pytest.raises(RecordingError, match=r"200 in its metadata \(kp\) and 100 in its name"):
-        told_by(KP, Path("kp100_lift.nutmeg"), {"kp": 200})
+        stated_adjustments(KP, Path("kp100_lift.nutmeg"), {"kp": 200})
     with pytest.raises(RecordingError, match="'high', not a number"):
-        told_by(KP, Path("lift.nutmeg"), {"kp": "high"})
+        stated_adjustments(KP, Path("lift.nutmeg"), {"kp": "high"})
 
 
 def test_a_column_of_a_csv_file_tells_it_if_it_holds_one_number(tmp_path: Path) -> None:
     plain, packed = tmp_path / "a.csv", tmp_path / "b.csv.gz"
     plain.write_text("time;kp\n0.0;300\n0.1;300\n")
-    assert told_by(KP, plain, delimiter=";")[0].value == 150.0
+    assert stated_adjustments(KP, plain, delimiter=";")[0].value == 150.0
     with gzip.open(packed, "wt") as file:
         file.write("time,kp\n0.0,300\n0.1,301\n")
     with pytest.raises(RecordingError, match="must hold one number; it holds 2"):
-        told_by(KP, packed)
+        stated_adjustments(KP, packed)
 
 
 def test_what_it_sets_must_be_something() -> None:
     with pytest.raises(ModelError, match="incomplete"):
-        ToldNumber(sets="servo")
+        StatedNumber(sets="servo")
     with pytest.raises(ValueError, match="factor"):
-        ToldNumber(sets="robot.weight", factor=0.0)
+        StatedNumber(sets="robot.weight", factor=0.0)

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.body import Adjustment, Placement, SceneSettings, assemble
-from nutmeg.engine import Worlds
-from nutmeg.engine.rollout import Rollout, roll_out
-from nutmeg.engine.start import Start
-from nutmeg.errors import NutmegError, UnknownNameError, UsageError
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import SCENES_KEPT, Searched, Twin, TwinSettings
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.model import Adjustment, Placement, SceneSettings, assemble
+from nutmeg.reality.twin import SCENES_KEPT, Searched, Trial, Twin, TwinSettings
 from nutmeg.reality.twin import _scene as scenes
+from nutmeg.sim import Worlds
+from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.worlds import StartState
 
 BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
 LENGTHS = {
@@ -98,7 +97,7 @@ def test_a_searched_length_is_that_of_the_swinging_pendulum() -> None:
         name="free",
         period=0.001,
         commands=np.zeros((rows, 1)),
-        start=Start(angles=np.array([0.05])),
+        start=StartState(angles=np.array([0.05])),
         powered=np.zeros(rows, bool),
     )
     lengths = np.array([0.06, 0.1, 0.19])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.recording.channels import Channel, Layout
 
 HERE = Path("walk.nutmeg")

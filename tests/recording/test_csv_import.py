@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg import settings
-from nutmeg.errors import FileError
+from nutmeg.base import settings
+from nutmeg.base.errors import FileError
 from nutmeg.recording import CsvMap, import_csv
 
 SERVO = Path(__file__).parent / "data" / "servo_kp100_lift_and_drop.csv"

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import RecordingError, UnknownNameError
-from nutmeg.recording import Recording, RecordingWriter, cache
+from nutmeg.base.errors import RecordingError, UnknownNameError
+from nutmeg.recording import Recording, RecordingWriter, reader
 
 from .conftest import CHANNELS, Record, signal
 
@@ -51,7 +51,7 @@ def test_times_cannot_be_written_to(record: Record) -> None:
 def test_a_small_cache_gives_the_same_rows(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     path = record(95)
     everything = Recording.open(path).rows()
-    monkeypatch.setattr(cache, "CACHE_BYTES", 300)
+    monkeypatch.setattr(reader, "CACHE_BYTES", 300)
     recording = Recording.open(path)
     for row in (0, 94, 50, 51, 9, 10, 0):
         np.testing.assert_array_equal(recording.rows(row, row + 1), everything[row : row + 1])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.errors import RecordingError
-from nutmeg.recording.toml_text import toml_text
+from nutmeg.base.errors import RecordingError
+from nutmeg.base.settings import toml_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 PLAIN = st.one_of(TEXTS, st.booleans(), st.integers(), st.floats(allow_nan=False), st.dates())

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 from .conftest import CHANNELS, Record
@@ -41,7 +41,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.recording import Channel, RecordingWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 channel = Channel(name="a", labels=tuple(f"x{i}" for i in range(50)))

@@ -17,13 +17,13 @@ import numpy as np
 import psutil
 import pytest
 
-from nutmeg.benchmark.local_cluster import LocalCluster
-from nutmeg.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.bench.evaluation import LocalCluster
 from nutmeg.search import Budget, CmaEs, CmaEsSettings, InThisThread, SearchResult, Space, Threads, minimise
 from nutmeg.search import cluster as cluster_module
-from nutmeg.search.checkpoint import read_generations
 from nutmeg.search.cluster import OnCluster
 from nutmeg.search.evaluation import Evaluator, OneByOne, Progress, candidate_seeds
+from nutmeg.search.run import read_generations
 from nutmeg.search.space import Dimension
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ FUNCTIONS = '''
 import os, signal, time
 from pathlib import Path
 import numpy as np
-from nutmeg.errors import FileError, SimulationError
+from nutmeg.base.errors import FileError, SimulationError
 
 def noisy(candidate, rng):
     return float(candidate.sum() + rng.standard_normal())

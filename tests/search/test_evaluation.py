@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.search.evaluation import Evaluator, InThisThread, OneByOne, Share, Threads, candidate_seeds, pieces
 from nutmeg.search.processes import Processes
 
@@ -28,7 +28,7 @@ FUNCTIONS = '''
 import os, signal, time
 from pathlib import Path
 import numpy as np
-from nutmeg.errors import SimulationError
+from nutmeg.base.errors import SimulationError
 
 def noisy(candidate, rng):
     return float(candidate.sum() + rng.standard_normal())

@@ -15,7 +15,7 @@ import pytest
 from numpy.random import Generator
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, UsageError
 from nutmeg.search import (
     Budget,
     EvolutionStrategy,
@@ -27,8 +27,7 @@ from nutmeg.search import (
     Threads,
     minimise,
 )
-from nutmeg.search.checkpoint import FILE, read_generations
-from nutmeg.search.run import Generation
+from nutmeg.search.run import CHECKPOINT_FILE, Generation, read_generations
 from nutmeg.search.space import Dimension
 
 MakeSearcher = Callable[[Space, int], Searcher]
@@ -108,7 +107,7 @@ def test_a_line_cut_short_by_a_crash_is_done_again(
     make_searcher: MakeSearcher, space: Space, noisy: Cost, tmp_path: Path
 ) -> None:
     whole = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
-    path = tmp_path / FILE
+    path = tmp_path / CHECKPOINT_FILE
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3])
     resumed = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
@@ -141,7 +140,7 @@ def search(
 
 def test_another_search_is_not_continued(space: Space, cost: Cost, tmp_path: Path) -> None:
     search(space, cost, tmp_path)
-    before = (tmp_path / FILE).read_bytes()
+    before = (tmp_path / CHECKPOINT_FILE).read_bytes()
     with pytest.raises(FileError, match=r"line 1: belongs to another search \(searcher, children: 20 there, 30 here\)"):
         search(space, cost, tmp_path, children=30)
     with pytest.raises(FileError, match=r"\(seed: 0 there, 1 here\)"):
@@ -154,12 +153,12 @@ def test_another_search_is_not_continued(space: Space, cost: Cost, tmp_path: Pat
     turned = Space(dict(reversed(space.dimensions.items())))
     with pytest.raises(FileError, match="in the order x0, x1, x2, gain there, gain, x2, x1, x0 here"):
         search(turned, cost, tmp_path)
-    assert (tmp_path / FILE).read_bytes() == before
+    assert (tmp_path / CHECKPOINT_FILE).read_bytes() == before
 
 
 def test_a_damaged_checkpoint_names_the_line(space: Space, cost: Cost, tmp_path: Path) -> None:
     search(space, cost, tmp_path)
-    path = tmp_path / FILE
+    path = tmp_path / CHECKPOINT_FILE
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines[:2], lines[3], *lines[2:]]))
     with pytest.raises(FileError, match="line 3: is not generation 1 of a search with 4 parameters"):
@@ -179,7 +178,7 @@ def test_two_runs_do_not_write_into_one_folder(space: Space, cost: Cost, tmp_pat
 
 def test_a_full_disk_loses_nothing_but_the_unfinished_generation(space: Space, cost: Cost, tmp_path: Path) -> None:
     whole = search(space, cost, tmp_path / "whole")
-    size = (tmp_path / "whole" / FILE).stat().st_size
+    size = (tmp_path / "whole" / CHECKPOINT_FILE).stat().st_size
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, limits[1]))
     try:
@@ -229,7 +228,7 @@ def test_kill_9_of_the_whole_run_loses_nothing(tmp_path: Path) -> None:
     assert killed.returncode == -signal.SIGKILL
     assert whole.stdout.split()[1] == "0"
     assert resumed.stdout.split() == [whole.stdout.split()[0], "6"]
-    assert (tmp_path / "killed" / FILE).read_bytes() == (tmp_path / "whole" / FILE).read_bytes()
+    assert (tmp_path / "killed" / CHECKPOINT_FILE).read_bytes() == (tmp_path / "whole" / CHECKPOINT_FILE).read_bytes()
     worker = int(killed.stdout)
     deadline = time.monotonic() + 120.0
     while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
@@ -239,7 +238,7 @@ def test_kill_9_of_the_whole_run_loses_nothing(tmp_path: Path) -> None:
 
 def test_the_checkpoint_is_plain_json_with_null_for_failures(space: Space, noisy: Cost, tmp_path: Path) -> None:
     result = search(space, noisy, tmp_path)
-    head, *lines = [json.loads(line) for line in (tmp_path / FILE).read_text().splitlines()]
+    head, *lines = [json.loads(line) for line in (tmp_path / CHECKPOINT_FILE).read_text().splitlines()]
     assert head["searcher"]["algorithm"] == "evolution-strategy"
     assert head["space"]["gain"] == {
         "low": 0.001, "high": 100, "start": pytest.approx(0.316, rel=1e-3), "unit": "N m/rad", "scale": "log"

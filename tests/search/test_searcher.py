@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.search import Dimension, Searcher, Space
-from nutmeg.search.searcher import MOST_BARREN
+from nutmeg.search.searchers import MAX_GENERATIONS_WITHOUT_VALUES
 
 MakeSearcher = Callable[[Space, int], Searcher]
 Cost = Callable[[np.ndarray, list[np.random.Generator]], np.ndarray]
@@ -127,7 +127,7 @@ def test_a_generation_that_failed_as_a_whole_teaches_nothing(make_searcher: Make
 
 def test_a_search_in_which_everything_fails_ends_and_says_so(make_searcher: MakeSearcher, space: Space) -> None:
     searcher = make_searcher(space, 5)
-    for _ in range(MOST_BARREN):
+    for _ in range(MAX_GENERATIONS_WITHOUT_VALUES):
         searcher.tell(np.full(len(searcher.ask()), np.nan))
     assert "every candidate" in searcher.finished
     with pytest.raises(UsageError, match="the search has ended"):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.body import load_robot, robot_names
-from nutmeg.body.robot import Parameter
-from nutmeg.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.model import load_robot, robot_names
+from nutmeg.model.robot import Parameter
 from nutmeg.search.space import Dimension, Space, reflected
 
 FINITE = st.floats(-1e6, 1e6)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from nutmeg.base.arrays import Floats
 from nutmeg.search import Budget, InThisThread, OneByOne, Searcher, Space, TimeLeft, minimise
-from nutmeg.search.genetic import Genetic, GeneticSettings
+from nutmeg.search.searchers import Genetic, GeneticSettings
 
 
 class Clock:

@@ -165,8 +165,8 @@ def match_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def play_match(path: Path, half: float = 5.0) -> None:
     """Robots that stand; the ball is put where it makes a story."""
     from nutmeg.match.game import Game
-    from nutmeg.match.percept import Action
-    from nutmeg.match.rules import load_rules
+    from nutmeg.match.rules.book import load_rules
+    from nutmeg.match.worlds.physical.percept import Action
 
     rules = load_rules("sim3d").with_match(
         players=2, half_length=half, automatic_kick_off=True, wait_before_kick_off=0.4, goal_pause=0.5, swap_ends=True
@@ -187,7 +187,7 @@ def play_match(path: Path, half: float = 5.0) -> None:
 
 def _shoot(game: Any) -> None:
     """Whoever plays from the left kicks, and the ball goes into the right goal."""
-    from nutmeg.match.play_modes import PlayMode
+    from nutmeg.match.rules.play_modes import PlayMode
 
     game.set_play_mode(PlayMode.PLAY_ON)
     game.place_ball((12.0, 0.3, 0.05), (8.0, 0.0, 0.0))
@@ -205,8 +205,8 @@ def _push(game: Any) -> None:
 
 
 def _mind(slot: int) -> SimpleNamespace:
-    from nutmeg.match.team.belief import NEVER, BallBelief, Belief, Others, Pose
-    from nutmeg.match.team.request import Look, Request, Stand
+    from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+    from nutmeg.match.players.request import Look, Request, Stand
 
     number = slot % 11 + 1
     places = np.full((11, 2), np.nan)
@@ -264,7 +264,7 @@ def browser_page(daylight_page: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    import nutmeg.view.stage
+    import nutmeg.view.stage.stage
 
     monkeypatch.setattr(nutmeg.view.stage, "_light", module.plain(nutmeg.view.stage._light))
     paths = [str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])]

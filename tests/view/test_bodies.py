@@ -3,7 +3,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from nutmeg.view.bodies import body_tree, geom_bounds, is_paint, local_poses, visible_geoms
+from nutmeg.view.stage.bodies import body_tree, geom_bounds, is_paint, local_poses, visible_geoms
 
 
 def test_there_is_one_piece_per_moving_body_and_one_for_the_world_and_one_for_paint(model: Any) -> None:

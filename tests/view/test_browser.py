@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from nutmeg.recording import Channel, RecordingWriter
-from nutmeg.view.process import start_viewer_process
-from nutmeg.view.replay import replay_html
+from nutmeg.view.files.replay import replay_html
+from nutmeg.view.pages.process import start_viewer_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.rules import load_rules
-from nutmeg.view.orders import Inbox
-from nutmeg.view.process import start_viewer_process
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.view.pages.orders import Inbox
+from nutmeg.view.pages.process import start_viewer_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -43,7 +43,7 @@ def test_a_page_shows_cameras_and_beliefs_and_goes_on_cycle_by_cycle(browser_pag
     rules = load_rules("spl2011").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.5)
     game = BehaviourGame(rules, seed=1, left="reds", right="blues", record=path)
     decide = strategy_decide("roles")
-    driver = Driver(game, game.team("reds", decide) | game.team("blues", decide))
+    driver = GameLoop(game, game.team("reds", decide) | game.team("blues", decide))
     game.record_with(minds=lambda: driver.players)
     driver.run(30)
     held: list[float] = []

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from nutmeg.view.orders import Inbox
-from nutmeg.view.process import start_viewer_process
-from nutmeg.view.replay import replay_html
+from nutmeg.view.files.replay import replay_html
+from nutmeg.view.pages.orders import Inbox
+from nutmeg.view.pages.process import start_viewer_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.reality.btr_record import BtrResult, Iteration
-from nutmeg.reality.btr_settings import BtrSettings, read_btr
+from nutmeg.reality.btr.result import BtrResult, Iteration
+from nutmeg.reality.btr.settings import BtrSettings, read_btr
 from nutmeg.search import Dimension, Genetic, GeneticSettings, InThisThread, OneByOne, SearchResult, Space, minimise
-from nutmeg.view.btr_plots import btr_report, figure3
-from nutmeg.view.fit_report import write_report
+from nutmeg.view.reports.btr import btr_report, figure3
+from nutmeg.view.reports.fit import write_report
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "btr_ant" / "btr.toml"
 NAMES = ("L1_femur", "L1_tibia", "R3_femur", "R3_tibia")

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.view.colours import geom_finish, linear, mean_colour
+from nutmeg.view.stage.meshes import geom_finish, linear, mean_colour
 
 XML = """
 <mujoco><asset>

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.view.drive import body_speed, wanted_at
-from nutmeg.view.drive_pad import MARK, PadState, pad_html
+from nutmeg.base.errors import UsageError
+from nutmeg.view.pages.drive import PAD_PREFIX, PadState, body_speed, pad_html, wanted_at
 
 
 def said(**changes: Any) -> str:
     state = {"n": 1, "stops": 0, "restarts": 0, "picks": 0, "set": 0, "page": 7, "held": [0, 0, 0]}
-    return MARK + json.dumps({**state, **changes})
+    return PAD_PREFIX + json.dumps({**state, **changes})
 
 
 def kinds(state: PadState, text: str) -> list[str]:
@@ -55,9 +54,9 @@ def test_a_page_that_was_loaded_again_counts_anew() -> None:
     [
         "",
         "hello",
-        MARK,
-        MARK + "[]",
-        MARK + "[" * 900,
+        PAD_PREFIX,
+        PAD_PREFIX + "[]",
+        PAD_PREFIX + "[" * 900,
         said(held=[2, 0, 0]),
         said(held=[math.nan, 0, 0]),
         said(held=None),

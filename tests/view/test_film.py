@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.recording import Channel, Recording, RecordingWriter
-from nutmeg.view.film import WINDOW, Film
+from nutmeg.view.stage.film import WINDOW_ROWS, Film
 
 
 def test_a_film_shows_the_recorded_rows_and_moves_evenly_between_them(recorded: Path, toy: Any) -> None:
@@ -28,7 +28,7 @@ def test_a_long_film_keeps_only_a_window_of_rows(tmp_path: Path, toy: Any) -> No
     film = Film.open(toy.record(tmp_path / "long.nutmeg", seconds=30))
     rows = [film.qpos_at(t) for t in (0.0, 29.0, 3.0, 15.0)]
     assert len(film.times) == 1501
-    assert len(film._window) <= WINDOW
+    assert len(film._window) <= WINDOW_ROWS
     assert np.array_equal(film.qpos_at(0.0), rows[0])
 
 

@@ -14,19 +14,17 @@ import pytest
 from PIL import Image
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import FileError, UsageError
-from nutmeg.reality.identifiability import curvature, from_refits, judge
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.reality.identify.identifiability import curvature, from_refits, judge
 from nutmeg.search import CmaEs, CmaEsSettings, Dimension, InThisThread, Space, minimise
-from nutmeg.view.fit_page import duration, number, page
-from nutmeg.view.fit_plots import _thin_lines
-from nutmeg.view.fit_report import (
+from nutmeg.view.reports.fit import (
     Chart,
     Convergence,
     Cost,
     Curve,
     FitReport,
     ParameterRow,
-    RecordingError,
+    RecordingRow,
     Series,
     Table,
     found_warnings,
@@ -35,6 +33,8 @@ from nutmeg.view.fit_report import (
     versions,
     write_report,
 )
+from nutmeg.view.reports.fit_page import duration, number, page
+from nutmeg.view.reports.plots import _thin_lines
 
 NASTY = "<script>alert('&')</script> $x^2$ _字"
 TIMES = np.linspace(0, 4, 200)
@@ -93,8 +93,8 @@ def fitted() -> FitReport:
         identifiability=known,
         series=(series, replace(series, recording="kept", held_out=True, commanded=real)),
         recordings=(
-            RecordingError(name=NASTY, before=0.5, after=0.02, note=NASTY),
-            RecordingError(name="kept", after=0.03, held_out=True),
+            RecordingRow(name=NASTY, before=0.5, after=0.02, note=NASTY),
+            RecordingRow(name="kept", after=0.03, held_out=True),
         ),
         tables=(
             Table(title=NASTY, columns=("what", "paper", "ours"), rows=((NASTY, 2.5, 2.25), ("trials", 180, None))),

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from nutmeg.view.colours import Finish
-from nutmeg.view.glb import Part, pack
-from nutmeg.view.shapes import box, cylinder
+from nutmeg.view.stage.meshes import Finish, Part, box, cylinder, pack
 
 RED, GLASS = Finish(rgba=(1, 0, 0, 1)), Finish(rgba=(0, 0, 1, 0.4))
 

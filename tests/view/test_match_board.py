@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from nutmeg.recording import Recording
-from nutmeg.view.film import Film
-from nutmeg.view.match_board import board_html, replay_head, script_html
+from nutmeg.view.files.replay import _followed, replay_html
 from nutmeg.view.match_sight import in_cone, sight_of
 from nutmeg.view.match_story import MatchStory
-from nutmeg.view.replay import _followed, replay_html
-from nutmeg.view.viewpoints import pitch_bounds
+from nutmeg.view.pages.scoreboard import board_html, replay_head, script_html
+from nutmeg.view.stage.cameras import pitch_bounds
+from nutmeg.view.stage.film import Film
 
 
 def board(story: MatchStory, time: float) -> dict[str, Any]:

@@ -10,12 +10,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.body.field import load_field
-from nutmeg.errors import FileError
+from nutmeg.base.errors import FileError
+from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
-from nutmeg.view.match_facts import MatchFacts, PlayerFacts, TeamFacts, _shots, match_facts, walked
-from nutmeg.view.match_plots import ball_map, player_map
-from nutmeg.view.match_report import report_page, write_match_report
+from nutmeg.view.reports.match import (
+    MatchFacts,
+    PlayerFacts,
+    TeamFacts,
+    _shots,
+    ball_map,
+    match_facts,
+    player_map,
+    report_page,
+    walked,
+    write_match_report,
+)
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.match.play_modes import PlayMode
+from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.recording import Recording
-from nutmeg.view.film import Film
 from nutmeg.view.match_story import MatchStory, clock_text, is_match
+from nutmeg.view.stage.film import Film
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.view.orders import LONGEST, MOST, Drive, Inbox, Order, read_order
+from nutmeg.base.errors import UsageError
+from nutmeg.view.pages.orders import MAX_LINE_LENGTH, MAX_WAITING_ORDERS, Drive, Inbox, Order, read_order
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_an_order_survives_the_way_as_a_line(order: Order) -> None:
         ('{"order": "set", "index": -1}', "whole number"),
         ('{"order": "set", "index": 0.5}', "whole number"),
         ('{"order": "stop", "page": "x"}', "whole number"),
-        ('{"order": "stop", "more": "' + LONGEST * "x" + '"}', f"allowed are {LONGEST}"),
+        ('{"order": "stop", "more": "' + MAX_LINE_LENGTH * "x" + '"}', f"allowed are {MAX_LINE_LENGTH}"),
     ],
 )
 def test_what_is_not_an_order_is_refused_with_a_reason(line: str, said: str) -> None:
@@ -58,12 +58,12 @@ def test_what_is_not_an_order_is_refused_with_a_reason(line: str, said: str) -> 
 
 def test_an_inbox_keeps_the_newest_orders_and_never_grows() -> None:
     inbox = Inbox()
-    for number in range(5 * MOST):
+    for number in range(5 * MAX_WAITING_ORDERS):
         inbox.post(Order(order="set", index=number).line())
         inbox.post("nonsense")
-    assert [order.index for order in inbox.take()] == list(range(4 * MOST, 5 * MOST))
+    assert [order.index for order in inbox.take()] == list(range(4 * MAX_WAITING_ORDERS, 5 * MAX_WAITING_ORDERS))
     assert inbox.take() == []
-    assert len(inbox.refused()) == MOST
+    assert len(inbox.refused()) == MAX_WAITING_ORDERS
 
 
 def test_orders_posted_by_another_thread_arrive_in_their_order() -> None:

@@ -5,10 +5,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.engine.renderers import working_renderer
-from nutmeg.errors import EnvironmentProblem, UsageError
-from nutmeg.view.pictures import FINE, QUICK, Photographer, Quality, picture
-from nutmeg.view.viewpoints import Viewpoint
+from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.sim.cameras.renderer import working_renderer
+from nutmeg.view.files.pictures import FINE, QUICK, Photographer, Quality, picture
+from nutmeg.view.stage.cameras import Viewpoint
 
 BALL = """
 <mujoco><worldbody>
@@ -59,7 +59,7 @@ def test_the_model_is_left_as_it_was(ball: Any) -> None:
 def test_collision_geoms_are_not_in_the_picture(model: Any) -> None:
     with Photographer(model, (200, 150), QUICK) as photographer:
         photographer.pose(np.array(model.qpos0))
-        from nutmeg.view.camera_names import CameraOperator
+        from nutmeg.view.stage.cameras import CameraOperator
 
         image = photographer.shoot(CameraOperator(model, "follow:a").view(photographer.data)).astype(int)
     magenta = (image[..., 0] > 120) & (image[..., 2] > 120) & (image[..., 1] < 60)

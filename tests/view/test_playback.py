@@ -1,7 +1,7 @@
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.view.playback import Playback
+from nutmeg.base.errors import UsageError
+from nutmeg.view.pages.page import Playback
 
 
 def test_time_runs_at_the_chosen_speed_and_stops_at_the_end() -> None:

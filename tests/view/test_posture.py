@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.errors import RecordingError
-from nutmeg.view.posture import Posture
+from nutmeg.base.errors import RecordingError
+from nutmeg.view.stage.film import Posture
 
 
 def test_channel_values_survive_the_way_to_positions_and_back(model: Any, toy: Any) -> None:

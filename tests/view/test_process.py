@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nutmeg.errors import NutmegError
-from nutmeg.view.process import start_viewer_process
+from nutmeg.base.errors import NutmegError
+from nutmeg.view.pages.process import start_viewer_process
 
 
 def gone(pid: int, seconds: float = 120.0) -> bool:
@@ -39,7 +39,7 @@ def test_a_viewer_of_nothing_says_what_is_wrong(tmp_path: Path) -> None:
 
 def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from nutmeg.view.process import start_viewer_process\n"
+        "import sys, time; from pathlib import Path; from nutmeg.view.pages.process import start_viewer_process\n"
         "v = start_viewer_process(Path(sys.argv[1]), port=0); print(v.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(recorded)], stdout=subprocess.PIPE, text=True)
@@ -52,7 +52,7 @@ def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
 
 
 def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Path) -> None:
-    from nutmeg.view.orders import Drive, Inbox
+    from nutmeg.view.pages.orders import Drive, Inbox
 
     inbox = Inbox()
     with start_viewer_process(recorded, port=0, drive=Drive(robot="a", top=(0.5, 0.3, 1.0)), inbox=inbox) as viewer:
@@ -63,8 +63,8 @@ def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Pat
 
 
 def test_lines_from_a_pipe_become_orders_and_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
-    from nutmeg.view.orders import Inbox
-    from nutmeg.view.process import _listen
+    from nutmeg.view.pages.orders import Inbox
+    from nutmeg.view.pages.process import _listen
 
     inbox, path = Inbox(), tmp_path / "said"
     path.write_text('{"order": "stop"}\n' + 5000 * "x" + '\n{"order": "restart"}\n')

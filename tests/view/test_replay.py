@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, UsageError
-from nutmeg.view.replay import replay_html
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.view.files.replay import replay_html
 
 
 def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nutmeg.net.robot_host import SCHEDULE_LABELS
+from nutmeg.net.host.robot_host import SCHEDULE_LABELS
 from nutmeg.recording import Channel, RecordingWriter
-from nutmeg.view.film import Film
-from nutmeg.view.schedule_board import COLUMNS, ScheduleBoard, schedule_text
-from nutmeg.view.server import open_server
+from nutmeg.view.pages.hosted_robots import SCHEDULE_COLUMNS, ScheduleBoard, schedule_text
+from nutmeg.view.pages.server import open_server
+from nutmeg.view.stage.film import Film
 
 EMPTY = "<mujoco><worldbody/></mujoco>"
 
@@ -28,7 +28,7 @@ def test_the_table_shows_the_numbers_of_the_moment(tmp_path: Path) -> None:
 
 
 def test_every_column_is_one_that_hosts_record() -> None:
-    assert set(COLUMNS) <= set(SCHEDULE_LABELS)
+    assert set(SCHEDULE_COLUMNS) <= set(SCHEDULE_LABELS)
     assert (
         schedule_text({"sense": np.array([10, 1, 0, 0.51234, 2.0])}).splitlines()[-1]
         == "| sense | 10 | 1 | 0 | 0.5123 | 2 |"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import EnvironmentProblem, UsageError
-from nutmeg.view.process import start_viewer_process
-from nutmeg.view.server import check_port, open_server, serve_recording
+from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.view.pages.process import start_viewer_process
+from nutmeg.view.pages.server import check_port, open_server, serve_recording
 
 
 @pytest.fixture

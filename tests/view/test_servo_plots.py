@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.engine.servo_bench import FrequencyResponse, Loop, Measured, Steps, TorqueSpeed
-from nutmeg.engine.servo_replay import Comparison
-from nutmeg.view.servo_plots import NAMES, readable, replay_figure, servo_figure, servo_page
+from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
+from nutmeg.sim.servo_replay import Comparison
+from nutmeg.view.reports.servo import NAMES, readable, replay_figure, servo_figure, servo_page
 
 
-def measured(name: str = "motoflex", *, gear: bool = True) -> Measured:
+def measured(name: str = "motoflex", *, gear: bool = True) -> ServoMeasurement:
     """A made-up servo with round numbers."""
     times = np.arange(0, 1, 0.001)
     rise = np.where(times < 0.1, 0.0, 1 - np.exp(-(times - 0.1) / 0.05))
@@ -27,12 +27,12 @@ def measured(name: str = "motoflex", *, gear: bool = True) -> Measured:
     sweep = 2 * np.sin(np.linspace(0, 2 * np.pi, 200))
     held = torques / 400 + 0.01 * np.sign(torques)
     loads = np.linspace(0, 2.2, 12)
-    return Measured(
+    return ServoMeasurement(
         actuation=name,
         inertia=0.0123,
-        steps=Steps(times, sizes, rise[:, None] * sizes),
+        steps=StepResponses(times, sizes, rise[:, None] * sizes),
         frequency=FrequencyResponse(f, 1 / (1 + 1j * f / 6), 0.05),
-        loop=Loop(sweep / 80, sweep, held if gear else np.zeros(0), torques if gear else np.zeros(0)),
+        loop=HysteresisLoop(sweep / 80, sweep, held if gear else np.zeros(0), torques if gear else np.zeros(0)),
         torque_speed=TorqueSpeed(loads, np.maximum(0, 5 - 2.5 * loads), (2.4, 5.2)),
     )
 

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.view import shapes
+from nutmeg.view.stage import meshes
 
 FINE = 96
 
@@ -12,11 +12,11 @@ FINE = 96
 @pytest.mark.parametrize(
     ("mesh", "volume"),
     [
-        (shapes.box(np.array([0.1, 0.2, 0.3])), 8 * 0.1 * 0.2 * 0.3),
-        (shapes.ellipsoid(np.array([0.2, 0.2, 0.2]), FINE), 4 / 3 * np.pi * 0.2**3),
-        (shapes.ellipsoid(np.array([0.1, 0.2, 0.3]), FINE), 4 / 3 * np.pi * 0.1 * 0.2 * 0.3),
-        (shapes.cylinder(0.1, 0.3, FINE), np.pi * 0.1**2 * 0.6),
-        (shapes.capsule(0.1, 0.3, FINE), np.pi * 0.1**2 * 0.6 + 4 / 3 * np.pi * 0.1**3),
+        (meshes.box(np.array([0.1, 0.2, 0.3])), 8 * 0.1 * 0.2 * 0.3),
+        (meshes.ellipsoid(np.array([0.2, 0.2, 0.2]), FINE), 4 / 3 * np.pi * 0.2**3),
+        (meshes.ellipsoid(np.array([0.1, 0.2, 0.3]), FINE), 4 / 3 * np.pi * 0.1 * 0.2 * 0.3),
+        (meshes.cylinder(0.1, 0.3, FINE), np.pi * 0.1**2 * 0.6),
+        (meshes.capsule(0.1, 0.3, FINE), np.pi * 0.1**2 * 0.6 + 4 / 3 * np.pi * 0.1**3),
     ],
     ids=["box", "sphere", "ellipsoid", "cylinder", "capsule"],
 )
@@ -27,10 +27,10 @@ def test_volumes_agree_with_the_closed_forms(mesh: Any, volume: float) -> None:
 @pytest.mark.parametrize(
     ("mesh", "half"),
     [
-        (shapes.box(np.array([0.1, 0.2, 0.3])), [0.1, 0.2, 0.3]),
-        (shapes.ellipsoid(np.array([0.1, 0.2, 0.3])), [0.1, 0.2, 0.3]),
-        (shapes.cylinder(0.1, 0.3), [0.1, 0.1, 0.3]),
-        (shapes.capsule(0.1, 0.3), [0.1, 0.1, 0.4]),
+        (meshes.box(np.array([0.1, 0.2, 0.3])), [0.1, 0.2, 0.3]),
+        (meshes.ellipsoid(np.array([0.1, 0.2, 0.3])), [0.1, 0.2, 0.3]),
+        (meshes.cylinder(0.1, 0.3), [0.1, 0.1, 0.3]),
+        (meshes.capsule(0.1, 0.3), [0.1, 0.1, 0.4]),
     ],
     ids=["box", "ellipsoid", "cylinder", "capsule"],
 )
@@ -38,7 +38,7 @@ def test_shapes_reach_as_far_as_their_sizes_say(mesh: Any, half: list[float]) ->
     assert np.allclose(mesh.bounds, [-np.array(half), half], atol=1e-9)
 
 
-@pytest.mark.parametrize("mesh", [shapes.capsule(0.1, 0.2), shapes.cylinder(0.1, 0.2), shapes.box(np.ones(3))])
+@pytest.mark.parametrize("mesh", [meshes.capsule(0.1, 0.2), meshes.cylinder(0.1, 0.2), meshes.box(np.ones(3))])
 def test_faces_and_normals_look_outward(mesh: Any) -> None:
     outward = np.einsum("ij,ij->i", mesh.face_normals, mesh.triangles_center)
     assert (outward > 0).all()
@@ -48,9 +48,9 @@ def test_faces_and_normals_look_outward(mesh: Any) -> None:
 
 
 def test_a_plane_is_a_thin_box_whose_top_is_the_plane() -> None:
-    mesh = shapes.plane(np.array([2.0, 0.0, 0.1]))
-    assert np.allclose(mesh.bounds[1], [2.0, shapes.PLANE_REACH, 0.0])
-    assert mesh.bounds[0][2] == pytest.approx(-shapes.PLANE_THICKNESS)
+    mesh = meshes.plane(np.array([2.0, 0.0, 0.1]))
+    assert np.allclose(mesh.bounds[1], [2.0, meshes.PLANE_REACH, 0.0])
+    assert mesh.bounds[0][2] == pytest.approx(-meshes.PLANE_THICKNESS)
 
 
 def test_every_kind_of_geom_of_a_model_is_drawn_within_the_bounds_that_mujoco_gives() -> None:
@@ -64,7 +64,7 @@ def test_every_kind_of_geom_of_a_model_is_drawn_within_the_bounds_that_mujoco_gi
         <geom type="mesh" mesh="m"/><geom type="hfield" hfield="h"/><geom type="plane" size="3 3 .1"/>
       </worldbody></mujoco>""")
     for geom in range(model.ngeom):
-        mesh = shapes.geom_mesh(model, geom)
+        mesh = meshes.geom_mesh(model, geom)
         assert len(mesh.faces) > 0
         if int(model.geom_type[geom]) in (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD):
             continue
@@ -76,4 +76,4 @@ def test_a_stored_mesh_keeps_its_volume() -> None:
     model = mujoco.MjModel.from_xml_string("""
       <mujoco><asset><mesh name="m" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
       <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>""")
-    assert shapes.geom_mesh(model, 0).volume == pytest.approx(1 / 6, rel=1e-6)
+    assert meshes.geom_mesh(model, 0).volume == pytest.approx(1 / 6, rel=1e-6)

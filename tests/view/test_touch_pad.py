@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.view.orders import Inbox, Order, read_order
-from nutmeg.view.server import open_server
-from nutmeg.view.touch_pad import NEAR, TAP, TouchPad
+from nutmeg.base.errors import UsageError
+from nutmeg.view.pages.hosted_robots import SONAR_OBSTACLE_DISTANCE, TAP_TIME, TouchPad
+from nutmeg.view.pages.orders import Inbox, Order, read_order
+from nutmeg.view.pages.server import open_server
 
 
 def test_a_touch_lasts_a_moment_and_a_hold_until_it_is_let_go() -> None:
     sent: list[Order] = []
     with open_server("127.0.0.1", 0) as server:
         pad = TouchPad(server, {"nao": ("ChestButton", "SonarLeft", "Battery", "Charging")}, sent.append)
-        pad.touch(TAP)
+        pad.touch(TAP_TIME)
         pad.touch(0.0)
         pad.let_go()
         pad._sensor.value = "SonarLeft"
-        pad.touch(TAP)
-    assert [order.numbers for order in sent] == [(1.0, TAP, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (NEAR, TAP, 0.0)]
+        pad.touch(TAP_TIME)
+    assert [order.numbers for order in sent] == [
+        (1.0, TAP_TIME, 0.0),
+        (1.0, 0.0, 0.0),
+        (0.0, 0.0, 1.0),
+        (SONAR_OBSTACLE_DISTANCE, TAP_TIME, 0.0),
+    ]
     assert [order.thing for order in sent[::3]] == ["nao/ChestButton", "nao/SonarLeft"]
 
 

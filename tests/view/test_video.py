@@ -6,10 +6,10 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
-from nutmeg.engine.renderers import working_renderer
-from nutmeg.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
-from nutmeg.view.pictures import QUICK
-from nutmeg.view.video import video
+from nutmeg.base.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
+from nutmeg.sim.cameras.renderer import working_renderer
+from nutmeg.view.files.pictures import QUICK
+from nutmeg.view.files.video import video
 
 
 def decoded(path: Path, size: tuple[int, int] = (160, 90)) -> tuple[np.ndarray, str]:
@@ -69,8 +69,8 @@ def test_an_encoder_that_fails_is_an_error_and_leaves_no_file(recorded: Path, tm
     folder.mkdir()
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from nutmeg.errors import FileError; from nutmeg.view import QUICK, video\n"
-        "from nutmeg.engine.renderers import working_renderer; working_renderer()\n"
+        "from nutmeg.base.errors import FileError; from nutmeg.view import QUICK, video\n"
+        "from nutmeg.sim.cameras.renderer import working_renderer; working_renderer()\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try: video(Path(sys.argv[1]), Path(sys.argv[2]), fps=10, size=(320, 240), quality=QUICK)\n"
         "except FileError as error: print(error)"

@@ -5,9 +5,16 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.view.camera_names import CameraOperator, known_cameras
-from nutmeg.view.viewpoints import Viewpoint, broadcast_view, eyes_view, pitch_bounds, stand_view
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.view.stage.cameras import (
+    CameraOperator,
+    Viewpoint,
+    broadcast_view,
+    eyes_view,
+    known_cameras,
+    pitch_bounds,
+    stand_view,
+)
 
 
 def project(view: Viewpoint, point: np.ndarray, aspect: float) -> np.ndarray:

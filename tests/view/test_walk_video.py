@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.learning.walks import read_walk
+from nutmeg.commands import walk_film
+from nutmeg.commands.walk_film import WALK_PLAN, record_walk
+from nutmeg.motion.walk.files import read_walk
 from nutmeg.recording import Recording
-from nutmeg.view import walk_video
-from nutmeg.view.walk_video import PLAN, record_walk
 
 
 def test_what_is_filmed_goes_into_every_direction_and_ends_standing(tmp_path: Path) -> None:
     path = tmp_path / "walk.nutmeg"
     assert record_walk(read_walk("initial"), path)
     recording = Recording.open(path)
-    assert [event["text"] for event in recording.events] == [name for name, _, _ in PLAN]
-    begins = np.cumsum([0.0, *(seconds for _, _, seconds in PLAN)])
+    assert [event["text"] for event in recording.events] == [name for name, _, _ in WALK_PLAN]
+    begins = np.cumsum([0.0, *(seconds for _, _, seconds in WALK_PLAN)])
     rows = np.searchsorted(recording.times, begins[:-1] - 1e-9)
     pose = recording.read("walker.pose", 0, len(recording))
     moved = np.diff(np.vstack([pose[rows, :2], pose[-1:, :2]]), axis=0)
@@ -30,10 +30,10 @@ def test_what_is_filmed_goes_into_every_direction_and_ends_standing(tmp_path: Pa
 
 
 def test_a_walk_that_falls_is_filmed_until_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk_video, "LYING", 0.2)
+    monkeypatch.setattr(walk_film, "LYING", 0.2)
     stumbling = read_walk("initial").with_set("walk", {"max_step_x": 0.2, "delta": 0.9, "x_offset": -0.1})
     path = tmp_path / "fall.nutmeg"
     assert not record_walk(stumbling, path)
     recording = Recording.open(path)
     assert recording.finished
-    assert len(recording) < 50 * sum(seconds for _, _, seconds in PLAN)
+    assert len(recording) < 50 * sum(seconds for _, _, seconds in WALK_PLAN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nutmeg.compiled import inlined
+from nutmeg.base.kernels import inlined
 
 
 @inlined

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.errors import NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nutmeg.match.percept import Player
-    from nutmeg.terminal import Terminal
+    from nutmeg.match.worlds.physical.percept import Player
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +67,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
     """Who plays, by number."""
-    from nutmeg.match.own_players import load_player
-    from nutmeg.match.team.teams import make_team
+    from nutmeg.match.players.builtin.player import make_team
+    from nutmeg.match.players.registry import load_player
 
     if arguments.player:
         make = load_player(arguments.player)
@@ -110,7 +110,7 @@ def _play(
     player: Player,
     ended: queue.SimpleQueue[tuple[int, int | Exception]],
 ) -> None:
-    from nutmeg.match.driver import PlayerError
+    from nutmeg.match.loop import PlayerError
     from nutmeg.net.simspark.agent import Agent
 
     try:
@@ -126,10 +126,10 @@ def _play(
 
 def chosen_numbers(text: str, players: int) -> tuple[int, ...]:
     """Numbers from a text such as `1,2,3`; all of a team if it is empty."""
-    from nutmeg.match.rules import MOST_PLAYERS
+    from nutmeg.match.rules.book import MAX_PLAYERS
 
-    if not 1 <= players <= MOST_PLAYERS:
-        raise UsageError(f"--players is {players}; allowed are 1 to {MOST_PLAYERS}.")
+    if not 1 <= players <= MAX_PLAYERS:
+        raise UsageError(f"--players is {players}; allowed are 1 to {MAX_PLAYERS}.")
     if not text:
         return tuple(range(1, players + 1))
     words = text.split(",")

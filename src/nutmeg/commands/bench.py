@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.errors import UnknownNameError
+from nutmeg.base.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from nutmeg.benchmark.row import Row
-    from nutmeg.terminal import Terminal
+    from nutmeg.bench.row import Row
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the benchmarks one after another."""
-    from nutmeg.benchmark import benchmarks
+    from nutmeg.bench import benchmarks
 
     known = benchmarks(arguments.seconds)
     wanted = [arguments.only, "server"] if arguments.server else [arguments.only]

@@ -20,18 +20,18 @@ import numpy as np
 import tyro
 from rich.text import Text
 
-from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.commands.options import checked_threads, chosen_evaluator
 from nutmeg.commands.resumable import command_line
-from nutmeg.errors import NutmegError, UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from nutmeg.reality.back_to_reality import BackToReality
-    from nutmeg.reality.btr_record import BtrResult, Iteration
-    from nutmeg.reality.btr_settings import BtrSettings
+    from nutmeg.reality.btr.back_to_reality import BackToReality
+    from nutmeg.reality.btr.result import BtrResult, Iteration
+    from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.search.run import Generation
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 LOOK_EVERY = 2.0
 """How often a laboratory's folder is looked into [s]."""
@@ -42,7 +42,7 @@ class Arguments:
     """Options of `nutmeg btr`."""
 
     config: tyro.conf.Positional[Path]
-    """The configuration, a TOML file (see `nutmeg.reality.btr_settings`)."""
+    """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
     seed: int | None = None
     """Of everything random; that of the configuration if left out."""
     mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
@@ -61,8 +61,8 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs it, and writes the result into the folder of the run."""
-    from nutmeg.reality.btr_settings import read_btr
-    from nutmeg.runs import new_folder, resume_command
+    from nutmeg.base.journal import new_folder, resume_command
+    from nutmeg.reality.btr.settings import read_btr
 
     settings = _changed(read_btr(arguments.config), arguments)
     folder = arguments.output or new_folder(Path("runs"), "btr")
@@ -99,7 +99,7 @@ def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
 def _run(
     settings: BtrSettings, arguments: Arguments, folder: Path, command: list[str], show: _Show
 ) -> tuple[BtrResult, BackToReality]:
-    from nutmeg.reality.back_to_reality import BackToReality, Listeners
+    from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 
     evaluator, _ = chosen_evaluator(
         threads=arguments.threads, cluster=arguments.cluster, warn=show.terminal.warn, locked=_locked(settings)
@@ -185,12 +185,12 @@ def _finish(
     seconds: float,
     terminal: Terminal,
 ) -> dict[str, Any]:
-    from nutmeg.body.identified import IdentifiedBody, IdentifiedParameter, write_body
-    from nutmeg.reality.controllers import gait_table
-    from nutmeg.recording.files import replace_file
-    from nutmeg.recording.toml_text import toml_text
-    from nutmeg.view.btr_plots import btr_report, figure3
-    from nutmeg.view.fit_report import write_report
+    from nutmeg.base.journal import replace_file
+    from nutmeg.base.settings import toml_text
+    from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.reality.btr.controllers import gait_table
+    from nutmeg.view.reports.btr import btr_report, figure3
+    from nutmeg.view.reports.fit import write_report
 
     truth = _truth(settings)
     for name, row in (("controller", result.controller), ("champion", result.champion)):

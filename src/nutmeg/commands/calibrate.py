@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.commands.outputs import check_output, writing
-from nutmeg.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.commands.options import check_output, writing
 
 if TYPE_CHECKING:
-    from nutmeg.match.behaviour.calibration import Calibrated
-    from nutmeg.terminal import Terminal
+    from nutmeg.match.calibration.calibrate import Calibrated
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +48,11 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Calibrates, writes file and report, and prints what was found."""
-    from nutmeg.body.field import load_field
-    from nutmeg.match.behaviour.calibration import calibrate
-    from nutmeg.match.behaviour.settings import load_behaviour, write_behaviour
-    from nutmeg.view.calibration_report import calibration_report
-    from nutmeg.view.fit_report import write_report
+    from nutmeg.match.calibration.calibrate import calibrate
+    from nutmeg.match.worlds.behavioural.settings import load_behaviour, write_behaviour
+    from nutmeg.model.field import load_field
+    from nutmeg.view.reports.calibration import calibration_report
+    from nutmeg.view.reports.fit import write_report
 
     if not arguments.out.name.endswith(".toml"):
         raise UsageError(f"--out is {arguments.out}; it must be a name that ends in .toml.")

@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tyro
 
-from nutmeg.commands.outputs import check_output, writing
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.body.cameras import CameraSettings
-    from nutmeg.body.lights import Lighting
-    from nutmeg.body.scene import Placement, Scene
-    from nutmeg.engine.cameras import RobotCamera, SceneRenderer
-    from nutmeg.terminal import Terminal
+    from nutmeg.model.lights import Lighting
+    from nutmeg.model.scene import Placement, Scene
+    from nutmeg.model.sensors import CameraSettings
+    from nutmeg.sim.cameras import RobotCamera, SceneRenderer
+    from nutmeg.view.terminal import Terminal
 
 ROBOT, TURNS = "seer", 3
 PLACE, OTHER, OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
@@ -107,9 +107,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return save_pictures(arguments, arguments.fit_data, terminal)
     from PIL import Image
 
-    from nutmeg.body.cameras import checked_effects
-    from nutmeg.engine.cameras import Quality, SceneRenderer, camera_size, scene_cameras
-    from nutmeg.view.camera_panels import Panel, panels
+    from nutmeg.model.sensors import checked_effects
+    from nutmeg.sim.cameras import Quality, SceneRenderer, camera_size, scene_cameras
+    from nutmeg.view.files.pictures import SheetPanel, contact_sheet
 
     effects = checked_effects(arguments.effects)
     scene, name = _scene(arguments)
@@ -133,8 +133,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.only:
         sheet = pictures[0]
     else:
-        shown = [Panel(picture=p, label=s["label"], note=s["note"]) for p, s in zip(pictures, shots, strict=True)]
-        sheet = panels(shown, around=ball)
+        shown = [SheetPanel(picture=p, label=s["label"], note=s["note"]) for p, s in zip(pictures, shots, strict=True)]
+        sheet = contact_sheet(shown, around=ball)
     with writing(arguments.out) as path:
         Image.fromarray(sheet).save(path)
     terminal.say(
@@ -205,7 +205,7 @@ class _Sight:
     def _camera(self, effects: tuple[str, ...]) -> RobotCamera:
         import numpy as np
 
-        from nutmeg.engine.cameras import RobotCamera
+        from nutmeg.sim.cameras import RobotCamera
 
         return RobotCamera(
             self.scene.model,
@@ -245,7 +245,7 @@ def _state(scene: Scene, renderer: SceneRenderer, name: str, turn: float) -> tup
 
 def _scene(arguments: Arguments) -> tuple[Scene, str]:
     """The pitch with the robot, an opponent and a ball, and the name of the camera in it."""
-    from nutmeg.body import Placement, SceneSettings, assemble
+    from nutmeg.model import Placement, SceneSettings, assemble
 
     camera = chosen_camera(arguments)
     robots = (
@@ -257,8 +257,8 @@ def _scene(arguments: Arguments) -> tuple[Scene, str]:
 
 def chosen_camera(arguments: Arguments) -> str:
     """The camera that is meant, by its sensor's name."""
-    from nutmeg.body import load_robot
-    from nutmeg.errors import UnknownNameError
+    from nutmeg.base.errors import UnknownNameError
+    from nutmeg.model import load_robot
 
     robot = load_robot(arguments.robot)
     known = [sensor.name for sensor in robot.sensor if sensor.type == "camera"]
@@ -272,12 +272,12 @@ def chosen_camera(arguments: Arguments) -> str:
 
 def placed_robot(arguments: Arguments, camera: str) -> Placement:
     """The robot at its place, with its identified body if there is one, and with automatic exposure if asked for."""
-    from nutmeg.body import Placement
-    from nutmeg.body.adjustment import Adjustment
-    from nutmeg.body.identified import placed
+    from nutmeg.model import Placement
+    from nutmeg.model.identified import placed_with_body
+    from nutmeg.model.parameters import Adjustment
 
     wanted = Adjustment(target=f"camera.{camera}.auto_target", value=arguments.brightness)
-    robot = placed(Placement(robot=arguments.robot, name=ROBOT, pos=PLACE), arguments.body)
+    robot = placed_with_body(Placement(robot=arguments.robot, name=ROBOT, pos=PLACE), arguments.body)
     return replace(robot, adjustments=(*robot.adjustments, wanted)) if arguments.brightness else robot
 
 
@@ -301,8 +301,8 @@ def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: Floats) ->
 
 
 def _lighting(arguments: Arguments) -> Lighting | None:
-    from nutmeg.body.lights import lighting_names, load_lights
-    from nutmeg.errors import UnknownNameError
+    from nutmeg.base.errors import UnknownNameError
+    from nutmeg.model.lights import lighting_names, load_lights
 
     if arguments.lights == "field":
         return None

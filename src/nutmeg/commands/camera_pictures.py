@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.errors import UsageError
 from nutmeg.commands.camera import OTHER, OTHER_HEADING, PLACE, SETTLING, chosen_camera, placed_robot
-from nutmeg.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nutmeg.body.cameras import CameraSettings
-    from nutmeg.body.scene import Placement
-    from nutmeg.body.tables import RobotTable
     from nutmeg.commands.camera import Arguments
-    from nutmeg.reality.photographed import Place
-    from nutmeg.reality.pictures import View
-    from nutmeg.terminal import Terminal
+    from nutmeg.model.scene import Placement
+    from nutmeg.model.sensors import CameraSettings
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.reality.logs.pictures import PictureScene, View
+    from nutmeg.view.terminal import Terminal
 
 AROUND, FACING, NECK = 0.5, 0.35, 0.2
 """How far the robot's place [m] and heading [rad] differ between views, and its neck as a share of its range."""
@@ -34,47 +33,45 @@ BALL_NEAR, BALL_FAR, BALL_SIDE = 0.6, 1.6, 0.35
 
 def save_pictures(arguments: Arguments, folder: Path, terminal: Terminal) -> dict[str, Any]:
     """Takes pictures of several views and writes them, with what is to be known of them."""
-    from nutmeg.body import load_robot
-    from nutmeg.body.adjustment import parse
-    from nutmeg.body.cameras import adjusted_cameras
-    from nutmeg.reality.photographed import NOISY, taken
-    from nutmeg.reality.pictures import FILE, write_pictures
+    from nutmeg.model import load_robot
+    from nutmeg.model.parameters import parse_target
+    from nutmeg.model.sensors import adjusted_cameras
+    from nutmeg.reality.logs.pictures import NOISY_EFFECTS, PICTURES_FILE, take_pictures, write_pictures
 
     if arguments.views < 1 or arguments.repeats < 1:
         raise UsageError(f"--views is {arguments.views} and --repeats {arguments.repeats}; both are 1 or more.")
     if arguments.effects != "all" or arguments.moments != 1:
         raise UsageError("--fit-data takes pictures with all effects of the camera: leave out --effects and --moments.")
-    if (folder / FILE).exists():
+    if (folder / PICTURES_FILE).exists():
         raise UsageError(f"{folder} has pictures already; name another folder for --fit-data.")
     camera = chosen_camera(arguments)
     robot = placed_robot(arguments, camera)
-    body = tuple(a for a in robot.adjustments if parse(a.target).family == "robot")
+    body = tuple(a for a in robot.adjustments if parse_target(a.target).family == "robot")
     settings = adjusted_cameras(load_robot(arguments.robot), robot.adjustments)[camera]
     place = _place(arguments, robot, camera)
     if settings.auto_target:
         place = _exposed(place, settings, body)
     counts = [len(view.files) for view in place.told.view]
-    images = taken(place, settings, body, counts, effects=NOISY, seed=arguments.seed)
+    images = take_pictures(place, settings, body, counts, effects=NOISY_EFFECTS, seed=arguments.seed)
     write_pictures(folder, place.told, images)
     files = sum(counts)
-    terminal.say(f"wrote {files} pictures of {len(counts)} views and {FILE} to {folder}.")
+    terminal.say(f"wrote {files} pictures of {len(counts)} views and {PICTURES_FILE} to {folder}.")
     return {"folder": str(folder), "robot": place.told.robot, "camera": camera, "views": len(counts), "pictures": files}
 
 
-def _place(arguments: Arguments, robot: Placement, camera: str) -> Place:
+def _place(arguments: Arguments, robot: Placement, camera: str) -> PictureScene:
     """Where the pictures are taken."""
     from pathlib import Path
 
-    from nutmeg.body import SceneSettings, assemble
-    from nutmeg.engine.cameras import camera_size
-    from nutmeg.reality.photographed import Place, lights_of
-    from nutmeg.reality.pictures import Bystander, PicturesFile
-    from nutmeg.reality.twin import ROBOT
+    from nutmeg.model import SceneSettings, assemble
+    from nutmeg.reality.logs.pictures import Bystander, PictureScene, PicturesFile, lights_of
+    from nutmeg.reality.twin import TWIN_ROBOT
+    from nutmeg.sim.cameras import camera_size
 
-    named = dataclasses.replace(robot, name=ROBOT)
+    named = dataclasses.replace(robot, name=TWIN_ROBOT)
     scene = assemble(SceneSettings(field="none", ball="none", robots=(named,)))
-    table, rng = scene.robot(ROBOT), np.random.default_rng(arguments.seed)
-    neck = _neck(scene.model, f"{ROBOT}/{camera}", table)
+    table, rng = scene.robot(TWIN_ROBOT), np.random.default_rng(arguments.seed)
+    neck = _neck(scene.model, f"{TWIN_ROBOT}/{camera}", table)
     still = dict(zip(table.joints, scene.start[table.angles], strict=True))
     lights = str(Path(arguments.lights).resolve()) if arguments.lights.endswith(".toml") else arguments.lights
     told = PicturesFile(
@@ -86,8 +83,8 @@ def _place(arguments: Arguments, robot: Placement, camera: str) -> Place:
         bystander=(Bystander(robot="nao-v6", pos=OTHER, heading=OTHER_HEADING, team="red"),),
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
-    size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{ROBOT}/{camera}")
-    return Place(told, arguments.robot, robot.type, lights_of(lights, Path()), size)
+    size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
+    return PictureScene(told, arguments.robot, robot.type, lights_of(lights, Path()), size)
 
 
 def _neck(model: Any, camera: str, table: RobotTable) -> list[str]:  # noqa: ANN401 (the compiled scene)
@@ -110,7 +107,7 @@ def _view(
     rng: np.random.Generator,
 ) -> View:
     """One of the places, with the ball ahead."""
-    from nutmeg.reality.pictures import View
+    from nutmeg.reality.logs.pictures import View
 
     x, y = (float(p + AROUND * rng.uniform(-1, 1)) for p in PLACE)
     heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + FACING * rng.uniform(-1, 1))
@@ -132,19 +129,19 @@ def _view(
     )
 
 
-def _exposed(place: Place, settings: CameraSettings, body: tuple[Any, ...]) -> Place:
+def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...]) -> PictureScene:
     """The place with the exposures and gains that the camera settles at in each view, as a camera tells them."""
-    from nutmeg.engine.cameras.auto_exposure import Exposure, adapted, at_start, metered
-    from nutmeg.reality.photographed import CLEAN, taken
+    from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
+    from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
 
     count = len(place.told.view)
-    exposure: Exposure = at_start(settings, count)
+    exposure: Exposure = initial_exposure(settings, count)
     for _ in range(SETTLING):
         views = tuple(
             dataclasses.replace(view, exposure=float(time), gain=float(gain))
             for view, time, gain in zip(place.told.view, *exposure, strict=True)
         )
         place = dataclasses.replace(place, told=dataclasses.replace(place.told, view=views))
-        pictures = np.concatenate(taken(place, settings, body, [1] * count, effects=CLEAN))
-        exposure = adapted(exposure, metered(pictures, settings.gamma), settings)
+        pictures = np.concatenate(take_pictures(place, settings, body, [1] * count, effects=NOISELESS_EFFECTS))
+        exposure = next_exposure(exposure, mean_signal(pictures, settings.gamma), settings)
     return place

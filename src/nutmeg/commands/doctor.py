@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 PACKAGES = ("mujoco-core", "numpy", "pyarrow", "viser", "tyro", "rich", "matplotlib", "imageio-ffmpeg")
 INSTALL_RENDERER = {
@@ -90,8 +90,8 @@ def _package(name: str) -> Check:
 
 def _physics() -> Check:
     """Steps a real robot: finds a broken engine before a user does."""
-    from nutmeg.body import Placement, SceneSettings, assemble
-    from nutmeg.engine import Worlds
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.sim import Worlds
 
     worlds = Worlds(assemble(SceneSettings(robots=(Placement(robot="nao-v6"),))), 2)
     worlds.advance(0.2)
@@ -101,7 +101,7 @@ def _physics() -> Check:
 
 def _renderers() -> list[Check]:
     """One working renderer is enough; the others are only reported."""
-    from nutmeg.engine.renderers import probe_renderers
+    from nutmeg.sim.cameras.renderer import probe_renderers
 
     probes = probe_renderers()
     any_works = any(p.ok for p in probes)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, UsageError
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +49,11 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
-    from nutmeg.body import Placement, SceneSettings, assemble
-    from nutmeg.body.identified import placed
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.model.identified import placed_with_body
 
     plain = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
-    placement = placed(plain, arguments.body, actuation=arguments.actuation)
+    placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     if placement.actuation == "motoflex-paper":
         raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
     scene = assemble(

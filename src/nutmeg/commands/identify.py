@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.commands.evaluators import checked_threads, chosen_evaluator
+from nutmeg.base.errors import UsageError
+from nutmeg.base.journal import finite
+from nutmeg.commands.options import checked_threads, chosen_evaluator
 from nutmeg.commands.resumable import command_line, resumable_run
-from nutmeg.errors import UsageError
-from nutmeg.json_values import finite
 
 if TYPE_CHECKING:
-    from nutmeg.reality.chosen_files import Files
-    from nutmeg.reality.identification import Identification, Identified
-    from nutmeg.reality.identify_settings import IdentifySettings
-    from nutmeg.runs import Run
+    from nutmeg.base.journal import Run
+    from nutmeg.reality.identify.identification import Identification, Identified
+    from nutmeg.reality.identify.settings import IdentifySettings
+    from nutmeg.reality.logs.replay import Files
     from nutmeg.search.evaluation import Evaluator
     from nutmeg.search.run import Generation
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +62,9 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Identifies, or goes on with it."""
-    from nutmeg.reality.chosen_files import check_apart
-    from nutmeg.reality.identification import Identification
-    from nutmeg.runs import new_folder
+    from nutmeg.base.journal import new_folder
+    from nutmeg.reality.identify.identification import Identification
+    from nutmeg.reality.logs.replay import check_apart
 
     checked_threads(arguments.threads)
     settings = _settings(arguments)
@@ -86,7 +86,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _settings(arguments: Arguments) -> IdentifySettings:
-    from nutmeg.reality.identify_settings import read_identify
+    from nutmeg.reality.identify.settings import read_identify
 
     settings = read_identify(arguments.config)
     search = settings.search
@@ -103,7 +103,7 @@ def _settings(arguments: Arguments) -> IdentifySettings:
 
 def _files(arguments: Arguments, settings: IdentifySettings) -> tuple[Files, Files]:
     """The recordings to fit and to hold out; those of the command line are relative to the present folder."""
-    from nutmeg.reality.chosen_files import found_files
+    from nutmeg.reality.logs.replay import found_files
 
     beside, here = arguments.config.parent, Path()
     sides = []
@@ -186,9 +186,9 @@ def _searched(
 
 
 def _write(found: Identified, settings: IdentifySettings, opened: Run, result: dict[str, Any], workers: str) -> None:
-    from nutmeg.body.identified import IdentifiedBody, IdentifiedParameter, write_body
-    from nutmeg.view.fit_report import write_report
-    from nutmeg.view.identify_report import identify_report
+    from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.view.reports.fit import write_report
+    from nutmeg.view.reports.identify import identify_report
 
     robot, known = settings.robot, found.identifiability
     parameters = {
@@ -228,7 +228,7 @@ def _absolute(name: str) -> str:
 
 
 def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> None:
-    from nutmeg.reality.identification import Errors
+    from nutmeg.reality.identify.identification import FitErrors
 
     known = found.identifiability
     rows = []
@@ -245,7 +245,9 @@ def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> 
     )
     errors = [(f"{name} ({side})", before[name], after[name]) for side, before, after in sides for name in after]
     means = [
-        (f"mean, {side}", Errors.mean(before), Errors.mean(after)) for side, before, after in sides if len(after) > 1
+        (f"mean, {side}", FitErrors.mean(before), FitErrors.mean(after))
+        for side, before, after in sides
+        if len(after) > 1
     ]
     shown = [(name, f"{before:.3g}", f"{after:.3g}") for name, before, after in [*errors, *means]]
     kind = settings.report_error.kind.replace("_", " ")

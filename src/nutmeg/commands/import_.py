@@ -1,6 +1,6 @@
 """Turn a CSV log of a real robot (or of another simulator) into a recording.
 
-The column map is a TOML file that says which columns become which channels; `nutmeg.recording.csv_map`
+The column map is a TOML file that says which columns become which channels; `nutmeg.recording.csv_import`
 documents it, and examples/ has one for a real servo bench.
 
 example: nutmeg import servo.csv --columns servo.toml -o servo.nutmeg
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,8 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Reads the log and writes the recording."""
+    from nutmeg.base.settings import read
     from nutmeg.recording import CsvMap, import_csv
-    from nutmeg.settings import read
 
     mapping = read(arguments.columns, CsvMap)
     recording = import_csv(arguments.file, arguments.output, mapping, overwrite=arguments.overwrite)

@@ -22,18 +22,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from nutmeg.commands.evaluators import checked_threads
+from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.commands.options import checked_threads
 from nutmeg.commands.resumable import command_line, resumable_run
-from nutmeg.errors import EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
-    from nutmeg.learning.learn import LearnedWalk, LearnGeneration, WalkLearning
-    from nutmeg.learning.learn_settings import LearnSettings
+    from nutmeg.base.journal import Run
+    from nutmeg.learning.learn import LearnedWalk, LearnGeneration, LearnSettings, WalkLearning
     from nutmeg.learning.measure import WalkMeasurement
-    from nutmeg.runs import Run
     from nutmeg.search.evaluation import Evaluator
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 CHANGED = (
     "task",
@@ -129,7 +128,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _settings(arguments: Arguments) -> LearnSettings:
-    from nutmeg.learning.learn_settings import LearnSettings, read_learn
+    from nutmeg.learning.learn import LearnSettings, read_learn
 
     settings = LearnSettings() if arguments.config is None else read_learn(arguments.config)
     given = {name: value for name in CHANGED if (value := getattr(arguments, name)) is not None}
@@ -141,7 +140,7 @@ def _settings(arguments: Arguments) -> LearnSettings:
 
 def _described(settings: LearnSettings, learning: WalkLearning) -> dict[str, object]:
     """What decides the result: the settings but for the budget, the start's numbers and the course's."""
-    from nutmeg.learning.course import read_course
+    from nutmeg.learning.courses import read_course
 
     table = dataclasses.asdict(settings)
     for key in ("generations", "seed", "judged_starts", "name"):
@@ -181,7 +180,7 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
 
 def _evaluator(learning: WalkLearning, arguments: Arguments, terminal: Terminal) -> tuple[Evaluator, str]:
     """Where candidates are simulated, and that in words."""
-    from nutmeg.commands.evaluators import chosen_evaluator
+    from nutmeg.commands.options import chosen_evaluator
     from nutmeg.search.evaluation import Share
 
     parts, gpu = len(learning.task.parts), learning.settings.device == "gpu"
@@ -234,7 +233,7 @@ def _result(learned: LearnedWalk, measured: dict[str, WalkMeasurement], seconds:
 
 def _write(learned: LearnedWalk, measured: dict[str, WalkMeasurement], opened: Run, result: dict[str, Any]) -> None:
     """The walk and all numbers."""
-    from nutmeg.learning.walks import walk_text
+    from nutmeg.motion.walk.files import walk_text
 
     opened.write("params.toml", walk_text(learned.walk))
     details = {
@@ -254,8 +253,8 @@ def _report(
     result: dict[str, Any],
     workers: str,
 ) -> None:
-    from nutmeg.view.fit_report import write_report
-    from nutmeg.view.learn_report import learn_report
+    from nutmeg.view.reports.fit import write_report
+    from nutmeg.view.reports.learn import learn_report
 
     report = learn_report(
         learned,
@@ -272,7 +271,7 @@ def _report(
 
 def _film(learned: LearnedWalk, learning: WalkLearning, path: Path, terminal: Terminal) -> str | None:
     """Films the learned walk; a computer without a renderer learns all the same, and is told what it lacks."""
-    from nutmeg.view.walk_video import film_walk
+    from nutmeg.commands.walk_film import film_walk
 
     with terminal.counting("filming") as on_progress:
         try:
@@ -292,8 +291,7 @@ def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
     """The way of the learned walk on each trajectory of its course, from one start."""
     import numpy
 
-    from nutmeg.learning.course import read_course
-    from nutmeg.learning.course_run import run_bouts
+    from nutmeg.learning.courses import read_course, run_bouts
     from nutmeg.learning.tasks import course_bouts
 
     if not learning.task.course:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.body.modelfile import COLLISION_VERTICES
-from nutmeg.errors import FileError, ModelError, UsageError
+from nutmeg.base.errors import FileError, ModelError, UsageError
+from nutmeg.model.model_file import COLLISION_VERTICES
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     import numpy as np
     import trimesh
 
-    from nutmeg.body.mesh_reduction import reduce_mesh
+    from nutmeg.model.model_file import reduce_mesh
 
     if not arguments.file.is_file():
         raise FileError(arguments.file, "there is no such file. Check the path.")
@@ -77,9 +77,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             trimesh.Trimesh(reduced.vertices, reduced.faces, process=False).export(arguments.out)
             written["file"] = str(arguments.out)
         if arguments.picture is not None:
-            from nutmeg.view.mesh_picture import picture
+            from nutmeg.view.reports.figures import plot_mesh_reduction
 
-            picture(points, faces, reduced, arguments.picture)
+            plot_mesh_reduction(points, faces, reduced, arguments.picture)
             written["picture"] = str(arguments.picture)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot be written: {error}. Name a file in a folder that exists.") from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +100,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         load_physics()
         from nutmeg.commands.play_match import check, command_of, new_match
         from nutmeg.commands.play_run import Aftermath, Files, MatchRun
-        from nutmeg.live import AS_FAST_AS_IT_GOES, Watching, watch_run
-        from nutmeg.match.driver import PlayerError
-        from nutmeg.view.server import check_port
+        from nutmeg.match.loop import PlayerError
+        from nutmeg.view.live import UNPACED_SPEED, Watching, watch_run
+        from nutmeg.view.pages.server import check_port
 
         check(arguments)
     if arguments.page:
@@ -120,7 +120,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         page=arguments.page,
         title="match",
         seed=arguments.seed,
-        pace=AS_FAST_AS_IT_GOES if arguments.fast else 1.0,
+        pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
         on_end=aftermath.write,

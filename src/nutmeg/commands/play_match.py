@@ -12,21 +12,20 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.match.deciders import is_decider, read_decide, title_of
-from nutmeg.match.driver import Driver
-from nutmeg.match.pitches import rules_on
-from nutmeg.match.rules import MOST_PLAYERS
+from nutmeg.base.errors import UsageError
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.registry import is_decider, read_decide, title_of
+from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
+from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nutmeg.commands.play import Arguments
-    from nutmeg.match.driver import AnyPlayer
-    from nutmeg.match.percept import Player
-    from nutmeg.match.refereed import RefereedMatch
-    from nutmeg.match.rules import Rules
+    from nutmeg.match.base_game import BaseGame
+    from nutmeg.match.loop import AnyPlayer
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.physical.percept import Player
 
 BEHAVIOURAL = "behavioural"
 LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
@@ -56,8 +55,8 @@ def field_of(arguments: Arguments) -> str:
 
 def check(arguments: Arguments) -> None:
     """Refuses a match that cannot be played, before any folder is made for it."""
-    if not 1 <= arguments.players <= MOST_PLAYERS:
-        raise UsageError(f"--players is {arguments.players}; a team has 1 to {MOST_PLAYERS}.")
+    if not 1 <= arguments.players <= MAX_PLAYERS:
+        raise UsageError(f"--players is {arguments.players}; a team has 1 to {MAX_PLAYERS}.")
     if not 0 < arguments.half < LONGEST_HALF:
         raise UsageError(f"--half is {arguments.half:g} s; a half takes more than 0 and less than {LONGEST_HALF:g} s.")
     if not 0 <= arguments.seconds < math.inf:
@@ -70,7 +69,7 @@ def check(arguments: Arguments) -> None:
 
 
 def _check_physical(arguments: Arguments) -> None:
-    from nutmeg.learning.walks import read_walk
+    from nutmeg.motion.walk.files import read_walk
 
     for option in ("record_cameras", "images"):
         if getattr(arguments, option):
@@ -83,8 +82,8 @@ def _check_physical(arguments: Arguments) -> None:
 
 
 def _check_behavioural(arguments: Arguments) -> None:
-    from nutmeg.match.behaviour.eyes import load_eyes
-    from nutmeg.match.behaviour.settings import load_behaviour
+    from nutmeg.match.worlds.behavioural.eyes import load_eyes
+    from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
     for team in teams_of(arguments):
         _check_complete(team)
@@ -123,18 +122,18 @@ def rules_of(arguments: Arguments) -> Rules:
     )
 
 
-def new_match(arguments: Arguments, path: Path) -> Driver:
+def new_match(arguments: Arguments, path: Path) -> GameLoop:
     """The teams on the pitch, before the first cycle."""
     build = _behavioural if arguments.world == BEHAVIOURAL else _physical
     game, players = build(arguments, path)
-    driver = Driver(game, players)
+    driver = GameLoop(game, players)
     eyes = {"eyes": str(Path(arguments.eyes).resolve())} if arguments.eyes.endswith(".toml") else {}
     game.record_with(minds=lambda: driver.players, config={"command": command_of(arguments), **eyes})
     return driver
 
 
-def _behavioural(arguments: Arguments, path: Path) -> tuple[RefereedMatch, dict[tuple[str, int], AnyPlayer]]:
-    from nutmeg.match.behaviour.game import BehaviourGame
+def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
+    from nutmeg.match.behavioural_game import BehaviourGame
 
     names, chosen = team_names(*teams_of(arguments)), teams_of(arguments)
     game = BehaviourGame(
@@ -154,7 +153,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[RefereedMatch, dict[
     return game, players
 
 
-def _physical(arguments: Arguments, path: Path) -> tuple[RefereedMatch, dict[tuple[str, int], AnyPlayer]]:
+def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
     from nutmeg.match.game import Game
 
     rules, (left, right) = rules_of(arguments), team_names(*teams_of(arguments))
@@ -176,16 +175,16 @@ def _physical(arguments: Arguments, path: Path) -> tuple[RefereedMatch, dict[tup
 
 def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterable[Player]:
     """The players of a team in the physical world: the built-in team with a walk, or a `decide`."""
-    from nutmeg.learning.walks import read_walk
-    from nutmeg.match.brain_player import BrainPlayer
-    from nutmeg.match.team.teams import make_team
+    from nutmeg.match.players.builtin.player import make_team
+    from nutmeg.match.players.deciding_player import DecidingPlayer
+    from nutmeg.motion.walk.files import read_walk
 
     field = field_of(arguments)
     if not is_decider(team):
         return make_team(team, arguments.players, team=name, field=field)
     decide, walk = read_decide(team), read_walk(arguments.walk)
     return [
-        BrainPlayer(
+        DecidingPlayer(
             decide, name, n, walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed
         )
         for n in range(1, arguments.players + 1)

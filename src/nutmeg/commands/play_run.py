@@ -1,6 +1,6 @@
 """A match that is watched while it is played, and what is written when it is over.
 
-match = MatchRun(new_match, terminal)                   # a `Run` for nutmeg.live
+match = MatchRun(new_match, terminal)                   # a `Run` for nutmeg.view.live
 watch_run(match, Watching(on_end=aftermath.write), terminal)
 aftermath.write()                                       # report, replay, video, camera pictures; once
 """
@@ -11,21 +11,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.commands.outputs import check_output, writing
-from nutmeg.errors import EnvironmentProblem, NutmegError, UsageError
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
+from nutmeg.base.journal import new_folder
+from nutmeg.commands.options import check_output, writing
 from nutmeg.recording import Recording
 from nutmeg.recording.manifest import MANIFEST
-from nutmeg.runs import new_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from nutmeg.commands.play import Arguments
-    from nutmeg.engine.clock import Clock
-    from nutmeg.match.decisions import Event
-    from nutmeg.match.driver import Driver
-    from nutmeg.terminal import Terminal
+    from nutmeg.match.loop import GameLoop
+    from nutmeg.match.rules.decisions import Event
+    from nutmeg.sim.pace import Clock
+    from nutmeg.view.terminal import Terminal
 
 SAID = ("goal", "half")
 """Kinds of events that are told in the terminal."""
@@ -88,9 +88,9 @@ class MatchRun:
         terminal: where goals are told.
     """
 
-    def __init__(self, build: Callable[[Path], Driver], terminal: Terminal) -> None:
+    def __init__(self, build: Callable[[Path], GameLoop], terminal: Terminal) -> None:
         self._build, self._terminal = build, terminal
-        self._driver: Driver | None = None
+        self._driver: GameLoop | None = None
         self._counts: Counter[str] = Counter()
 
     @property
@@ -135,14 +135,14 @@ class MatchRun:
             "events": {kind: self._counts[kind] for kind in sorted(self._counts)},
         }
 
-    def _cycle(self, driver: Driver) -> None:
+    def _cycle(self, driver: GameLoop) -> None:
         driver.cycle()
         for event in driver.game.events:
             self._counts[event.kind] += 1
             if event.kind in SAID:
                 self._say(driver, event)
 
-    def _say(self, driver: Driver, event: Event) -> None:
+    def _say(self, driver: GameLoop, event: Event) -> None:
         from nutmeg.view.match_story import clock_text
 
         text = event.text
@@ -200,7 +200,7 @@ class Aftermath:
             self._write_cameras(*self._cameras, written)
 
     def _write_report(self, written: dict[str, object]) -> None:
-        from nutmeg.view.match_report import write_match_report
+        from nutmeg.view.reports.match import write_match_report
 
         with self._terminal.busy("writing the report"):
             write_match_report(self._files.record, self._files.report, command=self._command, seed=self._seed)
@@ -208,7 +208,7 @@ class Aftermath:
         self._terminal.say(f"report: {self._files.report}")
 
     def _write_replay(self, out: Path, written: dict[str, object]) -> None:
-        from nutmeg.view.replay import replay_html
+        from nutmeg.view.files.replay import replay_html
 
         fewest, most = REPLAY_FPS
         fps = min(max(REPLAY_MOMENTS / max(Recording.open(self._files.record).duration, 1.0), fewest), most)
@@ -223,8 +223,8 @@ class Aftermath:
         self._terminal.say(f"replay: {out} ({size / 1e6:.1f} MB; open it in any browser)")
 
     def _write_video(self, out: Path, written: dict[str, object]) -> None:
-        from nutmeg.view.pictures import QUICK
-        from nutmeg.view.video import video
+        from nutmeg.view.files.pictures import QUICK
+        from nutmeg.view.files.video import video
 
         try:
             with self._terminal.counting("video") as on_progress:
@@ -242,7 +242,7 @@ class Aftermath:
         self._terminal.say(f"video: {out}")
 
     def _write_cameras(self, rate: float, form: str, written: dict[str, object]) -> None:
-        from nutmeg.view.camera_frames import write_cameras
+        from nutmeg.view.files.camera_frames import write_cameras
 
         folder = self._files.cameras
         try:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import tyro
 from rich.text import Text
 
-from nutmeg.commands.outputs import check_output
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import check_output
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal.warn(problem)
     if arguments.html is not None:
         return _write_page(arguments, arguments.html, terminal)
-    from nutmeg.view.process import start_viewer_process
+    from nutmeg.view.pages.process import start_viewer_process
 
     with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port) as viewer:
         terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
@@ -74,7 +74,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _write_page(arguments: Arguments, out: Path, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.view.replay import replay_html
+    from nutmeg.view.files.replay import replay_html
 
     with terminal.counting("page") as on_progress:
         size = replay_html(

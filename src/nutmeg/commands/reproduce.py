@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from rich.text import Text
 
-from nutmeg.commands.evaluators import checked_threads
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import checked_threads
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 Experiment = Literal[
     "motoflex-walk",
@@ -91,14 +91,14 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table."""
-    from nutmeg.reproduce.tables import TABLES
+    from nutmeg.experiments.experiment import TABLES
 
     checked_threads(arguments.threads)
     if arguments.seeds is not None and arguments.seeds < 1:
         raise UsageError(f"--seeds is {arguments.seeds}; allowed is 1 or more.")
     out = arguments.output or Path("runs") / arguments.experiment
     module, name = FUNCTIONS[arguments.experiment].split(".")
-    function = getattr(importlib.import_module(f"nutmeg.reproduce.{module}"), name)
+    function = getattr(importlib.import_module(f"nutmeg.experiments.{module}"), name)
     options = _options(arguments, function)
     try:
         with terminal.busy(arguments.experiment) as status:

@@ -13,7 +13,7 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
-from nutmeg.runs import open_run
+from nutmeg.base.journal import open_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from nutmeg.runs import Run
-    from nutmeg.terminal import Terminal
+    from nutmeg.base.journal import Run
+    from nutmeg.view.terminal import Terminal
 
 POSITIONAL = "config"
 """The argument that is written without its name."""

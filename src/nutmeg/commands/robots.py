@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import tyro
 from rich.text import Text
 
-from nutmeg.commands.outputs import check_output, writing
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.commands.options import check_output, writing
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes
-    from nutmeg.body.robot import RobotSettings
-    from nutmeg.terminal import Terminal
+    from nutmeg.model.robot import RobotSettings
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,8 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Lists, or shows one."""
-    from nutmeg.body import load_robot, robot_names
-    from nutmeg.body.facts import facts
+    from nutmeg.model import load_robot, robot_names
+    from nutmeg.model.posing import robot_facts
 
     if arguments.picture is not None:
         check_output(arguments.picture, ".png")
@@ -49,7 +49,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return _show(load_robot(arguments.robot), arguments, terminal)
     if arguments.type or arguments.picture is not None:
         raise UsageError("--type and --picture need a robot: nutmeg robots nao-spark --type type1.")
-    rows = [facts(load_robot(name)) for name in robot_names()]
+    rows = [robot_facts(load_robot(name)) for name in robot_names()]
     columns = ("robot", "mass [kg]", "height [m]", "joints", "motors", "sensors", "licence of the numbers")
     shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
     terminal.table("", columns, shown)
@@ -59,15 +59,15 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.body.facts import body_rows, facts
+    from nutmeg.model.posing import body_rows, robot_facts
 
-    known = facts(robot, arguments.type)
+    known = robot_facts(robot, arguments.type)
     terminal.say(Text.assemble((robot.name, "bold"), f"  {robot.title}\n{robot.about}".rstrip()))
     terminal.say(f"{known.mass_kg} kg, {known.height_m} m high, {known.joints} joints, {known.motors} motors")
     terminal.say(f"source: {robot.source}\nlicence of the numbers: {robot.licence}\n")
     images = _pictures(arguments, terminal)
     if images is not None:
-        from nutmeg.view.halfblocks import half_blocks
+        from nutmeg.view.files.pictures import half_blocks
 
         terminal.console.print(half_blocks(images, columns=72))
     bodies = body_rows(robot, arguments.type)
@@ -106,7 +106,7 @@ def _degrees(angle: float | None) -> str:
 
 def _pictures(arguments: Arguments, terminal: Terminal) -> Bytes | None:
     """A picture of the robot; written to a file if one was named."""
-    from nutmeg.view.portrait import portrait
+    from nutmeg.view.files.pictures import portrait
 
     try:
         if arguments.picture is not None:

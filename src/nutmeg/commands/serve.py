@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.errors import EnvironmentProblem, FileError, SimulationError, UsageError
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.errors import EnvironmentProblem, FileError, SimulationError, UsageError
+from nutmeg.base.interrupts import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from nutmeg.commands.serve_guests import Guests, Page
     from nutmeg.commands.served_game import ServedGame
-    from nutmeg.match.groundskeeper import Groundskeeper
-    from nutmeg.match.rules import Rules
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
     from nutmeg.net.simspark.server import Server, ServerSettings
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 OWN_PLAYERS = 4
 """How many of a team of ours play if nobody says so."""
@@ -113,9 +113,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         with Starting():
             load_physics()
-            from nutmeg.commands.journal import Journal
             from nutmeg.commands.serve_guests import Guests
-            from nutmeg.match.groundskeeper import Groundskeeper
+            from nutmeg.commands.server_log import Journal
+            from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
             from nutmeg.net.simspark.server import Server
 
             settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
@@ -211,7 +211,7 @@ def _check_ports(arguments: Arguments) -> None:
 
 def _rules(arguments: Arguments) -> Rules:
     """The rule book with what was asked for."""
-    from nutmeg.match.rules import load_rules
+    from nutmeg.match.rules.book import load_rules
 
     book = load_rules(arguments.rules)
     names = ("players", "half_length", "halves", "wait_before_kick_off")
@@ -235,8 +235,8 @@ def _own_players(arguments: Arguments) -> int:
 
 def _teams(arguments: Arguments) -> tuple[str, str]:
     """Names of the teams of ours; empty for whoever comes."""
-    from nutmeg.learning.walks import read_walk
-    from nutmeg.match.ground import ROBOT
+    from nutmeg.match.worlds.physical.ground import ROBOT
+    from nutmeg.motion.walk.files import read_walk
 
     for walk in (arguments.left, arguments.right):
         if walk:
@@ -258,7 +258,7 @@ def _page(arguments: Arguments, record: Path | None) -> Page | None:
 
 def _recording(arguments: Arguments) -> Path | None:
     """Where the recording goes."""
-    from nutmeg.runs import new_folder
+    from nutmeg.base.journal import new_folder
 
     if arguments.no_record:
         return None
@@ -272,7 +272,7 @@ def _game(
 ) -> ServedGame:
     """The match, with seats for teams of ours and their opponents; larger grounds are prepared beside it."""
     from nutmeg.commands.served_game import ServedGame
-    from nutmeg.match.admission import SEATS
+    from nutmeg.match.rules.slots import SEATS
 
     expected = 2 * _own_players(arguments) if any(teams) else 1
     for seats in SEATS:

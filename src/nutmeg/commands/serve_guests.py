@@ -16,16 +16,16 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nutmeg.closing import Closing
-from nutmeg.errors import NutmegError
+from nutmeg.base.errors import NutmegError
+from nutmeg.base.interrupts import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from nutmeg.commands.journal import Journal
+    from nutmeg.commands.server_log import Journal
     from nutmeg.net.simspark.server import Server
-    from nutmeg.view.process import ViewerProcess
+    from nutmeg.view.pages.process import ViewerProcess
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 (to be told from other addresses)
 PATIENCE = 3.0
@@ -59,7 +59,7 @@ class Guests(Closing):
         self._thread: threading.Thread | None = None
         self._teams: list[subprocess.Popen[bytes]] = []
         if page is not None:
-            import nutmeg.view.process  # noqa: F401 (now, as it takes long and the server would wait for it later)
+            import nutmeg.view.pages.process  # noqa: F401 (now, as it takes long and the server would wait for it later)
 
     def come(self, teams: Mapping[str, str], players: int) -> None:
         """Starts the page, and teams of ours by name and walk."""
@@ -70,7 +70,7 @@ class Guests(Closing):
             self._play(team, walk, players)
 
     def _show(self, page: Page) -> None:
-        from nutmeg.view.process import start_viewer_process
+        from nutmeg.view.pages.process import start_viewer_process
 
         try:
             self._viewer = start_viewer_process(page.record, host=page.host, port=page.port, live=True)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from nutmeg.closing import Closing
-from nutmeg.errors import NutmegError
+from nutmeg.base.errors import NutmegError
+from nutmeg.base.interrupts import Closing
 
 if TYPE_CHECKING:
-    from nutmeg.commands.journal import Journal
-    from nutmeg.net.robot_host import RobotHost
-    from nutmeg.view.orders import Order
-    from nutmeg.view.process import ViewerProcess
+    from nutmeg.commands.server_log import Journal
+    from nutmeg.net.host.robot_host import RobotHost
+    from nutmeg.view.pages.orders import Order
+    from nutmeg.view.pages.process import ViewerProcess
 
 PATIENCE = 3.0
 """How long the page may take to end [s]."""
@@ -41,16 +41,16 @@ class RobotPage(Closing):
 
     def show(self, address: str, port: int) -> None:
         """Starts the page, which takes seconds, and returns at once."""
-        import nutmeg.view.process  # noqa: F401 (now, as it takes long and the host would wait for it later)
-        from nutmeg.view.server import check_port
+        import nutmeg.view.pages.process  # noqa: F401 (now, as it takes long and the host would wait for it later)
+        from nutmeg.view.pages.server import check_port
 
         check_port(address, port)
         self._thread = threading.Thread(target=self._start, args=(address, port), name="page", daemon=True)
         self._thread.start()
 
     def _start(self, address: str, port: int) -> None:
-        from nutmeg.view.orders import Inbox
-        from nutmeg.view.process import start_viewer_process
+        from nutmeg.view.pages.orders import Inbox
+        from nutmeg.view.pages.process import start_viewer_process
 
         record = self._host.settings.record
         if record is None:

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from nutmeg.body.scene import Placement
-    from nutmeg.commands.journal import Journal
     from nutmeg.commands.serve_robots import Arguments
-    from nutmeg.engine.worlds import Worlds
-    from nutmeg.net.host_cameras import CameraFeed
-    from nutmeg.net.robot_host import HostSettings, Port
+    from nutmeg.commands.server_log import Journal
+    from nutmeg.model.scene import Placement
+    from nutmeg.net.host.cameras import CameraFeed
+    from nutmeg.net.host.robot_host import HostSettings, Port
+    from nutmeg.sim.worlds import Worlds
 
 Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
 
@@ -55,9 +55,9 @@ def where(port: Port) -> str:
 
 
 def _lola(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, Cameras]:
+    from nutmeg.net.host.robot_host import HostSettings
     from nutmeg.net.lola.pictures import PicturePort
     from nutmeg.net.lola.port import LolaPort
-    from nutmeg.net.robot_host import HostSettings
 
     if arguments.config is not None or arguments.first_port is not None:
         raise UsageError("--config and --first-port are for OPEN-R; LoLA has sockets: --socket PATH.")
@@ -86,7 +86,7 @@ def _lola(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, C
 
 def _naos(arguments: Arguments) -> tuple[Placement, ...]:
     """Robots in rows of four on the left half, looking to the right."""
-    from nutmeg.body.scene import Placement
+    from nutmeg.model.scene import Placement
 
     count = arguments.robots or max(1, len(arguments.socket))
     middle = (min(count, ROW) - 1) / 2
@@ -116,9 +116,8 @@ def _sockets(arguments: Arguments, count: int) -> list[Path]:
 
 
 def _openr(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, Cameras]:
-    from nutmeg.net.openr.configuration import FIRST_PORT
+    from nutmeg.net.openr.configuration import FIRST_PORT, host_settings, settings_for
     from nutmeg.net.openr.port import OpenrPort
-    from nutmeg.net.openr.service import host_settings, settings_for
 
     if arguments.socket or arguments.camera_port is not None:
         raise UsageError(
@@ -163,7 +162,7 @@ def _needed(arguments: Arguments, robots: int) -> int:
 
 
 def _recording(arguments: Arguments) -> Path | None:
-    from nutmeg.runs import new_folder
+    from nutmeg.base.journal import new_folder
 
     if arguments.no_record:
         return None
@@ -175,9 +174,9 @@ def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
     if not drawn:
         return None
     if in_step:
-        from nutmeg.net.host_cameras_in_step import cameras_in_step
+        from nutmeg.net.host.cameras import cameras_in_step
 
         return cameras_in_step
-    from nutmeg.net.host_camera_process import camera_feed
+    from nutmeg.net.host.cameras import camera_feed
 
     return camera_feed

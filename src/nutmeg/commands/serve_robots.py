@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.errors import FileError, SimulationError, UsageError
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.errors import FileError, SimulationError, UsageError
+from nutmeg.base.interrupts import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from nutmeg.commands.journal import Journal
-    from nutmeg.net.robot_host import Port, RobotHost
-    from nutmeg.terminal import Terminal
+    from nutmeg.commands.server_log import Journal
+    from nutmeg.net.host.robot_host import Port, RobotHost
+    from nutmeg.view.terminal import Terminal
 
 MOST_ROBOTS = 20
 SHOWN_EVERY = 10.0
@@ -117,10 +117,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         with Starting():
             load_physics()
-            from nutmeg.commands.journal import Journal
             from nutmeg.commands.serve_page import RobotPage
             from nutmeg.commands.serve_ports import planned, where
-            from nutmeg.net.robot_host import RobotHost
+            from nutmeg.commands.server_log import Journal
+            from nutmeg.net.host.robot_host import RobotHost
 
             journal = stack.enter_context(Journal(terminal.say))
             settings, port, cameras = planned(arguments, journal)

@@ -13,7 +13,7 @@ from nutmeg.match.game import Game
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nutmeg.match.percept import Action, Percept
+    from nutmeg.match.worlds.physical.percept import Action, Percept
 
 
 class ServedGame(Game):

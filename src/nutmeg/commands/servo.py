@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.commands.outputs import check_output, writing
-from nutmeg.errors import ModelError, UsageError
+from nutmeg.base.errors import ModelError, UsageError
+from nutmeg.commands.options import check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nutmeg.body.identified import IdentifiedBody
-    from nutmeg.engine.servo_bench import Measured
-    from nutmeg.engine.servo_replay import Comparison
-    from nutmeg.engine.servo_rig import Rig
-    from nutmeg.terminal import Terminal
+    from nutmeg.model.identified import IdentifiedBody
+    from nutmeg.sim.servo_bench import Rig, ServoMeasurement
+    from nutmeg.sim.servo_replay import Comparison
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +77,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, Any]:
-    from nutmeg.view.servo_plots import NAMES, readable, servo_figure, servo_page
+    from nutmeg.view.reports.servo import NAMES, readable, servo_figure, servo_page
 
     body = _body(arguments)
     name = arguments.actuation or ("motoflex" if body is None else body.actuation or "ideal")
@@ -119,26 +118,26 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
 
 
 def _body(arguments: Arguments) -> IdentifiedBody | None:
-    from nutmeg.body.identified import read_body
+    from nutmeg.model.identified import read_body
 
     return None if arguments.body is None else read_body(arguments.body)
 
 
 def _rig(arguments: Arguments, actuation: str, body: IdentifiedBody | None) -> Rig:
-    from nutmeg.engine.servo_rig import Rig
+    from nutmeg.sim.servo_bench import Rig
 
     return Rig(arguments.robot, arguments.joint, actuation, kind=arguments.type, timestep=arguments.timestep, body=body)
 
 
-def _all(rigs: dict[str, Rig], arguments: Arguments, terminal: Terminal) -> list[Measured]:
-    from nutmeg.engine.servo_bench import measure
+def _all(rigs: dict[str, Rig], arguments: Arguments, terminal: Terminal) -> list[ServoMeasurement]:
+    from nutmeg.sim.servo_bench import measure_servo
 
     out = []
     with terminal.progress() as bar:
         for name, rig in rigs.items():
             task = bar.add_task(name, total=None)
             out.append(
-                measure(
+                measure_servo(
                     rig,
                     name=name,
                     amplitude=arguments.amplitude,
@@ -173,7 +172,7 @@ def facts(rig: Rig) -> dict[str, str]:
     }
 
 
-def _per_step(measured: Measured) -> list[dict[str, float | None]]:
+def _per_step(measured: ServoMeasurement) -> list[dict[str, float | None]]:
     steps = measured.steps
     found = zip(steps.sizes, steps.dead_time(), steps.rise_time(), steps.overshoot(), strict=True)
     return [
@@ -188,9 +187,9 @@ def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
 
 
 def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.engine.servo_replay import actuation_of, compare, read_bench, read_log
-    from nutmeg.reality.chosen_files import looked_for
-    from nutmeg.view.servo_plots import replay_figure
+    from nutmeg.reality.logs.replay import looked_for
+    from nutmeg.sim.servo_replay import actuation_of, compare_servo, read_bench, read_log
+    from nutmeg.view.reports.servo import replay_figure
 
     paths = [Path(found) for found in sorted(glob.glob(arguments.against))]  # noqa: PTH207 (the pattern may be absolute)
     if not paths:
@@ -199,7 +198,7 @@ def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     logs = [read_log(path, bench) for path in paths]
     actuations = [arguments.actuation or actuation_of(log.name, bench) for log in logs]
     with terminal.counting("replaying") as on_progress:
-        found = compare(
+        found = compare_servo(
             arguments.robot,
             logs,
             actuations,

@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from nutmeg.commands.evaluators import checked_threads
+from nutmeg.base.journal import finite, plain
+from nutmeg.commands.options import checked_threads
 from nutmeg.commands.resumable import command_line, resumable_run
-from nutmeg.json_values import finite, plain
 
 if TYPE_CHECKING:
-    from nutmeg.match.series import GameResult, Series
-    from nutmeg.match.series_settings import SeriesSettings
-    from nutmeg.match.standings import Standings
-    from nutmeg.runs import Run
-    from nutmeg.terminal import Terminal
+    from nutmeg.base.journal import Run
+    from nutmeg.match.series.series import GameResult, Series
+    from nutmeg.match.series.settings import SeriesSettings
+    from nutmeg.match.series.standings import Standings
+    from nutmeg.view.terminal import Terminal
 
 CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
@@ -71,8 +71,8 @@ class Arguments:
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays, or goes on with it."""
-    from nutmeg.match.series import Series
-    from nutmeg.match.series_settings import read_series
+    from nutmeg.match.series.series import Series
+    from nutmeg.match.series.settings import read_series
 
     checked_threads(arguments.threads)
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
@@ -91,9 +91,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.commands.evaluators import chosen_evaluator
-    from nutmeg.match.series import GameLog
-    from nutmeg.match.standings import standings
+    from nutmeg.commands.options import chosen_evaluator
+    from nutmeg.match.series.series import GameLog
+    from nutmeg.match.series.standings import standings
 
     began = time.monotonic()
     evaluator, workers = chosen_evaluator(
@@ -145,7 +145,7 @@ def _answer(settings: SeriesSettings, results: list[GameResult], table: Standing
 
 
 def _report(series: Series, opened: Run, results: list[GameResult], seconds: float, workers: str) -> None:
-    from nutmeg.view.series_report import SeriesReport, write_series_report
+    from nutmeg.view.reports.series import SeriesReport, write_series_report
 
     report = SeriesReport(
         settings=series.settings, results=results, command=opened.resume_command, seconds=seconds, workers=workers

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.commands.outputs import check_output
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import check_output
 
 if TYPE_CHECKING:
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ class Arguments:
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Films the recording."""
     from nutmeg.recording import Recording
-    from nutmeg.view.pictures import FINE, QUICK
-    from nutmeg.view.video import video
+    from nutmeg.view.files.pictures import FINE, QUICK
+    from nutmeg.view.files.video import video
 
     if not 0 <= arguments.seconds < math.inf:
         raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for all.")

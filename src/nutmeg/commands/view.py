@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nutmeg.terminal import Terminal
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +67,15 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
     with Starting():
         load_physics()
-        from nutmeg.body import Placement, SceneSettings, assemble
-        from nutmeg.body.identified import placed
-        from nutmeg.engine import Worlds
-        from nutmeg.live import Watching, watch
+        from nutmeg.model import Placement, SceneSettings, assemble
+        from nutmeg.model.identified import placed_with_body
+        from nutmeg.sim import Worlds
+        from nutmeg.view.live import Watching, watch
 
     plain = Placement(
         robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
     )
-    placement = placed(plain, arguments.body, actuation=arguments.actuation)
+    placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
     how = Watching(
         seconds=arguments.seconds,

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from nutmeg.commands.outputs import check_output
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
+from nutmeg.commands.options import check_output
 
 if TYPE_CHECKING:
-    from nutmeg.motion.walk_comparison import WalkResult
-    from nutmeg.terminal import Terminal
+    from nutmeg.motion.preview_walk import WalkResult
+    from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +88,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.body.identified import read_body
-    from nutmeg.motion.preview_walk import MOTOFLEX_2, PreviewWalkSettings
-    from nutmeg.motion.walk_comparison import compare_walk
+    from nutmeg.model.identified import read_body
+    from nutmeg.motion.preview_walk import MOTOFLEX_2, PreviewWalkSettings, compare_walk
 
     seconds = 20.0 if arguments.seconds is None else arguments.seconds
     if not 6 <= seconds < math.inf:
@@ -124,7 +123,7 @@ def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     columns = ("actuation", "speed [m/s]", "fell at [s]", "pitch ± [deg]", "roll ± [deg]", "way [m]")
     terminal.table("", columns, [result.cells() for result in results])
     if arguments.plot is not None:
-        from nutmeg.view.walk_plots import plot_walks
+        from nutmeg.view.reports.figures import plot_walks
 
         plot_walks(results, arguments.plot, commanded=arguments.speed)
         terminal.say(f"wrote {arguments.plot}")

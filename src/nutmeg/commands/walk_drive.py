@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nutmeg.learning.course_run import ROBOT, Falls
-from nutmeg.view.orders import Drive
+from nutmeg.learning.courses import ROBOT_NAME, FallJudge
+from nutmeg.view.pages.orders import Drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nutmeg.engine.worlds import Worlds
-    from nutmeg.motion.trot_walker import Steered
-    from nutmeg.view.orders import Inbox, Order
+    from nutmeg.motion.trot import SteerableWalker
+    from nutmeg.sim.worlds import Worlds
+    from nutmeg.view.pages.orders import Inbox, Order
 
     Event = tuple[str, dict[str, object]]
     Triple = tuple[float, float, float]
@@ -47,10 +47,10 @@ class Driver:
     """
 
     def __init__(
-        self, worlds: Worlds, walker: Steered, wanted: Triple, inbox: Inbox, sets: tuple[str, ...] = ("walk",)
+        self, worlds: Worlds, walker: SteerableWalker, wanted: Triple, inbox: Inbox, sets: tuple[str, ...] = ("walk",)
     ) -> None:
         self._worlds, self._walker, self._inbox, self._sets = worlds, walker, inbox, sets
-        self._falls = Falls(worlds)
+        self._falls = FallJudge(worlds)
         self._now: Triple = STILL
         self._next: Triple | None = wanted
         self._holder: int | None = None
@@ -61,7 +61,7 @@ class Driver:
 
     def offer(self) -> Drive:
         """What the page may drive."""
-        return Drive(robot=ROBOT, top=self._top(), sets=self._sets)
+        return Drive(robot=ROBOT_NAME, top=self._top(), sets=self._sets)
 
     def cycle(self, time: float) -> Iterator[Event]:
         """One control cycle."""
@@ -125,21 +125,21 @@ class Driver:
         self._worlds.reset()
         self._walker.reset()
         self._down = False
-        return "restart", {"robot": ROBOT, "text": "back on its feet at the start"}
+        return "restart", {"robot": ROBOT_NAME, "text": "back on its feet at the start"}
 
     def _watch_falls(self) -> Iterator[Event]:
         down = bool(self._falls.now()[0])
         if down and not self._down:
             self._down = True
-            yield "fall", {"robot": ROBOT, "text": "falls"}
+            yield "fall", {"robot": ROBOT_NAME, "text": "falls"}
 
     def _wrap(self) -> Iterator[Event]:
         """Before the robot walks off the floor it is put in at the other side."""
-        place = self._worlds.robot(ROBOT).pose[0, :2]
+        place = self._worlds.robot(ROBOT_NAME).pose[0, :2]
         for axis in (0, 1):
             if abs(place[axis]) > EDGE and not self._down:
                 place[axis] -= 2 * EDGE * (1 if place[axis] > 0 else -1)
-                yield "wrap", {"robot": ROBOT, "text": "comes in again at the other side"}
+                yield "wrap", {"robot": ROBOT_NAME, "text": "comes in again at the other side"}
 
     def _excuse(self, time: float) -> Iterator[Event]:
         """Why something was ignored; a flood of nonsense makes one event a second."""

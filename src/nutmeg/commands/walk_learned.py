@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 
 if TYPE_CHECKING:
     from nutmeg.commands.walk import Arguments
     from nutmeg.learning.measure import WalkMeasurement
-    from nutmeg.learning.walks import Walk
-    from nutmeg.terminal import Terminal
+    from nutmeg.motion.walk.files import WalkParameters
+    from nutmeg.view.terminal import Terminal
 
 
 def show_learned(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Measures a walk, or shows it in the browser."""
-    from nutmeg.learning.walks import read_walk
+    from nutmeg.motion.walk.files import read_walk
 
     if arguments.body is not None:
         raise UsageError("--body does not go together with --params; leave one of them out.")
@@ -47,7 +47,7 @@ def velocities(text: str) -> tuple[float, float, float]:
     return numbers[0], numbers[1], numbers[2]
 
 
-def _measure(walk: Walk, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+def _measure(walk: WalkParameters, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.learning.measure import measure_walk
 
     if arguments.threads < 1:
@@ -82,17 +82,19 @@ def show_measurement(found: WalkMeasurement, terminal: Terminal) -> None:
     )
 
 
-def _watch(walk: Walk, wanted: tuple[float, float, float], arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.body import Placement, SceneSettings, assemble
+def _watch(
+    walk: WalkParameters, wanted: tuple[float, float, float], arguments: Arguments, terminal: Terminal
+) -> dict[str, Any]:
     from nutmeg.commands.walk_drive import Driver
-    from nutmeg.engine import Worlds
-    from nutmeg.learning.course_run import ROBOT, walker_of
-    from nutmeg.live import Watching, watch
-    from nutmeg.view.orders import Inbox
+    from nutmeg.learning.courses import ROBOT_NAME, make_walker
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.sim import Worlds
+    from nutmeg.view.live import Watching, watch
+    from nutmeg.view.pages.orders import Inbox
 
-    placement = Placement(robot=walk.robot, name=ROBOT, team="blue", actuation=arguments.actuation or "ideal")
+    placement = Placement(robot=walk.robot, name=ROBOT_NAME, team="blue", actuation=arguments.actuation or "ideal")
     worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,))))
-    walker = walker_of(worlds, [walk])
+    walker = make_walker(worlds, [walk])
     inbox = Inbox()
     driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.as_tables()))
     top = walker.walk.top_speed()[0]

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.starting import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nutmeg.body.scene import SceneSettings
-    from nutmeg.engine.worlds import Worlds
-    from nutmeg.terminal import Terminal
+    from nutmeg.model.scene import SceneSettings
+    from nutmeg.sim.worlds import Worlds
+    from nutmeg.view.terminal import Terminal
 
 FALLEN = 0.5
 """A robot whose uprightness is below this has fallen."""
@@ -56,9 +56,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the zoo and watches it."""
     with Starting(), terminal.busy("building the zoo"):
         load_physics()
-        from nutmeg.body import assemble
-        from nutmeg.engine import Worlds
-        from nutmeg.live import Watching, watch
+        from nutmeg.model import assemble
+        from nutmeg.sim import Worlds
+        from nutmeg.view.live import Watching, watch
 
         worlds = Worlds(assemble(zoo(arguments.field)))
     how = Watching(
@@ -75,7 +75,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def zoo(field: str = "spl2011") -> SceneSettings:
     """The scene of the zoo."""
-    from nutmeg.body import Placement, SceneSettings
+    from nutmeg.model import Placement, SceneSettings
 
     return SceneSettings(
         field=field,
@@ -98,14 +98,14 @@ class Zoo:
     def __init__(self, worlds: Worlds) -> None:
         import numpy as np
 
-        from nutmeg.body.catalogue import ROBOTS
+        from nutmeg.model.robot import ROBOTS_FOLDER
         from nutmeg.motion.keyframes import Keyframes, with_changes
         from nutmeg.motion.sinusoid import gait_of, read_gait
 
         self._worlds = worlds
         self._down = False
         ant, waver = worlds.robot("ant"), worlds.robot("waver")
-        self._gait = gait_of(read_gait(ROBOTS / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
+        self._gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
         up = {"RShoulderPitch": -1.1, "RShoulderRoll": -0.35, "RElbowYaw": 0.3}
         left, right = {**up, "RElbowRoll": 0.35, "HeadYaw": 0.25}, {**up, "RElbowRoll": 1.25, "HeadYaw": -0.25}
         poses = [waver.start, *(with_changes(waver.table, waver.start, p) for p in (left, right, left))]

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nutmeg.errors import FileError
-from nutmeg.learning.walks import read_walk, walk_names
+from nutmeg.base.errors import FileError
+from nutmeg.motion.walk.files import read_walk, walk_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nutmeg.learning.walks import Walk
+    from nutmeg.motion.walk.files import WalkParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ AGENTS: dict[str, Agent] = {
 """The agents by name, in the order of the paper's sections."""
 
 
-def agent_walks(folder: Path | None = None) -> tuple[dict[str, Walk], tuple[str, ...]]:
+def agent_walks(folder: Path | None = None) -> tuple[dict[str, WalkParameters], tuple[str, ...]]:
     """The walks of the agents by the agents' names, and the names of agents without one.
 
     Args:
@@ -126,7 +126,7 @@ def agent_walks(folder: Path | None = None) -> tuple[dict[str, Walk], tuple[str,
     return walks, tuple(name for name, file in found.items() if not file)
 
 
-def other_walks(folder: Path | None = None) -> dict[str, Walk]:
+def other_walks(folder: Path | None = None) -> dict[str, WalkParameters]:
     """Walks on two legs that are of no agent, by name: those that come with Nutmeg, and the TOML files of a folder."""
     agents = {agent.walk for agent in AGENTS.values()}
     files = {name: name for name in walk_names()}

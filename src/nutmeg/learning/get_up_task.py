@@ -23,19 +23,17 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from nutmeg.base.arrays import Bools, Floats
-from nutmeg.body.posing import pose_angles
-from nutmeg.body.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.engine.start import Start, begin
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.motion.fall_detection import Lying
-from nutmeg.motion.get_up import SETTLE, GetUp
-from nutmeg.motion.get_up_motion import GetUpMotion
-from nutmeg.motion.joint_goals import JointGoals
+from nutmeg.base.errors import UsageError
+from nutmeg.model.posing import pose_angles
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.bodies import JointTargets
+from nutmeg.motion.inertial import Lying
+from nutmeg.motion.keyframes import SETTLE_SECONDS, GetUp, GetUpMotion
 from nutmeg.search.space import Dimension, Space
+from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
 if TYPE_CHECKING:
-    from nutmeg.body.tables import RobotTable
+    from nutmeg.model.tables import RobotTable
 
 
 ROBOT = "faller"
@@ -134,8 +132,8 @@ def begin_lying(
     pose[:, 2] = np.where(toppled, pose[:, 2] * 0.95, _DROP)
     velocity = np.zeros((worlds.count, 6))
     velocity[:, 3:5] = axis * np.where(toppled, 1.5, 0.0)[:, None]
-    begin(worlds, robot, Start(angles=angles, pose=pose, velocity=velocity))
-    goals = JointGoals(worlds, robot, period=CYCLE)
+    set_start_state(worlds, robot, StartState(angles=angles, pose=pose, velocity=velocity))
+    goals = JointTargets(worlds, robot, period=CYCLE)
     held = goals.angles.copy()
     for _ in range(round(LYING / CYCLE)):
         goals.follow(held)
@@ -159,7 +157,7 @@ def _steps(worlds: Worlds) -> int:
 
 def try_get_ups(worlds: Worlds, motions: Sequence[GetUpMotion], *, limit: float, robot: str = ROBOT) -> GetUpResults:
     """Lets robots that lie get up, each once, with a motion each; `limit` is the time they have [s]."""
-    view, goals = worlds.robot(robot), JointGoals(worlds, robot, period=CYCLE)
+    view, goals = worlds.robot(robot), JointTargets(worlds, robot, period=CYCLE)
     side = motions[0].lying
     get_up = GetUp(worlds, robot, {side: motions}, period=CYCLE)
     get_up.begin(np.arange(worlds.count), {"front": Lying.FRONT, "back": Lying.BACK, "side": Lying.LEFT}[side])
@@ -225,7 +223,7 @@ class GetUpTrials:
         ways = [number % len(WAYS) for _ in motions for number in range(self.starts)]
         begin_lying(worlds, ROBOT, [side] * worlds.count, spawned, noise=self.noise, ways=ways)
         each = [motion for motion in motions for _ in range(self.starts)]
-        return try_get_ups(worlds, each, limit=self.longest + SETTLE + STANDING_FOR)
+        return try_get_ups(worlds, each, limit=self.longest + SETTLE_SECONDS + STANDING_FOR)
 
 
 def get_up_space(motion: GetUpMotion, *, reach: float = 25.0, kind: str = "") -> Space:

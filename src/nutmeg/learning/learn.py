@@ -13,30 +13,172 @@ stored but computed again when a run is resumed: `parts.jsonl` has the rewards o
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
 
-from nutmeg.learning.course import DIRECTIONS
-from nutmeg.learning.learn_settings import LearnSettings, search_space
+from nutmeg.base import settings
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.learning.courses import DIRECTIONS, StartNoise
 from nutmeg.learning.parts_log import PartsLog
 from nutmeg.learning.rewards import first_weights, next_weights
-from nutmeg.learning.tasks import WalkTrials
-from nutmeg.learning.walks import Origin, Walk
-from nutmeg.search.cma_es import CmaEs, CmaEsSettings
+from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
+from nutmeg.motion import trot
+from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
+from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, parameter_range
 from nutmeg.search.evaluation import Evaluation, Evaluator, Failure, Function, Progress
 from nutmeg.search.run import Budget, Generation, SearchResult, minimise
+from nutmeg.search.searchers import CmaEs, CmaEsSettings
+from nutmeg.search.space import Dimension, Space
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nutmeg.base.arrays import Floats
 
 
-JUDGING = 1_000_000
+# ----------------------------------------------------------------------------------------------------
+# What is to be learned, as a file for `nutmeg learn`.
+#
+# MacAlpine and others (2012) used populations of 150 over 200 generations.
+
+
+WALK_PARAMETER_GROUPS = {"searched": PAPER_PARAMETERS, "extended": EXTENDED_PARAMETERS}
+TROT_PARAMETER_GROUPS = {"searched": trot.TROT_AHEAD_PARAMETERS, "extended": trot.TROT_PARAMETERS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterRange:
+    """Between which values a parameter is looked for."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnSettings:
+    """What is learned, from what, and how long."""
+
+    task: str = "go-to-target"
+    """One of the tasks of `learning.tasks`."""
+    robot: str = "nao-spark"
+    actuation: str = "ideal"
+    """What drives its joints."""
+    start: str = ""
+    """The walk to begin with: a name, a file, or the folder of a run; the task's own (initial, trot) if left out."""
+    parameters: Literal["searched", "extended"] | tuple[str, ...] = "searched"
+    """Those that are searched: the paper's fourteen (of a trot, the twelve of walking ahead), those and more with the
+    gyro's feedback (of a trot, all), or names."""
+    course: str = ""
+    """Another course than the task's own: a name or a file."""
+    starts: int = 3
+    """From how many noisy starts each candidate is tried."""
+    judged_starts: int = 20
+    """From how many starts the result is judged in the end."""
+    noise: StartNoise = field(default_factory=StartNoise)
+    """How much starts differ."""
+    caution: float = 1.0
+    """How many times as much as in the paper stops and falls cost; above 1 for the last steps of a fast walk."""
+    population: int = 40
+    generations: int = 100
+    step: float = 0.12
+    """The first standard deviation of the search, as a share of each range."""
+    seed: int = 1
+    device: Literal["cpu", "gpu"] = "cpu"
+    """Where candidates walk: a GPU walks thousands at once, but rounds otherwise, so that results differ."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Lowest and highest value of parameters whose range is to differ from `learning/data/ranges.toml`."""
+    name: str = ""
+    """What the learned walk is called; the task if left out."""
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(str(UnknownNameError("task", self.task, TASKS)))
+        for name, least in (("starts", 1), ("judged_starts", 1), ("population", 4), ("generations", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}; allowed is {least} or more.")
+        if not 0 < self.step <= 1 / 3:
+            raise ValueError(f"the step is {self.step:g}; allowed is above 0 and up to a third of the range.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The searched parameters."""
+        if not isinstance(self.parameters, str):
+            return self.parameters
+        return (TROT_PARAMETER_GROUPS if TASKS[self.task].learns == "trot" else WALK_PARAMETER_GROUPS)[self.parameters]
+
+    def task_settings(self) -> TaskSettings:
+        """The task with this file's course, starts and noise."""
+        course = {"course": self.course} if self.course else {}
+        try:
+            return task_settings(self.task, starts=self.starts, noise=self.noise, caution=self.caution, **course)
+        except ValueError as error:
+            raise UsageError(f"task {self.task}: {error}") from None
+
+    def start_walk(self) -> WalkParameters:
+        """The walk to begin with; it must be for this robot, and of the kind that the task learns."""
+        begin = TASKS[self.task].start
+        others = [name.removeprefix(f"{begin}-") for name in walk_names() if name.startswith(f"{begin}-")]
+        if not self.start and others and self.robot not in others:
+            raise UsageError(
+                f"the task {self.task} is for {' and '.join(others)}, and the robot is {self.robot}; "
+                f"add --robot {others[-1]}, or say with --start which walk of this robot to begin with."
+            )
+        walk = read_walk(self.start or begin, self.robot).for_robot(self.robot)
+        if (walk.trot is None) == (TASKS[self.task].learns == "trot"):
+            kind = "walks on two legs" if walk.trot is None else "is a trot"
+            raise UsageError(f"the walk {walk.name!r} {kind}; the task {self.task} cannot begin with it.")
+        return walk
+
+
+def read_learn(path: Path) -> LearnSettings:
+    """The settings in a TOML file; a course or a start beside it may be named relative to it."""
+    found = settings.read(path, LearnSettings)
+    beside = {
+        name: str(path.parent / value)
+        for name in ("course", "start")
+        if (value := getattr(found, name)) and (path.parent / value).exists()
+    }
+    return dataclasses.replace(found, **beside)  # type: ignore[arg-type]
+
+
+def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
+    """The searched parameters with their ranges, starting at the walk to begin with."""
+    trots = chosen.task_settings().learns == "trot"
+    allowed = trot.trot_range if trots else parameter_range
+    known = {} if trots else _ranges()
+    for name in (*chosen.names, *chosen.ranges):
+        allowed(name)  # an unknown name is an error
+    present = getattr(start, chosen.task_settings().learns) or start.walk
+    dimensions = {}
+    for name in chosen.names:
+        lowest, highest, unit = allowed(name)
+        low, high = chosen.ranges.get(name) or known.get(name) or (lowest, highest)
+        if not lowest <= low < high <= highest:
+            raise UsageError(f"the range of {name} is {low:g}..{high:g}; allowed is within {lowest:g}..{highest:g}.")
+        value = getattr(present, name)
+        if not low <= value <= high:
+            raise UsageError(
+                f"{name} starts at {value:g}, outside the searched range {low:g}..{high:g}. Give it another range "
+                "under [ranges], or begin with another walk."
+            )
+        dimensions[name] = Dimension(low=low, high=high, start=value, unit=unit)
+    return Space(dimensions)
+
+
+def _ranges() -> dict[str, tuple[float, float]]:
+    with resources.as_file(resources.files("nutmeg.learning") / "data" / "ranges.toml") as path:
+        table = settings.read_toml(path)
+        if not table:
+            raise FileError(path, "has no ranges.")
+        found = {name: settings.convert(one, ParameterRange, path) for name, one in table.items()}
+    return {name: (one.low, one.high) for name, one in found.items()}
+
+
+JUDGING_GENERATION = 1_000_000
 """Number of the generation whose seeds the last judgement uses: none comes that far."""
 
 
@@ -62,9 +204,9 @@ class LearnGeneration:
 class LearnedWalk:
     """What learning came to."""
 
-    walk: Walk
+    walk: WalkParameters
     """The mean of the distribution."""
-    before: Walk
+    before: WalkParameters
     """What it began with."""
     part_names: tuple[str, ...]
     parts: Floats
@@ -115,7 +257,9 @@ class WalkLearning:
         """
         chosen = self.settings
         search = CmaEsSettings(population=chosen.population, step=chosen.step)
-        searcher = CmaEs(self.space, search, np.random.default_rng(SeedSequence(chosen.seed, spawn_key=(JUDGING + 1,))))
+        searcher = CmaEs(
+            self.space, search, np.random.default_rng(SeedSequence(chosen.seed, spawn_key=(JUDGING_GENERATION + 1,)))
+        )
         weighed = Weighed(evaluator, self.trials, PartsLog(folder))
 
         def note(generation: Generation) -> None:
@@ -141,7 +285,7 @@ class WalkLearning:
         chosen, weights = self.settings, self.task.weights()
         times = -(-chosen.judged_starts // chosen.starts)
         # one object for each row: a seed sequence counts what it spawned, and both walks are to get the same starts
-        seeds = [SeedSequence(chosen.seed, spawn_key=(JUDGING, row % times)) for row in range(2 * times)]
+        seeds = [SeedSequence(chosen.seed, spawn_key=(JUDGING_GENERATION, row % times)) for row in range(2 * times)]
         rows = np.repeat([result.mean, self.space.start], times, axis=0)
         parts = weighed.parts(rows, seeds, None)[0].reshape(2, times, -1)
         after, before = np.nanmean(parts, axis=1)

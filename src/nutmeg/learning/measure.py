@@ -14,6 +14,7 @@ changes the direction every three seconds.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,34 +24,54 @@ from numpy.random import SeedSequence
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.learning.course import DIRECTIONS, Target, Trajectory, read_course
-from nutmeg.learning.course_run import CYCLE, ROBOT, Bout, Falls, run_bouts, scene_with, walker_of
-from nutmeg.learning.rewards import FALL
-from nutmeg.learning.starts import StartNoise, begin_noisy, ready
-from nutmeg.learning.steering import yaw_of
+from nutmeg.base.errors import UsageError
+from nutmeg.learning.courses import (
+    CONTROL_CYCLE,
+    DIRECTIONS,
+    ROBOT_NAME,
+    Bout,
+    FallJudge,
+    SetChooser,
+    StartNoise,
+    Target,
+    Trajectory,
+    begin_walking,
+    course_scene,
+    make_walker,
+    read_course,
+    run_bouts,
+    start_with_noise,
+    steer,
+    yaw_of,
+)
+from nutmeg.learning.rewards import FALL_COST
 from nutmeg.learning.tasks import course_bouts
+from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
-    from nutmeg.learning.course_run import BoutResults
-    from nutmeg.learning.walks import Walk
+    from nutmeg.learning.courses import BoutResults
+    from nutmeg.motion.walk.files import WalkParameters
 
 
-SECONDS = 10.0
+SPEED_SECONDS = 10.0
 """How long speeds are measured [s]."""
-RUN_UP, STOPPING = 4.0, 2.0
+RUN_UP_SECONDS, STOPPING_SECONDS = 4.0, 2.0
 """How long a robot walks before it is told to stop, and has to stop [s]."""
-CHANGE_EVERY, CHANGES = 3.0, 8
+CHANGE_SECONDS, CHANGE_COUNT = 3.0, 8
 """How often the direction changes [s], and how many times."""
-FAR = 100.0
+FAR_AWAY = 100.0
 """How far away targets are that nobody is to reach [m]."""
-WAYS = {"forward": (FAR, 0.0), "backward": (-FAR, 0.0), "left": (0.0, FAR), "right": (0.0, -FAR)}
+FAR_TARGETS = {
+    "forward": (FAR_AWAY, 0.0),
+    "backward": (-FAR_AWAY, 0.0),
+    "left": (0.0, FAR_AWAY),
+    "right": (0.0, -FAR_AWAY),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class TrialMean:
     """A number over several tries."""
 
     mean: float
@@ -60,7 +81,7 @@ class Measured:
     trials: int
 
     @classmethod
-    def of(cls, values: Floats, fell: Bools) -> Measured:
+    def of(cls, values: Floats, fell: Bools) -> TrialMean:
         """Of values (n,), and who fell (n,)."""
         if not len(values):
             return cls(mean=float("nan"), se=float("nan"), falls=int(fell.sum()), trials=len(fell))
@@ -68,7 +89,7 @@ class Measured:
         return cls(mean=float(np.mean(values)), se=spread, falls=int(fell.sum()), trials=len(fell))
 
     @classmethod
-    def pooled(cls, parts: Sequence[Measured]) -> Measured:
+    def pooled(cls, parts: Sequence[TrialMean]) -> TrialMean:
         """As if the tries of all parts, whose values all count, had been of one measurement."""
         counts = np.array([part.trials for part in parts], dtype=float)
         means = np.array([part.mean for part in parts])
@@ -90,11 +111,11 @@ class WalkMeasurement:
 
     walk: str
     robot: str
-    speeds: dict[str, Measured]
+    speeds: dict[str, TrialMean]
     """Forward, backward, sideways [m/s], turn [rad/s]."""
-    stopping: dict[str, Measured]
+    stopping: dict[str, TrialMean]
     """Way after the word to stop from full speed, of those that did not fall: forward, backward, sideways [m]."""
-    changes: Measured
+    changes: TrialMean
     """Seconds walked with a new direction every three seconds, of 24 unless more changes were asked for."""
     step_time: float
     """How long a step takes [s]."""
@@ -119,13 +140,13 @@ class WalkMeasurement:
 
 
 def measure_walk(
-    walk: Walk,
+    walk: WalkParameters,
     *,
     trials: int = 20,
     seed: int = 0,
     noise: StartNoise | None = None,
     actuation: str = "ideal",
-    changes: int = CHANGES,
+    changes: int = CHANGE_COUNT,
     threads: int = 1,
 ) -> WalkMeasurement:
     """Measures a walk on its robot from noisy starts.
@@ -144,35 +165,35 @@ def measure_walk(
     results = run_bouts(walk.robot, bouts, noise=noise, actuation=actuation, threads=threads)
     speeds = _speeds(kinds, results)
     speeds["turn"] = _turning(walk, trials, rng.spawn(trials), noise or StartNoise(), actuation, threads)
-    lost_in_falls = np.where(results.fell, FALL, 0.0)
+    lost_in_falls = np.where(results.fell, FALL_COST, 0.0)
     stopping = {}
     for name in DIRECTIONS:
         row = _rows(kinds, f"stop {name}")
         stood = row & ~results.fell
-        stopping[name] = Measured.of(-results.lost[stood, 1] - lost_in_falls[stood], results.fell[row])
+        stopping[name] = TrialMean.of(-results.lost[stood, 1] - lost_in_falls[stood], results.fell[row])
     row = _rows(kinds, "changes")
     return WalkMeasurement(
         walk=walk.name,
         robot=walk.robot,
         speeds=speeds,
         stopping=stopping,
-        changes=Measured.of(results.seconds[row], results.fell[row]),
+        changes=TrialMean.of(results.seconds[row], results.fell[row]),
         step_time=_step_time(walk),
     )
 
 
-def _step_time(walk: Walk) -> float:
+def _step_time(walk: WalkParameters) -> float:
     if walk.trot is not None:
         return 0.5 / walk.trot.frequency
     return float(walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(STANDARD_GRAVITY / walk.walk.z_torso))
 
 
 def walk_speeds(
-    walk: Walk, *, trials: int = 20, seed: int = 0, actuation: str = "ideal", threads: int = 1
-) -> dict[str, Measured]:
+    walk: WalkParameters, *, trials: int = 20, seed: int = 0, actuation: str = "ideal", threads: int = 1
+) -> dict[str, TrialMean]:
     """The speeds of `measure_walk` alone, from the same starts: forward, backward, sideways [m/s], turn [rad/s]."""
     rng = _generator(trials, seed)
-    kinds, bouts = _plan(walk, trials, rng, CHANGES)
+    kinds, bouts = _plan(walk, trials, rng, CHANGE_COUNT)
     chosen = [number for number, kind in enumerate(kinds) if kind.startswith("speed")]
     results = run_bouts(walk.robot, [bouts[i] for i in chosen], actuation=actuation, threads=threads)
     speeds = _speeds([kinds[i] for i in chosen], results)
@@ -181,14 +202,14 @@ def walk_speeds(
 
 
 def course_fitness(
-    walk: Walk,
+    walk: WalkParameters,
     *,
     course: str = "go-to-target",
     starts: int = 20,
     seed: int = 0,
     actuation: str = "ideal",
     threads: int = 1,
-) -> Measured:
+) -> TrialMean:
     """What a walk gains less what it loses on a whole course, as a mean over starts.
 
     A trial is the whole course; falls are counted in all its trajectories.
@@ -204,7 +225,7 @@ def course_fitness(
     rng = _generator(starts, seed)
     bouts = course_bouts(read_course(course), [walk], [rng], starts)
     results = run_bouts(walk.robot, bouts, actuation=actuation, threads=threads)
-    found = Measured.of(results.total.reshape(starts, -1).sum(axis=1), results.fell)
+    found = TrialMean.of(results.total.reshape(starts, -1).sum(axis=1), results.fell)
     return dataclasses.replace(found, trials=starts)
 
 
@@ -218,13 +239,13 @@ def _rows(kinds: Sequence[str], kind: str) -> Bools:
     return np.array([one == kind for one in kinds])
 
 
-def _speeds(kinds: Sequence[str], results: BoutResults) -> dict[str, Measured]:
+def _speeds(kinds: Sequence[str], results: BoutResults) -> dict[str, TrialMean]:
     """Forward, backward and sideways."""
     rows = {name: _rows(kinds, f"speed {name}") for name in DIRECTIONS}
-    return {name: Measured.of(results.gained[row, 0] / SECONDS, results.fell[row]) for name, row in rows.items()}
+    return {name: TrialMean.of(results.gained[row, 0] / SPEED_SECONDS, results.fell[row]) for name, row in rows.items()}
 
 
-def _plan(walk: Walk, trials: int, rng: np.random.Generator, changes: int) -> tuple[list[str], list[Bout]]:
+def _plan(walk: WalkParameters, trials: int, rng: np.random.Generator, changes: int) -> tuple[list[str], list[Bout]]:
     """All tries but the turning ones: what each is for, and itself."""
     held = dataclasses.replace(walk, facing="hold")
     kinds, bouts = [], []
@@ -232,13 +253,16 @@ def _plan(walk: Walk, trials: int, rng: np.random.Generator, changes: int) -> tu
         for number, one in enumerate(rng.spawn(trials)):
             side = ("left", "right")[number % 2] if way == "sideways" else way
             walker = walk if way == "forward" else held
-            go = Target(to=WAYS[side], seconds=SECONDS)
+            go = Target(to=FAR_TARGETS[side], seconds=SPEED_SECONDS)
             kinds.append(f"speed {way}")
             bouts.append(Bout(walker, Trajectory(name=side, target=(go,)), one))
         for number, one in enumerate(rng.spawn(trials)):
             side = ("left", "right")[number % 2] if way == "sideways" else way
             walker = walk if way == "forward" else held
-            targets = (Target(to=WAYS[side], seconds=RUN_UP), Target(stop=True, seconds=STOPPING))
+            targets = (
+                Target(to=FAR_TARGETS[side], seconds=RUN_UP_SECONDS),
+                Target(stop=True, seconds=STOPPING_SECONDS),
+            )
             kinds.append(f"stop {way}")
             bouts.append(Bout(walker, Trajectory(name=side, target=targets), one))
     for one in rng.spawn(trials):
@@ -247,32 +271,233 @@ def _plan(walk: Walk, trials: int, rng: np.random.Generator, changes: int) -> tu
     return kinds, bouts
 
 
-def _changing(rng: np.random.Generator, changes: int = CHANGES) -> tuple[Target, ...]:
+def _changing(rng: np.random.Generator, changes: int = CHANGE_COUNT) -> tuple[Target, ...]:
     """Targets into ever other directions; all four come in turn, so that nobody walks off the floor in a minute."""
     names: list[str] = []
     while len(names) < changes:
-        four = [str(name) for name in rng.permutation(list(WAYS))]
+        four = [str(name) for name in rng.permutation(list(FAR_TARGETS))]
         names += four if not names or four[0] != names[-1] else [*four[1:], four[0]]
-    return tuple(Target(to=WAYS[name], seconds=CHANGE_EVERY) for name in names[:changes])
+    return tuple(Target(to=FAR_TARGETS[name], seconds=CHANGE_SECONDS) for name in names[:changes])
 
 
 def _turning(
-    walk: Walk, trials: int, generators: Sequence[np.random.Generator], noise: StartNoise, actuation: str, threads: int
-) -> Measured:
+    walk: WalkParameters,
+    trials: int,
+    generators: Sequence[np.random.Generator],
+    noise: StartNoise,
+    actuation: str,
+    threads: int,
+) -> TrialMean:
     """Turning on the spot: half of the tries to each side."""
-    worlds = Worlds(scene_with(walk.robot, actuation=actuation), trials, threads=threads)
-    first = begin_noisy(worlds, ROBOT, noise, generators)
-    walker = walker_of(worlds, [walk] * trials)
-    ready(walker, first)
+    worlds = Worlds(course_scene(walk.robot, actuation=actuation), trials, threads=threads)
+    first = start_with_noise(worlds, ROBOT_NAME, noise, generators)
+    walker = make_walker(worlds, [walk] * trials)
+    begin_walking(walker, first)
     side = np.where(np.arange(trials) % 2 == 0, 1.0, -1.0)
     walker.wanted[:, 2] = side * walker.walk.top_speed()[:, 2]
-    pose, falls = worlds.robot(ROBOT).pose, Falls(worlds)
+    pose, falls = worlds.robot(ROBOT_NAME).pose, FallJudge(worlds)
     fell, turned, last = np.zeros(trials, dtype=bool), np.zeros(trials), yaw_of(pose)
-    for _ in range(round(SECONDS / CYCLE)):
+    for _ in range(round(SPEED_SECONDS / CONTROL_CYCLE)):
         walker.sample(0.0)
-        worlds.step(max(round(CYCLE / worlds.scene.timestep), 1))
+        worlds.step(max(round(CONTROL_CYCLE / worlds.scene.timestep), 1))
         fell |= falls.now()
         now = yaw_of(pose)
         turned += np.where(fell, 0.0, wrap_angle(now - last))
         last = now
-    return Measured.of(side * turned / SECONDS, fell)
+    return TrialMean.of(side * turned / SPEED_SECONDS, fell)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Pushes against a walking robot: how large an impulse it survives.
+#
+# A push is a horizontal force on the torso's centre of mass, constant for `duration`, from ahead, behind, the left or
+# the right as the robot sees it; its impulse is force times duration. It comes at a random moment within a second,
+# which is more than two steps. The robot walks straight ahead as fast as it can, or is told to stay and steps on the
+# spot. It has survived if it is still on its feet `watched` seconds after the push. The same starts and moments are
+# used for all impulses, so that curves of different walks and impulses differ by nothing else.
+
+
+PUSH_DIRECTIONS = {"forward": 0.0, "left": math.pi / 2, "backward": math.pi, "right": -math.pi / 2}
+"""Where pushes go, from where the robot faces [rad]."""
+NORMAL_QUANTILE = 1.959963984540054
+"""Standard deviations of a normal distribution on either side that hold 95 % of it."""
+_AHEAD = np.array([100.0, 0.0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushSettings:
+    """How robots are pushed."""
+
+    impulses: tuple[float, ...] = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+    """Force times duration [N s], rising."""
+    trials: int = 10
+    """Starts for each impulse and direction."""
+    duration: float = 0.1
+    """How long the force lasts: a multiple of the control cycle [s]."""
+    earliest: float = 2.0
+    """When a push may begin, from the start [s]."""
+    within: float = 1.0
+    """How much later the last ones begin [s]."""
+    watched: float = 3.0
+    """How long a robot has to stay on its feet after the end of a push [s]."""
+
+    def __post_init__(self) -> None:
+        if not self.impulses or not all(0 <= a < b for a, b in zip(self.impulses, self.impulses[1:], strict=False)):
+            raise ValueError(f"impulses are {self.impulses}; needed is at least one, and each above the one before.")
+        if not all(math.isfinite(one) and one >= 0 for one in self.impulses):
+            raise ValueError(f"impulses are {self.impulses}; each must be finite and not below 0.")
+        if not 1 <= self.trials <= 1000:
+            raise ValueError(f"{self.trials} starts for each impulse; allowed is 1..1000.")
+        for name in ("duration", "watched"):
+            if not CONTROL_CYCLE <= getattr(self, name) <= 60:
+                raise ValueError(f"{name} is {getattr(self, name):g} s; allowed is {CONTROL_CYCLE:g}..60.")
+        for name in ("earliest", "within"):
+            if not 0 <= getattr(self, name) <= 60:
+                raise ValueError(f"{name} is {getattr(self, name):g} s; allowed is 0..60.")
+
+
+@dataclass(frozen=True)
+class PushResults:
+    """Who was pushed, and who survived it."""
+
+    walk: str
+    walking: bool
+    impulses: tuple[float, ...]
+    pushed: Bools
+    """Those that stood when the push began, (impulses, directions, trials)."""
+    survived: Bools
+    """Those of them that were still on their feet at the end, (impulses, directions, trials)."""
+
+    def share(self) -> Floats:
+        """The share that survived, (impulses,); nan where nobody was left to be pushed."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.survived.sum(axis=(1, 2)) / self.pushed.sum(axis=(1, 2)))
+
+    def half(self) -> float | None:
+        """The impulse at which the share first falls to a half, between impulses on a line [N s].
+
+        None if it never does, or if less than half survive the least impulse already.
+        """
+        share = self.share()
+        for number in range(1, len(share)):
+            before, now = float(share[number - 1]), float(share[number])
+            if before > 0.5 >= now:
+                a, b = self.impulses[number - 1], self.impulses[number]
+                return a + (b - a) * (before - 0.5) / (before - now)
+        return None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers: shares with their 95 % intervals, and survivors by direction."""
+        rows = []
+        for number, impulse in enumerate(self.impulses):
+            pushed, survived = self.pushed[number], self.survived[number]
+            low, high = binomial_interval(int(survived.sum()), int(pushed.sum()))
+            by_direction = {
+                name: {"pushed": int(pushed[place].sum()), "survived": int(survived[place].sum())}
+                for place, name in enumerate(PUSH_DIRECTIONS)
+            }
+            share = float(survived.sum() / pushed.sum()) if pushed.any() else None
+            row = {"impulse": impulse, "pushed": int(pushed.sum()), "survived": int(survived.sum()), "share": share}
+            rows.append({**row, "low": low, "high": high, "directions": by_direction})
+        fell = int((~self.pushed[0]).sum())
+        return {
+            "walk": self.walk,
+            "walking": self.walking,
+            "half": self.half(),
+            "fell_before": fell,
+            "of": self.pushed[0].size,
+            "impulses": rows,
+        }
+
+
+def push_walk(
+    walk: WalkParameters,
+    settings: PushSettings,
+    *,
+    walking: bool,
+    seed: int = 0,
+    actuation: str = "ideal",
+    threads: int = 1,
+) -> PushResults:
+    """Pushes a robot from all directions with all impulses, each in a world of its own.
+
+    Args:
+        walk: which.
+        settings: how robots are pushed.
+        walking: whether they walk ahead, or stay where they are.
+        seed: of starts and moments.
+        actuation: what drives the joints.
+        threads: how many threads step the worlds; results are the same.
+    """
+    shape = (len(settings.impulses), len(PUSH_DIRECTIONS), settings.trials)
+    count = math.prod(shape)
+    generators = _generators(seed, shape)
+    worlds = Worlds(course_scene(walk.robot, actuation=actuation), count, threads=threads)
+    first = start_with_noise(worlds, ROBOT_NAME, StartNoise(), generators)
+    walker = make_walker(worlds, [walk] * count)
+    begin_walking(walker, first)
+    pushes = _Pushes(settings, worlds, shape, generators)
+    robot, falls, sets = worlds.robot(ROBOT_NAME), FallJudge(worlds), SetChooser([walk] * count)
+    turns, moving = np.full(count, walk.facing == "turn"), np.full(count, walking)
+    steps = steps_in(CONTROL_CYCLE, worlds.scene.timestep)
+    fell, pushed = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    for cycle in range(int(pushes.over.max()) + 1):
+        fell |= falls.now() & (cycle <= pushes.over)
+        pushed |= ~fell & (cycle == pushes.begin)
+        active = np.flatnonzero(~fell & (cycle < pushes.over))
+        pushes.apply(cycle)
+        bearing = steer(walker, np.broadcast_to(_AHEAD, (count, 2)), yaw_of(robot.pose), turns, moving)
+        sets.choose(walker, bearing, moving)
+        walker.sample(0.0)
+        if len(active):
+            worlds.step(steps, active)
+    return PushResults(walk.name, walking, settings.impulses, pushed.reshape(shape), (pushed & ~fell).reshape(shape))
+
+
+class _Pushes:
+    """When each world's robot is pushed, how hard and where to; worlds are in the order of `shape`."""
+
+    def __init__(
+        self,
+        settings: PushSettings,
+        worlds: Worlds,
+        shape: tuple[int, int, int],
+        generators: Sequence[np.random.Generator],
+    ) -> None:
+        cycles = max(round(settings.duration / CONTROL_CYCLE), 1)
+        moments = [settings.earliest + settings.within * rng.random() for rng in generators]
+        self.begin = np.rint(np.array(moments) / CONTROL_CYCLE).astype(np.intp)
+        """The cycle in which a force sets in, (N,)."""
+        self.end = self.begin + cycles
+        """The first cycle without it, (N,)."""
+        self.over = self.end + round(settings.watched / CONTROL_CYCLE)
+        """The cycle in which a robot has survived, (N,)."""
+        forces = np.array(settings.impulses) / (cycles * CONTROL_CYCLE)
+        self._force = np.broadcast_to(forces[:, None, None], shape).ravel()
+        self._towards = np.broadcast_to(np.array([*PUSH_DIRECTIONS.values()])[:, None], shape).ravel()
+        self._robot = worlds.robot(ROBOT_NAME)
+
+    def apply(self, cycle: int) -> None:
+        """Lets forces set in and end."""
+        rows = np.flatnonzero(cycle == self.begin)
+        angle = yaw_of(self._robot.pose[rows]) + self._towards[rows]
+        way = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(rows))], axis=1)
+        self._robot.push(self._force[rows, None] * way, rows)
+        self._robot.push(0.0, np.flatnonzero(cycle == self.end))
+
+
+def binomial_interval(successes: int, tries: int) -> tuple[float, float]:
+    """The 95 % interval of a share, after Wilson (1927); all of 0..1 without tries."""
+    if tries == 0:
+        return 0.0, 1.0
+    share, z2 = successes / tries, NORMAL_QUANTILE * NORMAL_QUANTILE
+    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
+    reach = NORMAL_QUANTILE * math.sqrt(share * (1 - share) / tries + z2 / (4 * tries * tries)) / (1 + z2 / tries)
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+
+
+def _generators(seed: int, shape: tuple[int, int, int]) -> list[np.random.Generator]:
+    """A generator for each world; those of one direction and trial draw the same for every impulse."""
+    impulses, directions, trials = shape
+    keys = [(11, direction, trial) for direction in range(directions) for trial in range(trials)]
+    return [np.random.default_rng(SeedSequence(seed, spawn_key=key)) for key in keys * impulses]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import FileError
-from nutmeg.json_values import finite
+from nutmeg.base.errors import FileError
+from nutmeg.base.journal import finite
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg.errors import UsageError
+from nutmeg.base.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-FALL = 5.0
+FALL_COST = 5.0
 """What a fall costs."""
-LEAST = 0.1
+MIN_REWARD = 0.1
 """The least reward of a direction that weights are computed from (equation 5)."""
 Weighting = Literal["static", "dynamic", "dynamic-avg"]
 
@@ -32,12 +32,12 @@ Weighting = Literal["static", "dynamic", "dynamic-avg"]
 def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike, fell: ArrayLike) -> Floats:
     """Equation 1: the distance gone towards a target, extrapolated if it was reached early, less a fall."""
     gone = np.asarray(distance, float) * np.asarray(total, float) / np.asarray(taken, float)
-    return np.asarray(gone - FALL * np.asarray(fell))
+    return np.asarray(gone - FALL_COST * np.asarray(fell))
 
 
 def stop_reward(moved: ArrayLike, fell: ArrayLike) -> Floats:
     """Equation 2: less the distance moved, and less a fall."""
-    return np.asarray(-np.asarray(moved, float) - FALL * np.asarray(fell))
+    return np.asarray(-np.asarray(moved, float) - FALL_COST * np.asarray(fell))
 
 
 def first_weights(directions: int = 3) -> Floats:
@@ -47,7 +47,7 @@ def first_weights(directions: int = 3) -> Floats:
 
 def weights_from(rewards: ArrayLike) -> Floats:
     """Equations 5 to 7: the weights that follow from rewards of the directions, (directions,)."""
-    raised = np.maximum(np.asarray(rewards, float), LEAST)
+    raised = np.maximum(np.asarray(rewards, float), MIN_REWARD)
     factors = raised.max() / raised
     return np.asarray(factors / factors.sum())
 

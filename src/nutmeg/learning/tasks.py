@@ -23,20 +23,157 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.learning.course import DIRECTIONS, Course, read_course
-from nutmeg.learning.course_run import Bout, BoutResults, run_bouts
-from nutmeg.learning.dribbling import STARTS, DribbleBout, drive_ball
-from nutmeg.learning.rewards import Weighting, first_weights
-from nutmeg.learning.starts import StartNoise
-from nutmeg.learning.walks import Facing, Walk
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.learning.courses import (
+    CONTROL_CYCLE,
+    DIRECTIONS,
+    ROBOT_NAME,
+    Bout,
+    BoutResults,
+    Course,
+    FallJudge,
+    SetChooser,
+    StartNoise,
+    begin_walking,
+    course_scene,
+    in_robot_frame,
+    make_walker,
+    read_course,
+    run_bouts,
+    start_with_noise,
+    top_velocity,
+    turn_rate,
+    yaw_of,
+)
+from nutmeg.learning.rewards import FALL_COST, Weighting, first_weights
+from nutmeg.motion.walk.files import Facing, WalkParameters
+from nutmeg.sim.worlds import Worlds
 
-AT_ONCE = {"cpu": 1024, "gpu": 16384}
+if TYPE_CHECKING:
+    from nutmeg.motion.trot import SteerableWalker
+
+
+# ----------------------------------------------------------------------------------------------------
+# Driving a ball towards a goal: the task driveBallToGoal2 of MacAlpine and others (2012), section 5.3.
+#
+# A robot begins at some place and orientation from the ball, gets behind it without touching it, always facing it,
+# and then walks straight through it towards the goal. The starts are our own; the paper says only that they were
+# various.
+
+
+DRIBBLE_SECONDS = 15.0
+"""How long a robot drives the ball."""
+CIRCLING_DISTANCE, BEHIND_DISTANCE = 0.40, 0.20
+"""Distances from the ball while circling it, and when behind it [m]."""
+ALIGNED_ANGLE = 0.35
+"""Within this angle of the line to the goal a robot walks through the ball [rad]."""
+CIRCLING_ANGLE = 0.7
+"""How far ahead on the circle the next place lies [rad]."""
+FOLLOW_THROUGH = 0.4
+"""How far beyond the ball it walks [m]."""
+SLOW_DOWN_DISTANCE = 0.08
+"""Nearer to its place than this a robot slows down [m]."""
+
+
+@dataclass(frozen=True)
+class DribbleStart:
+    """Where ball and goal are, as the robot sees them at the start."""
+
+    ball: tuple[float, float]
+    """Ahead and to the left [m]."""
+    goal: float
+    """Direction from the ball to the goal, positive to the left [rad]."""
+
+
+DRIBBLE_STARTS = (
+    DribbleStart((1.0, 0.0), 0.0),
+    DribbleStart((0.6, 0.3), 1.2),
+    DribbleStart((0.6, -0.3), -1.2),
+    DribbleStart((0.8, 0.0), 2.4),
+    DribbleStart((-0.7, 0.2), 3.0),
+    DribbleStart((0.0, -0.9), 0.5),
+    DribbleStart((1.5, 0.8), -0.6),
+    DribbleStart((0.5, 0.0), -2.8),
+)
+
+
+@dataclass(frozen=True)
+class DribbleBout:
+    """One walk from one start."""
+
+    walk: WalkParameters
+    start: DribbleStart
+    rng: np.random.Generator
+
+
+def drive_ball(
+    robot: str, bouts: Sequence[DribbleBout], *, noise: StartNoise | None = None, actuation: str = "ideal"
+) -> BoutResults:
+    """Drives B balls at once; what is gained is how far they came towards their goals, (B, 1)."""
+    worlds = Worlds(course_scene(robot, ball=True, actuation=actuation), len(bouts))
+    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
+    for row, bout in enumerate(bouts):
+        worlds.put_ball(bout.start.ball, ids=row)
+    worlds.refresh()
+    walker = make_walker(worlds, [bout.walk for bout in bouts])
+    begin_walking(walker, first)
+    angles = np.array([bout.start.goal for bout in bouts])
+    goal = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    player, falls, pose = _Dribbler(walker, bouts, goal), FallJudge(worlds), worlds.robot(ROBOT_NAME).pose
+    assert worlds.ball is not None
+    before = worlds.ball[:, :2].copy()
+    active, fell, lived = np.ones(len(bouts), dtype=bool), np.zeros(len(bouts), dtype=bool), np.zeros(len(bouts))
+    steps = max(round(CONTROL_CYCLE / worlds.scene.timestep), 1)
+    for _ in range(round(DRIBBLE_SECONDS / CONTROL_CYCLE)):
+        now = falls.now() & active
+        fell |= now
+        active &= ~now
+        if not active.any():
+            break
+        player.steer(pose, worlds.ball[:, :2])
+        walker.sample(0.0)
+        worlds.step(steps, np.flatnonzero(active))
+        lived[active] += CONTROL_CYCLE
+    far = ((worlds.ball[:, :2] - before) * goal).sum(axis=1)
+    far = np.where(np.isfinite(far), far, 0.0)
+    return BoutResults(far[:, None], np.where(fell, -FALL_COST, 0.0)[:, None], fell, lived, None)
+
+
+class _Dribbler:
+    """Gets behind the ball and walks through it."""
+
+    def __init__(self, walker: SteerableWalker, bouts: Sequence[DribbleBout], goal: Floats) -> None:
+        self._walker, self._goal = walker, goal
+        self._sets = SetChooser([bout.walk for bout in bouts])
+
+    def steer(self, pose: Floats, ball: Floats) -> None:
+        """Sets wanted velocities from where the robots (N, 7) and the balls (N, 2) are."""
+        place, yaw, goal = pose[:, :2], yaw_of(pose), self._goal
+        to_ball = ball - place
+        distance = np.hypot(to_ball[:, 0], to_ball[:, 1])
+        here = np.arctan2(-to_ball[:, 1], -to_ball[:, 0])
+        missing = wrap_angle(np.arctan2(-goal[:, 1], -goal[:, 0]) - here)
+        aligned = np.abs(missing) < ALIGNED_ANGLE
+        angle = here + np.clip(missing, -CIRCLING_ANGLE, CIRCLING_ANGLE)
+        radius = np.where(np.abs(missing) < 2 * ALIGNED_ANGLE, BEHIND_DISTANCE, CIRCLING_DISTANCE)
+        circling = ball + radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        way = np.where(aligned[:, None], ball + FOLLOW_THROUGH * goal, circling) - place
+        ahead = in_robot_frame(way, yaw)
+        slow = np.minimum(np.hypot(ahead[:, 0], ahead[:, 1]) / SLOW_DOWN_DISTANCE, 1.0)
+        face = in_robot_frame(np.where(aligned[:, None], way, to_ball), yaw)
+        bearing = np.arctan2(face[:, 1], face[:, 0])
+        self._walker.wanted[:, :2] = top_velocity(self._walker, ahead) * slow[:, None]
+        self._walker.wanted[:, 2] = turn_rate(self._walker, bearing)
+        self._sets.choose(self._walker, np.arctan2(ahead[:, 1], ahead[:, 0]), np.ones(len(pose), dtype=bool), distance)
+
+
+MAX_WORLDS = {"cpu": 1024, "gpu": 16384}
 """The most worlds that are simulated together."""
 
 
@@ -120,7 +257,7 @@ class WalkTrials:
 
     robot: str
     task: TaskSettings
-    start: Walk
+    start: WalkParameters
     """Where frozen sets and parameters that are not searched come from."""
     names: tuple[str, ...]
     """The searched parameters, k of them."""
@@ -135,7 +272,7 @@ class WalkTrials:
         if self.device == "gpu" and self.task.learns == "trot":
             raise UsageError("a GPU walks on two legs only; learn a trot with --device cpu.")
 
-    def walk_of(self, candidate: Floats) -> Walk:
+    def walk_of(self, candidate: Floats) -> WalkParameters:
         """The walk with a candidate's parameters, (k,)."""
         numbers = dict(zip(self.names, np.asarray(candidate, float).tolist(), strict=True))
         return dataclasses.replace(self.start.with_set(self.task.learns, numbers), facing=self.task.facing)
@@ -150,22 +287,22 @@ class WalkTrials:
         return [float(parts[owner[row], int(rows[row, -1])]) for row in range(len(rows))]
 
     def parts(
-        self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], *, starts: int | None = None
+        self, walks: Sequence[WalkParameters], generators: Sequence[np.random.Generator], *, starts: int | None = None
     ) -> Floats:
         """What walks are worth part by part, as means over the starts, (n, parts)."""
         tries = starts or self.task.starts
-        per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(STARTS))
-        size = max(AT_ONCE[self.device] // per_walk, 1)
+        per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(DRIBBLE_STARTS))
+        size = max(MAX_WORLDS[self.device] // per_walk, 1)
         blocks = [slice(at, at + size) for at in range(0, len(walks), size)]
         return np.concatenate([self._parts(walks[one], generators[one], tries) for one in blocks])
 
-    def _parts(self, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int) -> Floats:
+    def _parts(self, walks: Sequence[WalkParameters], generators: Sequence[np.random.Generator], tries: int) -> Floats:
         task = self.task
         if not task.course:
             bouts = [
-                DribbleBout(walk, STARTS[number % len(STARTS)], rng)
+                DribbleBout(walk, DRIBBLE_STARTS[number % len(DRIBBLE_STARTS)], rng)
                 for walk, generator in zip(walks, generators, strict=True)
-                for number, rng in enumerate(generator.spawn(tries * len(STARTS)))
+                for number, rng in enumerate(generator.spawn(tries * len(DRIBBLE_STARTS)))
             ]
             driven = drive_ball(self.robot, bouts, noise=task.noise, actuation=self.actuation)
             sums = np.stack([driven.gained.sum(axis=1), driven.lost.sum(axis=1)], axis=1)
@@ -190,7 +327,7 @@ class WalkTrials:
 
 
 def course_bouts(
-    course: Course, walks: Sequence[Walk], generators: Sequence[np.random.Generator], tries: int
+    course: Course, walks: Sequence[WalkParameters], generators: Sequence[np.random.Generator], tries: int
 ) -> list[Bout]:
     """Every walk on every trajectory of a course from `tries` starts, walk by walk and start by start."""
     many = len(course.trajectory)

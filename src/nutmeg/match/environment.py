@@ -16,41 +16,86 @@ the how-to "Reinforcement learning". With `world="behavioural"` the match is one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from gymnasium.spaces import Box
 
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
-from nutmeg.learning.environments.task import checked
-from nutmeg.learning.walks import read_walk
-from nutmeg.match.behaviour.environment import BehaviourEnv
-from nutmeg.match.driver import Driver
-from nutmeg.match.environment_options import MatchOptions
-from nutmeg.match.episodes import check_actions
+from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.learning.gym.spaces import checked_actions
+from nutmeg.match.behavioural_environments import BehaviourEnv
+from nutmeg.match.episodes import EpisodeOptions, PerceptRows, check_actions
 from nutmeg.match.game import Game
-from nutmeg.match.percept_rows import PerceptRows
-from nutmeg.match.play_modes import LIVE, PlayMode, Side, may_beam
-from nutmeg.match.slots import side_of_slot
-from nutmeg.match.steered import JointSteered, WalkSteered
-from nutmeg.match.team.teams import make_team
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.builtin.player import make_team
+from nutmeg.match.players.learned import JointActionPlayer, WalkActionPlayer
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam
+from nutmeg.match.rules.slots import side_of_slot
+from nutmeg.match.worlds.physical.ground import ROBOT
+from nutmeg.motion.walk.files import read_walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.physical.percept import Player
+
+    Row = NDArray[np.float32]
+
+
+# ----------------------------------------------------------------------------------------------------
+# What can be chosen when the environment of a match is made, and what is refused.
+
+
+Actions = Literal["joints", "walk"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions(EpisodeOptions):
+    """Options of the environment of a match; of more than one player, number 1 begins in its goal."""
+
+    actions: Actions = "joints"
+    """Whether actions move the joints, or steer a walk."""
+    walk: str = "holonomic"
+    """With `actions="walk"`: the walk, by its name, its file or the folder of its run."""
+    opponents: str = ""
+    """Let the built-in team play from the right, with this walk; then only the left team's players are agents."""
+    noise: bool = True
+    """Whether cameras err."""
+    beam_noise: bool = True
+    """Whether players land near their places rather than there; without, all kick-offs begin alike."""
+    rules: str = "sim3d"
+    """The rule book: a name, or a TOML file."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.actions not in ("joints", "walk"):
+            raise UnknownNameError("kind of actions", str(self.actions), ("joints", "walk"))
+        for walk in (self.walk if self.actions == "walk" else "", self.opponents):
+            if walk:
+                read_walk(walk).for_robot(ROBOT)
+        self.rule_book()
+
+    def rule_book(self) -> Rules:
+        """The rules of every episode."""
+        try:
+            return self.changed(load_rules(self.rules))
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"rules of the match: {error}") from None
+
 
 try:
     from pettingzoo import ParallelEnv
 except ImportError:
     raise EnvironmentProblem("the environment of a match needs PettingZoo: pip install pettingzoo") from None
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nutmeg.match.percept import Player
-
-    Row = NDArray[np.float32]
 
 LEFT, RIGHT = "left", "right"
 TEAMS = (LEFT, RIGHT)
 """Names of the teams, by the side they begin from."""
-LINE_UP = 60
+LINE_UP_CYCLES = 60
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 
 
@@ -122,9 +167,9 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._rows = {agent: self._new_rows(who[0]) for agent, who in self._who.items()}
         others = make_team(chosen.opponents, chosen.players, team=RIGHT) if chosen.opponents else []
         everybody: dict[tuple[str, int], Player] = {self._who[agent]: one for agent, one in self._players.items()}
-        self._driver = Driver(self.game, everybody | {(RIGHT, one.number): one for one in others})
+        self._driver = GameLoop(self.game, everybody | {(RIGHT, one.number): one for one in others})
         self.agents = list(self.possible_agents)
-        for _ in range(LINE_UP):
+        for _ in range(LINE_UP_CYCLES):
             self._cycle()
         self._cycles, self._score, self._ball = 0, self._goals(), self._ball_ahead()
         return self._observations(), self._infos()
@@ -136,7 +181,7 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         check_actions(actions, self.agents)
         for agent in self.agents:
             player = self._players[agent]
-            player.wish = checked(actions[agent], (player.width,))
+            player.wish = checked_actions(actions[agent], (player.width,))
         self._cycle()
         self._cycles += 1
         over = self.game.over
@@ -225,11 +270,11 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
     def close(self) -> None:
         """Nothing to give back."""
 
-    def _new_player(self, team: str, number: int) -> JointSteered | WalkSteered:
+    def _new_player(self, team: str, number: int) -> JointActionPlayer | WalkActionPlayer:
         if self.options.actions == "joints":
-            return JointSteered()
-        return WalkSteered(team, number, walk=read_walk(self.options.walk))
+            return JointActionPlayer()
+        return WalkActionPlayer(team, number, walk=read_walk(self.options.walk))
 
     def _new_rows(self, team: str) -> PerceptRows:
-        more = JointSteered.parts if self.options.actions == "joints" else WalkSteered.parts
+        more = JointActionPlayer.parts if self.options.actions == "joints" else WalkActionPlayer.parts
         return PerceptRows(team, players=self.options.players, length=self.options.length, more=more)

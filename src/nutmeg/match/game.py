@@ -25,39 +25,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import GRAVITY
-from nutmeg.errors import UsageError
-from nutmeg.match.admission import check_types, fitting_seats
-from nutmeg.match.calm import Calm
-from nutmeg.match.figures import LeagueFigures
-from nutmeg.match.ground import BODIES, TOED_TYPE, Ground, ground_scene
-from nutmeg.match.hearing import Hearing, checked_message
-from nutmeg.match.match_recording import MatchRecording
-from nutmeg.match.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
-from nutmeg.match.play_modes import Side, may_beam
-from nutmeg.match.reading import CYCLE
-from nutmeg.match.referee import judge
-from nutmeg.match.refereed import RefereedMatch
-from nutmeg.match.seeing import EVERY, Seeing
-from nutmeg.match.slots import SLOT_NAMES, SLOTS
-from nutmeg.match.world import TYPES, MatchWorld
+from nutmeg.base.errors import UsageError
+from nutmeg.match.base_game import BaseGame
+from nutmeg.match.recording import LeagueFigures, MatchRecording
+from nutmeg.match.rules.calm import Calm
+from nutmeg.match.rules.play_modes import Side, may_beam
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types, fitting_seats
+from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE, Ground, ground_scene
+from nutmeg.match.worlds.physical.hearing import Hearing, checked_message
+from nutmeg.match.worlds.physical.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
+from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
+from nutmeg.match.worlds.physical.world import CYCLE, MatchWorld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bools, Floats, Ints
-    from nutmeg.match.decisions import Decision
-    from nutmeg.match.facts import Facts
-    from nutmeg.match.groundskeeper import Groundskeeper
-    from nutmeg.match.percept import Heard, Sight
-    from nutmeg.match.rules import Rules
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Decision
+    from nutmeg.match.rules.state import Facts
+    from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
+    from nutmeg.match.worlds.physical.percept import Heard, Sight
 
 
 CYCLES_A_SECOND = round(1 / CYCLE)
 NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 
-class Game(RefereedMatch):
+class Game(BaseGame):
     """A match.
 
     Args:
@@ -126,8 +123,8 @@ class Game(RefereedMatch):
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join; its next percept tells it its number and side."""
         slot = self._admit(side, number, team)
-        if robot_type not in TYPES:
-            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {TYPES[-1]}.")
+        if robot_type not in ROBOT_TYPES:
+            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {ROBOT_TYPES[-1]}.")
         if self._type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
         if not self.world.has_seat(robot_type):
@@ -244,7 +241,7 @@ class Game(RefereedMatch):
         world, time = self.world, self.time
         playing = world.playing.tolist()
         sights: dict[int, Sight] = {}
-        if self.cycles % EVERY == 0 and playing:
+        if self.cycles % IMAGE_CYCLES == 0 and playing:
             sights = self.seeing.look(world, self.teams)
         heard = self._heard(playing)
         view, types, percepts = self.view, world.types.tolist(), {}

@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg.errors import ModelError
+from nutmeg.base.errors import ModelError
 from nutmeg.motion.keyframes import Keyframes
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.nao_legs import Pose, rotation
+from nutmeg.motion.legs.nao import NaoBody, Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
-    from nutmeg.body.tables import RobotTable
+    from nutmeg.model.tables import RobotTable
 
 
 @dataclass(frozen=True, kw_only=True)

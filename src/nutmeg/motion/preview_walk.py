@@ -19,23 +19,31 @@ All is computed at construction; `angles` only looks up and interpolates. The wa
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.errors import ModelError
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.nao_legs import LegAngles, Pose, rotation
+from nutmeg.base.errors import ModelError
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.motion.legs.nao import LegAngles, NaoBody, Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
+from nutmeg.sim import Worlds
+from nutmeg.sim.schedule import Schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
-    from nutmeg.body.tables import RobotTable
+    from nutmeg.model.actuation import Actuation
+    from nutmeg.model.identified import IdentifiedBody
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.sim.worlds import Worlds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +104,11 @@ MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
 """The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than told."""
 MOTOFLEX_2 = PreviewWalkSettings(forward=0.05, step_duration=2.0, double_support=0.2)
 """The paper's second set-up: a soft standing leg gives way and the robot falls sideways, unless the ZMP is moved."""
-QUICK = PreviewWalkSettings(
+QUICK_STEPS = PreviewWalkSettings(
     forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
 )
 """Short, flat, quick steps."""
-HALVINGS = 4
+SPEED_HALVINGS = 4
 """How often a range of speeds is halved to tell which the legs reach: to a 16th of it."""
 
 
@@ -202,8 +210,8 @@ class PreviewWalk:
     def _commands(self, body: NaoBody, legs: LegAngles) -> Floats:
         """Commands of one walk, (T, motors); the arms go to where they are held, and back."""
         commands, ready = body.motors(legs.angles), body.motors(body.ready_legs)
-        end = _smooth((self.times - (self.duration - _SETTLE)) / _SETTLE)[:, None]
-        lift = _smooth(self.times / _SETTLE)[:, None] * (1 - end)
+        end = _smooth((self.times - (self.duration - _SETTLE_SECONDS)) / _SETTLE_SECONDS)[:, None]
+        lift = _smooth(self.times / _SETTLE_SECONDS)[:, None] * (1 - end)
         return np.asarray(commands + end * (ready - commands) + (1 - lift) * (body.home - ready))
 
     def _refuse(self, index: int, table: RobotTable) -> None:
@@ -223,7 +231,7 @@ class PreviewWalk:
         """How much of a walk's speeds the legs reach, 0..1, found by halving."""
         shortest = settings.start + settings.stop + (settings.ramp + 2) * settings.step_duration
         low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
+        for _ in range(SPEED_HALVINGS):
             share = (low + high) / 2
             speeds = {name: share * getattr(settings, name) for name in ("forward", "sideways", "turn")}
             tried = replace(settings, **speeds)
@@ -355,5 +363,177 @@ def _smooth(share: Floats) -> Floats:
     return _gentle(np.clip(share, 0.0, 1.0))
 
 
-_SETTLE = 0.3
+_SETTLE_SECONDS = 0.3
 """Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
+
+
+# ----------------------------------------------------------------------------------------------------
+# A walk tried out: how far, how fast, how much the body rocks, and whether the robot falls.
+#
+# Everything is over N worlds at once.
+
+
+FALLEN_COSINE = 0.7
+"""A robot is down when the cosine between its z axis and the vertical is below this (45 degrees)."""
+
+
+@dataclass(frozen=True)
+class WalkTrial:
+    """What came of a walk in N worlds, at T moments."""
+
+    times: Floats
+    """(T,) [s]."""
+    place: Floats
+    """Of the root, (T, N, 3) [m]."""
+    pitch: Floats
+    """Of the body, positive forward, (T, N) [rad]."""
+    roll: Floats
+    """Of the body, positive to the right, (T, N) [rad]."""
+    fallen_at: Floats
+    """When each robot fell, infinite if it did not, (N,) [s]."""
+
+    def speed(self, start: float, stop: float) -> Floats:
+        """Mean speed along x between two times, of the robots that stood that long; else NaN, (N,) [m/s]."""
+        first, last = np.searchsorted(self.times, [start, stop])
+        last = min(last, len(self.times) - 1)
+        way = self.place[last, :, 0] - self.place[first, :, 0]
+        mean = way / (self.times[last] - self.times[first])
+        return np.where(self.fallen_at > self.times[last], mean, np.nan)
+
+    def swing(self, angle: Floats, start: float, stop: float) -> Floats:
+        """Half the range of pitch or roll between two times, while standing, (N,) [rad]."""
+        inside = (self.times[:, None] >= start) & (self.times[:, None] <= np.minimum(stop, self.fallen_at - 0.5))
+        high = np.where(inside, angle, -np.inf).max(axis=0)
+        low = np.where(inside, angle, np.inf).min(axis=0)
+        return np.where(inside.any(axis=0), (high - low) / 2, np.nan)
+
+    def rhythm(self, angle: Floats, start: float, stop: float) -> Floats:
+        """Frequency of the strongest oscillation of pitch or roll between two times, (N,) [Hz]; NaN after a fall."""
+        inside = (self.times >= start) & (self.times <= stop)
+        rows = angle[inside] - angle[inside].mean(axis=0)
+        strength = np.abs(np.fft.rfft(rows * np.hanning(len(rows))[:, None], n=8 * len(rows), axis=0))
+        frequencies = np.fft.rfftfreq(8 * len(rows), float(np.diff(self.times).mean()))
+        return np.where(self.fallen_at > stop, frequencies[strength.argmax(axis=0)], np.nan)
+
+
+def try_walk(
+    worlds: Worlds, robot: str, angles: Callable[[float], Floats], *, seconds: float, period: float = 0.02
+) -> WalkTrial:
+    """Lets a robot follow reference angles and watches its body.
+
+    Args:
+        worlds: N worlds with the robot in them.
+        robot: its name.
+        angles: reference at a time, (motors,) or (N, motors).
+        seconds: how long.
+        period: of the commands [s].
+    """
+    body, schedule = worlds.robot(robot), Schedule(worlds)
+    rows: list[tuple[Floats, Floats, Floats, Floats]] = []
+    times: list[float] = []
+
+    def act(now: float) -> None:
+        body.command = angles(now)
+        times.append(now)
+        rows.append((body.pose[:, :3].copy(), *_tilt(body.pose[:, 3:7]), body.uprightness()))
+
+    schedule.every(period, act)
+    schedule.run(seconds)
+    place, pitch, roll, upright = (np.array(column) for column in zip(*rows, strict=True))
+    down = upright < FALLEN_COSINE
+    fallen_at = np.where(down.any(axis=0), np.array(times)[down.argmax(axis=0)], np.inf)
+    return WalkTrial(np.array(times), place, pitch, roll, fallen_at)
+
+
+def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
+    """Pitch and roll of unit quaternions (N, 4), each (N,) [rad]."""
+    w, x, y, z = quaternions.T
+    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
+    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    return pitch, roll
+
+
+# ----------------------------------------------------------------------------------------------------
+# The same open-loop walk on the same robot under different actuations (seed 001, section 5).
+
+
+STARTING_SECONDS, STOPPING_SECONDS = 3.0, 2.0
+"""Seconds left out at the beginning and the end of a walk: starting and stopping are not walking."""
+
+
+@dataclass(frozen=True)
+class WalkResult:
+    """One walk under one actuation."""
+
+    name: str
+    trial: WalkTrial
+    speed: float
+    """Mean forward speed while walking [m/s]; NaN if it fell."""
+    fallen_at: float
+    """When it fell [s]; infinite if it did not."""
+    pitch: float
+    """Half the range of the body's pitch [rad]."""
+    roll: float
+    """Half the range of the body's roll [rad]."""
+    rhythm: float
+    """Frequency of the body's pitching [Hz]; NaN if it fell."""
+
+    def cells(self) -> tuple[str, ...]:
+        """For a table."""
+        fell = "-" if np.isinf(self.fallen_at) else f"{self.fallen_at:.1f}"
+        speed = "fell" if np.isnan(self.speed) else f"{self.speed:.3f}"
+        pitch, roll = (f"{np.degrees(a):.1f}" for a in (self.pitch, self.roll))
+        return (self.name, speed, fell, pitch, roll, f"{self.way:.2f}")
+
+    @property
+    def way(self) -> float:
+        """How far forward it came [m]."""
+        return float(self.trial.place[-1, 0, 0] - self.trial.place[0, 0, 0])
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts; null where there is no number."""
+        numbers = {"speed": self.speed, "fallen_at": self.fallen_at, "pitch": self.pitch, "roll": self.roll}
+        numbers["rhythm"] = self.rhythm
+        known = {key: float(v) if np.isfinite(v) else None for key, v in numbers.items()}
+        return {"actuation": self.name, **known, "way": self.way}
+
+
+def compare_walk(
+    robot: str,
+    settings: PreviewWalkSettings,
+    actuation: str | Actuation,
+    *,
+    seconds: float = 20.0,
+    timestep: float = 0.001,
+    name: str = "",
+    body: IdentifiedBody | None = None,
+) -> WalkResult:
+    """Walks with one actuation on the SPL's carpet.
+
+    Args:
+        robot: a robot with legs like a Nao's.
+        settings: the walk.
+        actuation: what drives the joints.
+        seconds: how long.
+        timestep: of the physics [s].
+        name: what to call the result; the actuation's name by default.
+        body: the robot's identified body.
+    """
+    placement = Placement(robot=robot, name="walker", pos=(-3.5, 0.0))
+    placement = body.placed(placement) if body is not None else placement
+    placement = dataclasses.replace(placement, actuation=actuation)
+    scene = assemble(SceneSettings(field="spl2025", ball="none", robots=(placement,), visuals=False, timestep=timestep))
+    walk = PreviewWalk(scene.robots[0], settings, duration=seconds)
+    trial = try_walk(Worlds(scene), "walker", walk.angles, seconds=seconds)
+    cycle = settings.step_duration
+    begin = STARTING_SECONDS
+    end = begin + cycle * max(1, int((seconds - STOPPING_SECONDS - begin) / cycle))  # whole cycles
+    return WalkResult(
+        name=name or str(actuation if isinstance(actuation, str) else "own"),
+        trial=trial,
+        speed=float(trial.speed(begin, end)[0]),
+        fallen_at=float(trial.fallen_at[0]),
+        pitch=float(trial.swing(trial.pitch, begin, end)[0]),
+        roll=float(trial.swing(trial.roll, begin, end)[0]),
+        rhythm=float(trial.rhythm(trial.pitch, begin, end)[0]),
+    )

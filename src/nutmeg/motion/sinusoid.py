@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.settings import read
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
-    from nutmeg.body.tables import RobotTable
+    from nutmeg.model.tables import RobotTable
 
 
 @dataclass(frozen=True, kw_only=True)

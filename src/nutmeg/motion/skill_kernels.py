@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.compiled import kernel
+from nutmeg.base.kernels import kernel
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
@@ -25,7 +25,7 @@ STAND, WALK, STOP, FALL, GET_UP, STEADY, LENT = range(7)
 
 
 @kernel
-def follow_up(
+def estimate_up(
     gyro: Floats, felt: Floats, period: float, gravity: float, plausible: float, drawn: float, up: Floats
 ) -> None:
     """Turns upward directions (N, 3) with the gyro (N, 3), and draws them to what the accelerometer (N, 3) feels.
@@ -55,7 +55,7 @@ def follow_up(
 
 
 @kernel
-def notice(
+def detect_falls(
     up: Floats, gyro: Floats, period: float, limits: Floats, fallen: Bools, lying: Indices, still: Bools, quiet: Floats
 ) -> None:
     """Who has fallen, which side is below, and who lies still; all (N,) and changed.
@@ -79,7 +79,7 @@ def notice(
 
 
 @kernel
-def leave(
+def choose_skills(
     state: Indices,
     since: Floats,
     wanted: Floats,

@@ -22,22 +22,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import UsageError
-from nutmeg.motion.fall_detection import FallDetector, FallSettings, UpSense
-from nutmeg.motion.get_up import GetUp
-from nutmeg.motion.get_up_motion import SIDES
-from nutmeg.motion.joint_goals import JointGoals
+from nutmeg.base.errors import UsageError
+from nutmeg.motion.bodies import JointTargets
+from nutmeg.motion.inertial import FallDetector, FallSettings, UpEstimator
+from nutmeg.motion.keyframes import LYING_SIDES, GetUp
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
-    from nutmeg.motion.get_up import Motions
-    from nutmeg.motion.own_body import Bodies
-    from nutmeg.motion.walker import Walker
+    from nutmeg.motion.bodies import Bodies
+    from nutmeg.motion.keyframes import Motions
+    from nutmeg.motion.walk.walker import Walker
 
 
-SMOOTHED = 60
+SMOOTHING_CYCLES = 60
 """Cycles after which even the slowest smoothing of joints has come to its target."""
 
 
@@ -113,17 +112,17 @@ class Skills:
         period: float = 0.02,
         rng: np.random.Generator | None = None,
     ) -> None:
-        missing = [side for side in SIDES if side not in motions]
+        missing = [side for side in LYING_SIDES if side not in motions]
         if missing:
             raise UsageError(
                 f"there is no get-up for {robot} lying on its {missing[0]}; skills need one for each of "
-                f"{', '.join(SIDES)}. Give a motion of your own for it."
+                f"{', '.join(LYING_SIDES)}. Give a motion of your own for it."
             )
         self.walker, self.settings = walker, settings or SkillSettings()
-        self.senses = UpSense(worlds, robot, period=period, rng=rng)
+        self.senses = UpEstimator(worlds, robot, period=period, rng=rng)
         self.falls = FallDetector(self.senses, falls)
         self.get_up = GetUp(worlds, robot, motions, falls=self.falls, period=period)
-        self._goals = JointGoals(worlds, robot, period=period)
+        self._goals = JointTargets(worlds, robot, period=period)
         self._period, count = period, worlds.count
         self.wanted: Floats = np.zeros((count, 3))
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
@@ -148,7 +147,7 @@ class Skills:
     def _posture(self) -> Floats:
         """The posture that the walk begins with, with the set of parameters chosen now, (N, motors) [rad]."""
         self.walker.reset()
-        for _ in range(SMOOTHED):
+        for _ in range(SMOOTHING_CYCLES):
             found = self.walker.targets()
         self.walker.reset()
         return found
@@ -210,10 +209,10 @@ class Skills:
 
     def _decide(self) -> None:
         """Lets each robot pass into its next skill."""
-        from nutmeg.motion.skill_kernels import leave  # here: the compiler takes its time to load
+        from nutmeg.motion.skill_kernels import choose_skills  # here: the compiler takes its time to load
 
         walk, falls, following = self.walker.walk, self.falls, self._following
-        if not leave(
+        if not choose_skills(
             self.state,
             self.since,
             self.wanted,

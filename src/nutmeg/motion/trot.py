@@ -13,13 +13,15 @@ own; `TrotWalker` moves robots in simulated worlds with it, and `net.openr.ball_
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from nutmeg.errors import UsageError
-from nutmeg.motion.aibo_legs import FORE, LEFT
-from nutmeg.motion.trot_settings import TrotSettings
+from nutmeg.base.errors import UsageError
+from nutmeg.model.posing import pose_angles
+from nutmeg.motion.legs.aibo import FORE_SIGN, LEFT_SIGN, AiboLegs
+from nutmeg.motion.walk.settings import check_numbers, number, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +29,75 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats, Indices
-    from nutmeg.motion.aibo_legs import AiboLegs
+    from nutmeg.motion.bodies import Bodies
 
 
-PAIR = np.array([0.0, 0.5, 0.5, 0.0])
+# ----------------------------------------------------------------------------------------------------
+# The numbers of a trot, with their ranges.
+#
+# Foot paths, heights and offsets are those that teams of the four-legged league searched (Kohl and Stone, 2004:
+# places and heights of the fore and hind paths, length, lift, time, share on the ground).
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrotSettings:
+    """Parameters of the trot; fore and hind legs have their own places, heights and lifts."""
+
+    step_x: float = number(0.060, 0.0, 0.14, "m")
+    """Longest way ahead of the trunk while a paw is on the ground."""
+    step_y: float = number(0.040, 0.0, 0.10, "m")
+    """Longest way aside likewise."""
+    step_turn: float = number(0.40, 0.0, 1.0, "rad")
+    """Largest turn likewise."""
+    back_share: float = number(1.0, 0.1, 1.5)
+    """Longest way backward as a share of `step_x`."""
+    frequency: float = number(1.6, 0.5, 3.0, "Hz")
+    """Step cycles a second: each of the two pairs swings once in a cycle."""
+    duty: float = number(0.58, 0.45, 0.80)
+    """Share of a cycle in which a paw is on the ground."""
+    lift_fore: float = number(0.016, 0.003, 0.05, "m")
+    """How high fore paws are lifted."""
+    lift_hind: float = number(0.021, 0.003, 0.05, "m")
+    """How high hind paws are lifted."""
+    squareness: float = number(0.0, 0.0, 1.0)
+    """Path of a swinging paw: 0 is half an ellipse, 1 a rectangle, values between are between."""
+    height_fore: float = number(0.100, 0.070, 0.135, "m")
+    """Of the shoulders above the ground."""
+    height_hind: float = number(0.100, 0.070, 0.135, "m")
+    """Of the hips above the ground."""
+    ahead_fore: float = number(0.045, -0.03, 0.08, "m")
+    """Middle of the fore paws' paths ahead of the shoulders."""
+    ahead_hind: float = number(-0.025, -0.06, 0.05, "m")
+    """Middle of the hind paws' paths ahead of the hips."""
+    width_fore: float = number(0.030, -0.01, 0.06, "m")
+    """Fore paws outside the shoulders."""
+    width_hind: float = number(0.020, -0.01, 0.06, "m")
+    """Hind paws outside the hips."""
+    response: float = number(0.15, 0.02, 1.0, "s")
+    """Time in which steps come near to the wanted size: 63 % of the difference are gone in it."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
+
+TROT_AHEAD_PARAMETERS = (
+    *("step_x", "frequency", "duty", "lift_fore", "lift_hind", "squareness", "height_fore", "height_hind"),
+    *("ahead_fore", "ahead_hind", "width_fore", "width_hind"),
+)
+"""The twelve that a walk straight ahead depends on."""
+TROT_PARAMETERS = tuple(one.name for one in dataclasses.fields(TrotSettings))
+
+
+def trot_range(name: str) -> tuple[float, float, str]:
+    """The allowed range of a parameter and its unit."""
+    return range_of(TrotSettings, name, what="parameter of the trot")
+
+
+LEG_PHASES = np.array([0.0, 0.5, 0.5, 0.0])
 """Phase of each leg: left fore with right hind, right fore with left hind, (4,)."""
-STILL = 1e-3
+STANDING_ACTIVITY = 1e-3
 """A robot whose activity is less stands."""
-RISE = 0.25
+RISE_SHARE = 0.25
 """Share of the swing in which a paw goes straight up, and straight down again, on a rectangle."""
 
 
@@ -63,7 +126,7 @@ class Trot:
             _fore_and_hind(p["width_fore"], p["width_hind"]),
         )
         up = legs.paw - _fore_and_hind(p["height_fore"], p["height_hind"])
-        self.home: Floats = legs.shoulders + np.stack([ahead, aside * LEFT, up], axis=-1)
+        self.home: Floats = legs.shoulders + np.stack([ahead, aside * LEFT_SIGN, up], axis=-1)
         """Middles of the paws' paths on the ground, from the trunk, (N, 4, 3) [m]."""
         self._slope = (up[:, 1] - up[:, 0]) / (self.home[:, 1, 0] - self.home[:, 0, 0])
         self.swing: Indices = np.zeros(self.count, dtype=np.intp)
@@ -108,13 +171,13 @@ class Trot:
         moving = velocity.any(axis=1)
         self.step += self._share * (goal - self.step)
         self.activity += self._share[:, 0] * (moving - self.activity)
-        stands = ~moving & (self.activity < STILL)
+        stands = ~moving & (self.activity < STANDING_ACTIVITY)
         self.activity[stands], self.step[stands], self.phase[stands] = 0.0, 0.0, 0.0
         self.phase = np.where(stands, 0.0, (self.phase + self.frequency * self.period) % 1.0)
 
     def paws(self) -> Floats:
         """Centres of the paws from the trunk, (N, 4, 3) [m]."""
-        along, lifted = self._path((self.phase[:, None] + PAIR + 0.5 * self.swing[:, None]) % 1.0)
+        along, lifted = self._path((self.phase[:, None] + LEG_PHASES + 0.5 * self.swing[:, None]) % 1.0)
         way = along[..., None] / 2 * self._ways()
         up = self._lift * lifted * self.activity[:, None] + self._slope[:, None] * way[..., 0]
         return np.asarray(self.home + np.concatenate([way, up[..., None]], axis=-1))
@@ -134,8 +197,8 @@ class Trot:
         pushed = np.minimum(phase / duty, 1.0)
         swung = np.clip((phase - duty) / (1 - duty), 0.0, 1.0)
         ellipse = -np.cos(np.pi * swung), np.sin(np.pi * swung)
-        across = 2 * np.clip((swung - RISE) / (1 - 2 * RISE), 0.0, 1.0) - 1
-        raised = np.minimum(np.minimum(swung, 1 - swung) / RISE, 1.0)
+        across = 2 * np.clip((swung - RISE_SHARE) / (1 - 2 * RISE_SHARE), 0.0, 1.0) - 1
+        raised = np.minimum(np.minimum(swung, 1 - swung) / RISE_SHARE, 1.0)
         along = ellipse[0] + self._squareness * (across - ellipse[0])
         lifted = ellipse[1] + self._squareness * (raised - ellipse[1])
         on_ground = phase < duty
@@ -144,4 +207,84 @@ class Trot:
 
 def _fore_and_hind(fore: Floats, hind: Floats) -> Floats:
     """A number for each leg, (N, 4), from those of fore and hind legs, (N,)."""
-    return np.where(FORE > 0, fore[:, None], hind[:, None])
+    return np.where(FORE_SIGN > 0, fore[:, None], hind[:, None])
+
+
+# ----------------------------------------------------------------------------------------------------
+# AIBOs that trot in simulated worlds.
+#
+# It has what `Walker` has for those who steer: `wanted`, `chosen`, `walk`, `reset` and `sample` (see `Steered`).
+# There is no feedback from sensors. Neck, mouth, ears and tail stay as in the pose `ready`.
+
+
+class SteerableSteps(Protocol):
+    """The steps of N robots, as who steers them sees them."""
+
+    swing: Indices
+    """What swings first, 0 or 1, (N,)."""
+
+    def top_speed(self) -> Floats:
+        """Fastest ahead, to the left and turning, (N, 3) [m/s, m/s, rad/s]."""
+        ...
+
+    def top_speed_back(self) -> Floats:
+        """Fastest backward, (N,) [m/s]."""
+        ...
+
+
+class SteerableWalker(Protocol):
+    """A walker of any kind, as who steers it sees it."""
+
+    wanted: Floats
+    """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
+    chosen: Indices
+    """The set of parameters that each world is to walk with, (N,)."""
+
+    @property
+    def walk(self) -> SteerableSteps:
+        """Its steps."""
+        ...
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Starts again from standing."""
+        ...
+
+    def sample(self, time: float) -> None:
+        """One cycle."""
+        ...
+
+
+class TrotWalker:
+    """One robot of every world, trotting.
+
+    Args:
+        worlds: N worlds with the robot in them.
+        robot: its name.
+        trots: parameters for each world, or one set for all.
+        period: of a control cycle [s].
+    """
+
+    def __init__(self, worlds: Bodies, robot: str, trots: Sequence[TrotSettings], *, period: float = 0.02) -> None:
+        if len(trots) not in (1, worlds.count):
+            raise UsageError(f"{len(trots)} sets of trot parameters for {worlds.count} worlds; give one, or one each.")
+        self._robot = worlds.robot(robot)
+        table = self._robot.table
+        if set(table.drives) != {"position"}:
+            raise UsageError(f"{table.settings.name} is driven by {sorted(set(table.drives))}; a trot needs angles.")
+        self.walk = Trot(AiboLegs(table), list(trots) * (worlds.count // len(trots)), period=period)
+        self.wanted: Floats = np.zeros((worlds.count, 3))
+        """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
+        self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
+        """There is one set of parameters: always 0, (N,)."""
+        ready = pose_angles(table.settings, table, "ready")[table.motor_joints]
+        self._told = np.tile(ready, (worlds.count, 1))
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Starts again from standing."""
+        self.walk.reset(ids)
+
+    def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
+        """One cycle: steps, commands."""
+        self.walk.advance(self.wanted)
+        self._told[:, self.walk.legs.columns] = self.walk.angles()
+        self._robot.command = self._told

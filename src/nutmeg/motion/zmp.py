@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import GRAVITY
-from nutmeg.errors import ModelError
+from nutmeg.base.errors import ModelError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,17 +11,26 @@ simulations at once (`distance` has the table of them):
     distance.per_trial(*read_behaviours(recording, simulated_recordings))   # (N,)
 """
 
-from nutmeg.reality.alignment import fit_length, frames_before, resample, short_way
-from nutmeg.reality.behaviour import Behaviour, column_weights
-from nutmeg.reality.comparison import ChannelComparison, Comparison, compare
-from nutmeg.reality.distance import Combination, Distance, DistanceSettings, distance_unit, make_distance
-from nutmeg.reality.fitness_gap import phi1
-from nutmeg.reality.information import Binning, information_distance, phi2
-from nutmeg.reality.joint_error import error_if_ended, joint_error, least_exponent
-from nutmeg.reality.recorded import Alignment, read_behaviours
-from nutmeg.reality.series_error import SeriesErrors, real_scales, series_errors
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import Searched, Twin, TwinSettings
+from nutmeg.reality.behaviour import Behaviour, column_weights, fit_length, frames_before, resample, short_way
+from nutmeg.reality.distances.comparison import Alignment, ChannelComparison, Comparison, compare, read_behaviours
+from nutmeg.reality.distances.distance import (
+    Combination,
+    Distance,
+    DistanceSettings,
+    distance_unit,
+    make_distance,
+    phi1,
+)
+from nutmeg.reality.distances.information import Binning, information_distance, phi2
+from nutmeg.reality.distances.series_error import (
+    SeriesErrors,
+    error_if_ended,
+    joint_error,
+    least_exponent,
+    real_scales,
+    series_errors,
+)
+from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 
 __all__ = [
     "Alignment",

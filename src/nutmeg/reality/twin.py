@@ -18,6 +18,7 @@ sent to other processes; results do not depend on threads, or on which candidate
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,15 +26,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.body.adjustment import Adjustment, parse
-from nutmeg.engine.observing import sensor_labels
-from nutmeg.engine.rollout import Rollout, roll_out
-from nutmeg.engine.start import Start
-from nutmeg.engine.supply import changes_with_load
-from nutmeg.engine.worlds import Worlds, actuation_in
-from nutmeg.errors import ModelError, UsageError
+from nutmeg.base.errors import ModelError, UsageError
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
+from nutmeg.sim.power_supply import changes_with_load
+from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.sensing import sensor_labels
+from nutmeg.sim.worlds import StartState, Worlds, actuation_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,15 +41,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats
-    from nutmeg.body.scene import Scene
-    from nutmeg.body.tables import RobotTable
-    from nutmeg.reality.trial import Trial
+    from nutmeg.model.scene import Scene
+    from nutmeg.model.tables import RobotTable
 
 
-ROBOT = "robot"
+TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-DELAY, TIMESTEP = "delay", "physics.timestep"
-UNFELT = (DELAY, "camera.")
+DELAY_TARGET, TIMESTEP_TARGET = "delay", "physics.timestep"
+NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.")
 """What targets begin with that leave the physics as it is: commands are shifted, and pictures are taken otherwise."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
@@ -110,11 +109,11 @@ class Twin:
         self.space = Space(self.searched)
         for name, one in self.searched.items():
             for target in one.targets(name):
-                parse(target)
+                parse_target(target)
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
-        self.table: RobotTable = scene.robot(ROBOT)
+        self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
-        self.looked_after = changes_with_load(actuation_in(scene, ROBOT))
+        self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
         """Whether Python looks after the motors in every control cycle (see `engine.supply`), so that simulations on
         threads wait for each other; in processes they do not."""
 
@@ -170,7 +169,12 @@ class Twin:
         late = any(a.relative for a in (*self.settings.adjustments, *conditions))
         if late and not all(one.relative for one in self.searched.values()):
             return False
-        targets = tuple(t for name, one in self.searched.items() for t in one.targets(name) if not t.startswith(UNFELT))
+        targets = tuple(
+            t
+            for name, one in self.searched.items()
+            for t in one.targets(name)
+            if not t.startswith(NON_PHYSICAL_TARGETS)
+        )
         return _can_set(self.settings, _ordered((*self.settings.adjustments, *conditions)), targets)
 
     def _simulate(
@@ -221,11 +225,11 @@ class Twin:
     ) -> tuple[Adjustment, ...]:
         """All adjustments of a candidate in a trial, in the order in which they are made."""
         every = _ordered((*self.settings.adjustments, *conditions, *self.adjustments(candidate)))
-        if period and any(a.target == TIMESTEP for a in every):
+        if period and any(a.target == TIMESTEP_TARGET for a in every):
             wanted = _scene(self.settings, every).timestep if any(a.relative for a in every) else 0.0
-            wanted = wanted or next(a.value for a in reversed(every) if a.target == TIMESTEP)
-            exact = Adjustment(target=TIMESTEP, value=period / max(1, round(period / wanted)))
-            every = (*(a for a in every if a.target != TIMESTEP), exact)
+            wanted = wanted or next(a.value for a in reversed(every) if a.target == TIMESTEP_TARGET)
+            exact = Adjustment(target=TIMESTEP_TARGET, value=period / max(1, round(period / wanted)))
+            every = (*(a for a in every if a.target != TIMESTEP_TARGET), exact)
         return every
 
     def _roll_out(
@@ -237,7 +241,7 @@ class Twin:
         switched = trials[0].powered is not None
         return roll_out(
             worlds,
-            ROBOT,
+            TWIN_ROBOT,
             np.stack([_longer(trial.commands, longest) for trial in trials]),
             period=trials[0].period,
             start=_stacked([trial.start for trial in trials], self.table),
@@ -253,7 +257,7 @@ class Twin:
         scenes = [job.scene for job in jobs]
         if not fields:
             switched = jobs[0].trial.powered is not None
-            own = switched or any(changes_with_load(actuation_in(scene, ROBOT)) for scene in scenes)
+            own = switched or any(changes_with_load(actuation_in(scene, TWIN_ROBOT)) for scene in scenes)
             return jobs, Worlds.of(scenes, threads=self.threads, own_fields=own)
         worlds = Worlds(scenes[0], len(scenes), threads=self.threads)
         try:
@@ -270,12 +274,12 @@ class Twin:
         set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
         # As in a scene that is built: plain values first, and the joints' own numbers last.
         for target, column, one in sorted(set_by, key=lambda by: (by[0].startswith("joint."), by[2].relative)):
-            if not target.startswith(UNFELT):
-                worlds.vary.set(ROBOT, target, values[:, column], relative=one.relative)
+            if not target.startswith(NON_PHYSICAL_TARGETS):
+                worlds.vary.set(TWIN_ROBOT, target, values[:, column], relative=one.relative)
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
-        return next((a.value for a in reversed(every) if a.target == DELAY), 0.0)
+        return next((a.value for a in reversed(every) if a.target == DELAY_TARGET), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +306,7 @@ def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene
     """The scene of a twin; those made last are kept."""
     placement = Placement(
         robot=settings.robot,
-        name=ROBOT,
+        name=TWIN_ROBOT,
         type=settings.type,
         pose=settings.pose,
         height=settings.height,
@@ -350,7 +354,7 @@ def _powered(trial: Trial, rows: int) -> Bools:
     return out
 
 
-def _stacked(starts: list[Start | None], table: RobotTable) -> Start | None:
+def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState | None:
     """The starts of N worlds as one, (N, width) each; NaN where a world starts as its scene does."""
     if all(start is None for start in starts):
         return None
@@ -361,7 +365,7 @@ def _stacked(starts: list[Start | None], table: RobotTable) -> Start | None:
         parts = [None if start is None else getattr(start, name) for start in starts]
         if any(part is not None for part in parts):
             stacked[name] = np.stack([np.full(width, np.nan) if part is None else part for part in parts])
-    return Start(**stacked)
+    return StartState(**stacked)
 
 
 def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
@@ -389,3 +393,51 @@ def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> Non
     for name, values in target.sensors.items():
         values[place] = source.sensors[name][world, :rows]
     target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]
+
+
+# ----------------------------------------------------------------------------------------------------
+# Trials: commands that a robot is given, in reality or in simulations of it.
+#
+# A trial is all that reality and simulation need to know to do the same: the commands over time, where the robot
+# starts, when its motors are fed, and what differs in this trial from the others (its conditions).
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trial:
+    """Something to do, open loop."""
+
+    name: str
+    """For reports and errors; unique among the trials of a run."""
+    period: float
+    """Time between two rows of commands [s]; a whole number of physics steps."""
+    commands: Floats
+    """What the motors are told in each period, (T, motors) [rad, or rad/s for velocity drives]."""
+    start: StartState | None = None
+    """Where the robot is at row 0; without it, in its pose, at rest."""
+    powered: Bools | None = None
+    """Whether the motors are fed, (T,); without it they are."""
+    conditions: tuple[Adjustment, ...] = ()
+    """What is different in this trial, such as another load or gain."""
+
+    def __post_init__(self) -> None:
+        if self.commands.ndim != 2 or not len(self.commands):
+            raise UsageError(
+                f"trial {self.name!r} has commands of the shape {self.commands.shape}; needed is (T, motors)."
+            )
+        if not np.isfinite(self.commands).all():
+            row, motor = np.argwhere(~np.isfinite(self.commands))[0]
+            raise UsageError(f"trial {self.name!r}: the command of motor {motor} in row {row} is not a number.")
+        if not (math.isfinite(self.period) and self.period > 0):
+            raise UsageError(f"trial {self.name!r} has a period of {self.period} s; it must be above 0.")
+        if self.powered is not None and self.powered.shape != (len(self.commands),):
+            raise UsageError(
+                f"trial {self.name!r}: `powered` has the shape {self.powered.shape}; needed is one per row."
+            )
+
+    def __len__(self) -> int:
+        return len(self.commands)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes [s]."""
+        return len(self.commands) * self.period

@@ -37,8 +37,7 @@ well, truncated or not. `import_csv` makes a recording of a real robot's log. No
 
 from nutmeg.recording.archive import pack
 from nutmeg.recording.channels import Channel
-from nutmeg.recording.csv_import import import_csv
-from nutmeg.recording.csv_map import CsvChannel, CsvMap, CsvTime
+from nutmeg.recording.csv_import import CsvChannel, CsvMap, CsvTime, import_csv
 from nutmeg.recording.manifest import FORMAT, Manifest
 from nutmeg.recording.reader import Recording
 from nutmeg.recording.writer import RecordingWriter

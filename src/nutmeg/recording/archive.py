@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 from nutmeg.recording import chunks
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

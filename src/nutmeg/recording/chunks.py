@@ -31,7 +31,7 @@ TIME = "time"
 _SERIES = re.compile(r"series-(\d{5,})\.parquet")
 _TAIL = re.compile(r"tail-(\d{5,})\.f64")
 
-BROKEN = (pa.ArrowException, OSError, KeyError, ValueError)
+DECODING_ERRORS = (pa.ArrowException, OSError, KeyError, ValueError)
 """What decoding a damaged chunk may raise."""
 
 

@@ -26,18 +26,28 @@ so that a reader can tell what got lost afterwards.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nutmeg import settings
-from nutmeg.errors import FileError, RecordingError
+import numpy as np
+
+from nutmeg.base import settings
+from nutmeg.base.errors import FileError, RecordingError
+from nutmeg.base.journal import of_numpy
+from nutmeg.base.settings import toml_text
 from nutmeg.recording.channels import Channel
-from nutmeg.recording.toml_text import toml_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from nutmeg.base.arrays import Floats
+
 
 FORMAT = 1
 """The version of the format that is written, and the newest that is read."""
@@ -104,3 +114,98 @@ def _declaration(channel: Channel) -> dict[str, object]:
     """A channel as a table, without the fields that are left at their defaults."""
     fields = dataclasses.fields(channel)
     return {f.name: value for f in fields if (value := getattr(channel, f.name)) != f.default}
+
+
+# ----------------------------------------------------------------------------------------------------
+# The hash of a recording's content: the same for the same experiment, however it is stored.
+#
+# SHA-256 over the channels, the seed, the configuration and the scene (as canonical JSON), then all rows (time first,
+# little-endian float64, one row after the other, every NaN the same), then the events. Dates, versions and the
+# cutting into chunks are left out.
+
+
+def content_hash(
+    manifest: Manifest,
+    scene_xml: str | None,
+    blocks: Iterable[Floats],
+    events: Sequence[dict[str, Any]],
+) -> str:
+    """The hash, in hexadecimal; `blocks` are all rows in order, `(n, 1 + width)` each, cut anywhere."""
+    head = {
+        "channels": [dataclasses.asdict(channel) for channel in manifest.channels],
+        "seed": manifest.seed,
+        "config": manifest.config,
+        "scene": scene_xml,
+    }
+    digest = hashlib.sha256(_canonical(head))
+    for block in blocks:
+        rows = np.ascontiguousarray(block, dtype="<f8")
+        rows[np.isnan(rows)] = np.nan
+        digest.update(rows.data)
+    digest.update(b"\nevents\n")
+    for event in events:
+        digest.update(_canonical(event))
+    return digest.hexdigest()
+
+
+def _canonical(item: object) -> bytes:
+    """JSON with sorted keys on one line; TOML's dates become texts."""
+    return json.dumps(item, sort_keys=True, separators=(",", ":"), default=str).encode() + b"\n"
+
+
+# ----------------------------------------------------------------------------------------------------
+# Events: things that happen at a time, one JSON object per line of `events.jsonl`.
+#
+# A line that a crash cut short is left out and reported; so is one that is no such object.
+
+
+def event_line(time: float, kind: str, fields: Mapping[str, object], path: Path) -> bytes:
+    """One event as a line of JSON; NumPy's numbers and arrays are allowed, NaN is not."""
+    if not math.isfinite(time) or "time" in fields or "kind" in fields:
+        raise RecordingError(
+            f"{path}: the event {kind!r} at t={time!r} s needs a finite time, and fields called neither "
+            "`time` nor `kind`."
+        )
+    try:
+        event = {"time": float(time), "kind": kind, **fields}
+        return json.dumps(event, allow_nan=False, default=of_numpy).encode() + b"\n"
+    except (TypeError, ValueError) as error:
+        raise RecordingError(
+            f"{path}: the event {kind!r} at t={time:g} s cannot be written as JSON: {error}. Allowed: texts, "
+            "finite numbers, true, false, None, lists and mappings of these."
+        ) from None
+
+
+class EventLog:
+    """The events of a recording, read as the file grows."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.offset = 0  # bytes that were understood: whole lines
+        self._lines = 0
+        self._partial = 0
+        self._broken: list[str] = []
+
+    def feed(self, data: bytes) -> bool:
+        """Take the bytes of the file from `offset` on; True if there was an event among them."""
+        end = data.rfind(b"\n") + 1
+        self._partial = len(data) - end
+        self.offset += end
+        before = len(self.events)
+        for line in data[:end].split(b"\n")[:-1]:
+            self._lines += 1
+            try:
+                event = json.loads(line)
+                if not (isinstance(event, dict) and isinstance(event["time"], int | float)):
+                    raise ValueError("not an object with a time")  # noqa: TRY004
+                self.events.append(event)
+            except (ValueError, KeyError):
+                self._broken.append(f"{EVENTS}, line {self._lines}: is not an event, and was left out.")
+        return len(self.events) > before
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, one sentence each."""
+        if not self._partial:
+            return list(self._broken)
+        return [*self._broken, f"{EVENTS}: ends in the middle of a line; {self._partial} bytes were left out."]

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, NoReturn, Self
 import numpy as np
 
 from nutmeg import __version__
-from nutmeg.errors import RecordingError
+from nutmeg.base.errors import RecordingError
+from nutmeg.base.journal import AppendFile, replace_file, sync_folder
 from nutmeg.recording import chunks
 from nutmeg.recording.archive import remove_recording
 from nutmeg.recording.channels import Channel, Layout
-from nutmeg.recording.events import event_line
-from nutmeg.recording.files import AppendFile, replace_file, sync_folder
-from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, event_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,14 +1,20 @@
 """How it is improved: spaces of named parameters, searchers that ask and tell, evaluation on one machine or many."""
 
-from nutmeg.search.chosen import SearchSettings
 from nutmeg.search.cluster import OnCluster
-from nutmeg.search.cma_es import CmaEs, CmaEsSettings
 from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Share, Threads
-from nutmeg.search.evolution_strategy import EvolutionStrategy, EvolutionStrategySettings
-from nutmeg.search.genetic import Genetic, GeneticSettings
 from nutmeg.search.processes import Processes
 from nutmeg.search.run import Budget, SearchResult, minimise
-from nutmeg.search.searcher import Best, Searcher
+from nutmeg.search.searchers import (
+    Best,
+    CmaEs,
+    CmaEsSettings,
+    EvolutionStrategy,
+    EvolutionStrategySettings,
+    Genetic,
+    GeneticSettings,
+    Searcher,
+    SearchSettings,
+)
 from nutmeg.search.space import Dimension, Space
 from nutmeg.search.time_left import TimeLeft
 

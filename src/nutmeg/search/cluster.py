@@ -23,7 +23,9 @@ import json
 import logging
 import queue
 import socket
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,30 +35,103 @@ from urllib.parse import urlsplit
 from numpy.random import SeedSequence
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import EnvironmentProblem, FileError, UsageError
-from nutmeg.runs import versions
+from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.journal import versions
 from nutmeg.search.evaluation import (
-    EQUAL,
+    EQUAL_SHARES,
+    Answer,
     Evaluation,
     Function,
     Piece,
     PieceResult,
     Progress,
     Share,
+    answered,
     checked_seeds,
     checked_workers,
     collect,
+    lost,
     pieces,
+    result_of,
+    singly,
 )
-from nutmeg.search.on_worker import SAME, Lacking, evaluate_there, keep
-from nutmeg.search.remote import Answer, lost, result_of, singly
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, Worker
 
-LISTENING_WITHIN = 2.0
+
+# ----------------------------------------------------------------------------------------------------
+# What runs on the workers of a Dask cluster: a function that is kept there, and called for many pieces.
+#
+# A function is kept as it was sent until the first piece needs it. A worker that was not there when it was sent
+# answers `Lacking`, and is sent it then. Pieces do not depend on it in Dask's sense: Dask would give all of them to
+# the worker that has it, and forget it with that worker.
+
+
+CHECKED_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco")
+"""What must have the same version here and on the workers."""
+MAX_KEPT_FUNCTIONS = 4
+"""How many functions a worker keeps; the oldest goes first."""
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The answer of a worker that does not have the function."""
+
+    worker: str
+    """Its address."""
+
+
+class _Kept:
+    """A function as it was sent, and loaded."""
+
+    def __init__(self, sent: bytes) -> None:
+        self._sent = sent
+        self._function: Function | None = None
+        self._loading = threading.Lock()
+
+    def function(self) -> Function:
+        """The function; one thread of a worker loads it, the others then have it."""
+        from distributed.protocol.pickle import loads
+
+        with self._loading:
+            if self._function is None:
+                try:
+                    self._function = cast("Function", loads(self._sent))
+                except Exception:  # noqa: BLE001 (some exceptions cannot be sent; as text, all can)
+                    raise EnvironmentProblem(
+                        f"the function cannot be loaded on a Dask worker:\n{traceback.format_exc()}"
+                        "Its module must be there too: install it, or start the workers with PYTHONPATH set."
+                    ) from None
+            return self._function
+
+
+def keep(digest: str, sent: bytes, dask_worker: Worker) -> dict[str, str]:
+    """Keeps a function on a worker, which Dask puts in; gives back the versions that are there."""
+    functions = _functions(dask_worker)
+    functions.setdefault(digest, _Kept(sent))
+    while len(functions) > MAX_KEPT_FUNCTIONS:
+        functions.pop(next(iter(functions)), None)
+    return versions(CHECKED_SOFTWARE)
+
+
+def evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | Lacking:
+    """What a worker says to a piece (n, k) of the function with this digest."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    kept = _functions(worker).get(digest)
+    return Lacking(worker.address) if kept is None else answered(kept.function(), candidates, seeds)
+
+
+def _functions(worker: Worker) -> dict[str, _Kept]:
+    """What a worker keeps, by digest; it lives as long as the worker."""
+    return cast("dict[str, _Kept]", vars(worker).setdefault("nutmeg_functions", {}))
+
+
+LISTENING_TIMEOUT = 2.0
 """How long it is tried whether anybody listens at the address of a scheduler [s]."""
-CONNECT_WITHIN = 60.0
+CONNECT_TIMEOUT = 60.0
 """How long a scheduler that listens may take to answer at first [s]."""
 HIGHEST_PORT = 65535
 DISTRIBUTION = "nutmeg-sim"
@@ -89,7 +164,7 @@ class OnCluster:
         self,
         address: str,
         *,
-        piece: int | Share = EQUAL,
+        piece: int | Share = EQUAL_SHARES,
         patience: float = 10.0,
         notice: Callable[[str], None] | None = None,
     ) -> None:
@@ -248,8 +323,10 @@ def _check_installed(client: Client) -> None:
 
 
 def _check_versions(address: str, found: Mapping[str, str]) -> None:
-    here = versions(SAME)
-    different = [f"{name} {found[name]} there, {here[name]} here" for name in SAME if found[name] != here[name]]
+    here = versions(CHECKED_SOFTWARE)
+    different = [
+        f"{name} {found[name]} there, {here[name]} here" for name in CHECKED_SOFTWARE if found[name] != here[name]
+    ]
     if different:
         raise EnvironmentProblem(
             f"the Dask worker at {address} has other software ({'; '.join(different)}), so its numbers "
@@ -301,7 +378,7 @@ def _connect(address: str) -> Client:
 
     where = {"scheduler_file": address} if _is_file(address) else {"address": address}
     try:
-        return Client(**where, timeout=CONNECT_WITHIN, set_as_default=False, name="nutmeg")
+        return Client(**where, timeout=CONNECT_TIMEOUT, set_as_default=False, name="nutmeg")
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(
             f"no Dask scheduler answers at {address} ({error}). Start one with `dask scheduler`; it says its address."
@@ -314,7 +391,7 @@ def _check_listening(address: str) -> None:
     host, port = urlsplit(said).hostname, urlsplit(said).port
     if not host or not port or not said.startswith(("tcp://", "tls://")):
         return  # Dask knows other ways, too
-    end = time.monotonic() + LISTENING_WITHIN
+    end = time.monotonic() + LISTENING_TIMEOUT
     while True:
         try:
             with socket.create_connection((host, port), timeout=max(0.1, end - time.monotonic())) as line:
@@ -336,7 +413,7 @@ def _check_listening(address: str) -> None:
 
 def _speaks_first(line: socket.socket) -> bool:
     """Whether the other side greets whoever calls, as a Dask scheduler does."""
-    line.settimeout(CONNECT_WITHIN)
+    line.settimeout(CONNECT_TIMEOUT)
     try:
         return bool(line.recv(1))
     except TimeoutError:

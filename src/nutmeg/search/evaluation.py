@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import math
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -29,7 +30,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import SimulationError, UsageError
+from nutmeg.base.errors import SimulationError, UsageError
 
 Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
 """Values (n,) of candidates (n, k), with a generator for each."""
@@ -111,7 +112,7 @@ class Share:
         return self.unit * math.ceil(units / (workers * rounds))
 
 
-EQUAL = Share()
+EQUAL_SHARES = Share()
 """One piece for each worker."""
 
 
@@ -188,7 +189,7 @@ def checked_workers(workers: int, piece: int | Share) -> None:
 class InThisThread:
     """Evaluates in the calling thread, `piece` candidates a call (all in one unless told otherwise)."""
 
-    def __init__(self, *, piece: int | Share = EQUAL) -> None:
+    def __init__(self, *, piece: int | Share = EQUAL_SHARES) -> None:
         checked_workers(1, piece)
         self._piece = piece
 
@@ -213,7 +214,7 @@ class Threads:
         piece: how many candidates a call of the function gets; an equal share for each thread unless told otherwise.
     """
 
-    def __init__(self, workers: int, *, piece: int | Share = EQUAL) -> None:
+    def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
         checked_workers(workers, piece)
         self._workers, self._piece = workers, piece
 
@@ -239,3 +240,45 @@ class Threads:
 
 def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequence], piece: Piece) -> PieceResult:
     return evaluate_piece(function, rows[list(piece.rows)], [seeds[row] for row in piece.rows])
+
+
+# ----------------------------------------------------------------------------------------------------
+# What evaluating in other processes has in common, whether they are our own or a cluster's.
+#
+# A worker answers a piece with its result, or with the traceback of a mistake in the function, as text: not every
+# exception can be sent from one process to another.
+#
+# The candidates of a worker that died are tried again one by one, which shows the one that kills.
+
+
+MAX_ATTEMPTS = 2
+"""How often a candidate whose process dies is tried."""
+
+Answer = PieceResult | str
+"""The values of a piece, or the traceback of what the function raised."""
+
+
+def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> Answer:
+    """What a worker says to a piece (n, k)."""
+    try:
+        return evaluate_piece(function, candidates, seeds)
+    except Exception:  # noqa: BLE001 (told to the caller, who raises it)
+        return traceback.format_exc()
+
+
+def result_of(answer: object, where: str) -> PieceResult:
+    """The values in an answer; a UsageError with the traceback if the function has failed `where`."""
+    if isinstance(answer, str):
+        raise UsageError(f"the evaluated function failed in {where}:\n{answer}")
+    assert isinstance(answer, PieceResult)
+    return answer
+
+
+def singly(piece: Piece) -> list[Piece]:
+    """The candidates of a piece whose worker died, each alone, for the next attempt."""
+    return [Piece((row,), piece.attempt + 1) for row in piece.rows]
+
+
+def lost(piece: Piece, reason: str) -> PieceResult:
+    """The result of candidates that have killed their workers too often."""
+    return PieceResult((float("nan"),) * len(piece.rows), (reason,) * len(piece.rows))

@@ -24,26 +24,30 @@ from typing import TYPE_CHECKING, cast
 from numpy.random import SeedSequence
 
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.search.evaluation import (
-    EQUAL,
+    EQUAL_SHARES,
+    MAX_ATTEMPTS,
     Evaluation,
     Function,
     Piece,
     PieceResult,
     Progress,
     Share,
+    answered,
     checked_seeds,
     checked_workers,
     collect,
+    lost,
     pieces,
+    result_of,
+    singly,
 )
-from nutmeg.search.remote import ATTEMPTS, answered, lost, result_of, singly
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-MOST_STILLBORN = 3
+MAX_FAILED_STARTS = 3
 """After so many processes in a row that died before they were ready, something is wrong with starting them."""
 
 
@@ -55,7 +59,7 @@ class Processes:
         piece: how many candidates a call of the function gets; an equal share for each process unless told otherwise.
     """
 
-    def __init__(self, workers: int, *, piece: int | Share = EQUAL) -> None:
+    def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
         checked_workers(workers, piece)
         self._count, self._piece = workers, piece
         self._workers: list[_Worker] = []
@@ -106,11 +110,11 @@ class Processes:
                 if not worker.ready:  # it never saw its candidates
                     self._count_stillborn()
                     todo.appendleft(piece)
-                elif piece.attempt < ATTEMPTS:
+                elif piece.attempt < MAX_ATTEMPTS:
                     todo.extendleft(reversed(singly(piece)))
                 else:
                     cause = _cause(worker.process.exitcode)
-                    yield piece, lost(piece, f"its process died {ATTEMPTS} times ({cause})")
+                    yield piece, lost(piece, f"its process died {MAX_ATTEMPTS} times ({cause})")
 
     def _hand_out(self, todo: deque[Piece], function: bytes, rows: Floats, seeds: Sequence[SeedSequence]) -> None:
         """Gives every idle worker something to do, and starts as many as are needed."""
@@ -134,10 +138,10 @@ class Processes:
 
     def _count_stillborn(self) -> None:
         self._stillborn += 1
-        if self._stillborn >= MOST_STILLBORN:
+        if self._stillborn >= MAX_FAILED_STARTS:
             self._stillborn = 0
             raise EnvironmentProblem(
-                f"{MOST_STILLBORN} worker processes in a row ended before they were ready; what they printed says "
+                f"{MAX_FAILED_STARTS} worker processes in a row ended before they were ready; what they printed says "
                 'why. A script that uses processes must do its work under `if __name__ == "__main__":`.'
             )
 

@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nutmeg import settings
+from nutmeg.base import settings
 from nutmeg.base.arrays import Floats
-from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nutmeg.body.robot import Parameter
+    from nutmeg.model.robot import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ from typing import Annotated
 
 import tyro
 
-from nutmeg.errors import NutmegError
-from nutmeg.view.orders import Drive, Order
-from nutmeg.view.server import serve_recording
+from nutmeg.base.errors import NutmegError
+from nutmeg.view.pages.orders import Drive, Order
+from nutmeg.view.pages.server import serve_recording
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,13 +17,20 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.match.seeing import NEAREST, OPENING
-from nutmeg.view.viewpoints import thing_position
+from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, ground_view
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.figures import RecordedMatch
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
+from nutmeg.match.worlds.physical.vision import MIN_VIEW_DISTANCE, VIEW_ANGLE
+from nutmeg.view.stage.cameras import thing_position
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.base.arrays import Bools, Bytes, Floats
+    from nutmeg.match.worlds.behavioural.state import MatchesState
+    from nutmeg.match.worlds.behavioural.vision import Sighting
+    from nutmeg.recording import Recording
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +91,112 @@ def in_cone(eye: Floats, turn: Floats, points: Floats) -> Bools:
     distance = np.linalg.norm(ways, axis=1)
     across = np.degrees(np.arctan2(ways[:, 1], ways[:, 0]))
     up = np.degrees(np.arcsin(np.clip(ways[:, 2] / np.maximum(distance, 1e-9), -1.0, 1.0)))
-    inside: Bools = (distance >= NEAREST) & (np.abs(across) <= OPENING / 2) & (np.abs(up) <= OPENING / 2)
+    inside: Bools = (
+        (distance >= MIN_VIEW_DISTANCE) & (np.abs(across) <= VIEW_ANGLE / 2) & (np.abs(up) <= VIEW_ANGLE / 2)
+    )
     return inside
 
 
 def _head(model: Any, robot: str) -> int:  # noqa: ANN401
     return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/head"))
+
+
+# ----------------------------------------------------------------------------------------------------
+# What a player of the behavioural world sees at a moment of a recording: in words, on the grass, and in pictures.
+#
+# What it sees is asked of its eyes again, with the same errors as in the match (`match.behaviour.recorded`). Pictures
+# are drawn when somebody wants to see them; the renderer is made for the first one, and must stay in its thread.
+
+
+GROUND_VIEW_RANGE = 4.0
+"""How far what the cameras see of the ground is drawn, m."""
+SIGHT_COLOURS = {
+    ObjectKind.BALL: (255, 120, 0),
+    ObjectKind.MATE: (40, 220, 120),
+    ObjectKind.OPPONENT: (230, 60, 90),
+    ObjectKind.ROBOT: (160, 160, 160),
+}
+LANDMARK_COLOUR = (255, 255, 255)
+"""Colours of what is seen where it is seen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EyesView:
+    """What a player sees."""
+
+    words: str
+    """In a line."""
+    edges: Floats
+    """(n, 2, 2) lines on the ground around what its cameras show, m."""
+    places: Floats
+    """(k, 2) where it sees things, as seen from where it truly stands, m."""
+    colours: Bytes
+    """(k, 3) of these things."""
+
+
+class BehaviourSight:
+    """The eyes of everybody in a recording, which may still grow."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.match = RecordedMatch(recording)
+        self._cameras: Cameras | None = None
+
+    def look(self, robot: str, row: int) -> EyesView | None:
+        """What a robot sees; None of who does not play."""
+        state, slot = self.match.state(row), self.match.slot(robot, row)
+        if not state.present[0, slot]:
+            return None
+        things = self.match.sights(row).of(0, slot)
+        x, y, heading = state.pose[0, slot].tolist()
+        turned = [heading + thing.bearing for thing in things]
+        places = [
+            (x + thing.distance * math.cos(way), y + thing.distance * math.sin(way))
+            for thing, way in zip(things, turned, strict=True)
+        ]
+        return EyesView(
+            words=sight_in_words(things),
+            edges=self._edges(state, slot),
+            places=np.array(places, float).reshape(-1, 2),
+            colours=np.array([SIGHT_COLOURS.get(thing.kind, LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
+                -1, 3
+            ),
+        )
+
+    def _edges(self, state: MatchesState, slot: int) -> Floats:
+        """(n, 2, 2) around the ground that both cameras show; none of who lies."""
+        if state.posture[0, slot]:
+            return np.zeros((0, 2, 2))
+        lines = []
+        for which in CAMERA_NAMES:
+            pose, head = state.pose[0, slot], state.head[0, slot]
+            corners = ground_view(self.match.eyes.cameras, which, pose=pose, head=head, farthest=GROUND_VIEW_RANGE)
+            lines.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
+        return np.concatenate(lines)
+
+    def pictures(self, robot: str, row: int) -> Bytes:
+        """(2, height, width, 3) what both cameras of a robot show; `EnvironmentProblem` without a renderer."""
+        if self._cameras is None:
+            self._cameras = Cameras(self.match.eyes, self.match.field, self.match.ball)
+        drawn: Bytes = self._cameras.draw(self.match.state(row), 0, [self.match.slot(robot, row)])[0]
+        return drawn
+
+    def close(self) -> None:
+        """Gives the renderer back, if there is one."""
+        if self._cameras is not None:
+            self._cameras.close()
+            self._cameras = None
+
+
+def sight_in_words(things: tuple[Sighting, ...]) -> str:
+    """What is seen, in a line."""
+    kinds = [thing.kind for thing in things]
+    robots = [
+        f"{kinds.count(kind)} {name}{'s' if name == 'opponent' and kinds.count(kind) > 1 else ''}"
+        for kind, name in ((ObjectKind.MATE, "own"), (ObjectKind.OPPONENT, "opponent"), (ObjectKind.ROBOT, "unknown"))
+        if kind in kinds
+    ]
+    marks = sum(kind not in SIGHT_COLOURS for kind in kinds)
+    words = ["the ball"] if ObjectKind.BALL in kinds else []
+    words += [", ".join(robots)] if robots else []
+    words += [f"{marks} landmark{'s' if marks != 1 else ''}"] if marks else []
+    return "; ".join(words) or "nothing it knows"

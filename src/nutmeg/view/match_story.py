@@ -13,30 +13,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.match_recording import STATE
-from nutmeg.match.play_modes import PlayMode, side_of
+from nutmeg.match.recording import STATE_LABELS
+from nutmeg.match.rules.book import Foul
+from nutmeg.match.rules.play_modes import PlayMode, side_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nutmeg.recording import Recording
-    from nutmeg.view.film import SceneRecording
+    from nutmeg.view.stage.film import SceneRecording
 
-COLOURS = ("#1a59d9", "#d9261f")
+TEAM_COLOURS = ("#1a59d9", "#d9261f")
 """Shirts on pages and plots: those of the recorded scene."""
 SELF_COLLISION = Foul.SELF_COLLISION.title
-TOLD = ("goal", "no_goal", "foul", "double_touch", "fall", "half", "shoot_out")
+LISTED_EVENTS = ("goal", "no_goal", "foul", "double_touch", "fall", "half", "shoot_out")
 """Kinds of events that are listed."""
-MARKS = {"goal": "●", "no_goal": "✕", "foul": "!", "double_touch": "!", "fall": "↓", "half": "◷", "shoot_out": "✕"}
+EVENT_SIGNS = {
+    "goal": "●",
+    "no_goal": "✕",
+    "foul": "!",
+    "double_touch": "!",
+    "fall": "↓",
+    "half": "◷",
+    "shoot_out": "✕",
+}
 """Their signs."""
-HALVES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
-MODES = {
+HALF_NAMES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
+MODE_NAMES = {
     PlayMode.BEFORE_KICK_OFF: "before kick-off",
     PlayMode.PLAY_ON: "play on",
     PlayMode.GAME_OVER: "full time",
 }
-SIDED_MODES = {
+SIDED_MODE_NAMES = {
     "KICK_OFF": "kick-off",
     "KICK_IN": "kick-in",
     "CORNER_KICK": "corner kick",
@@ -90,7 +98,7 @@ class MatchStory:
         self._lost: dict[str, list[tuple[float, str]]] = {}
         self._seen = 0
         self._swapped = False
-        self._columns = {name: STATE.index(name) for name in STATE}
+        self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
         config = recording.manifest.config
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
@@ -131,9 +139,9 @@ class MatchStory:
 
     def mode_text(self, moment: Moment) -> str:
         """The play mode, with the name of the team that it favours."""
-        if moment.mode in MODES:
-            return MODES[moment.mode]
-        kind = SIDED_MODES[moment.mode.name.rsplit("_", 1)[0]]
+        if moment.mode in MODE_NAMES:
+            return MODE_NAMES[moment.mode]
+        kind = SIDED_MODE_NAMES[moment.mode.name.rsplit("_", 1)[0]]
         assert moment.favoured is not None
         return f"{kind} {self.teams[moment.favoured]}"
 
@@ -168,7 +176,7 @@ class MatchStory:
             self._intents.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
         elif kind == "lost_turn":
             self._lost.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
-        elif kind in TOLD:
+        elif kind in LISTED_EVENTS:
             team = None if kind == "half" else self._team(event)
             if event.get("foul") == SELF_COLLISION and team is not None:
                 self.self_collisions[team] += 1

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.settings import NAMES, BehaviourSettings, load_behaviour
-from nutmeg.match.behaviour.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.settings import NAMES, BehaviourSettings, load_behaviour
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.model.field import load_field
 
 CHANCE = ("noise", "spread", "failure", "get_up.turn", "fall")
 """What names of numbers have that say how much is left to chance."""

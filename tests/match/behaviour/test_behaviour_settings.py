@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, UnknownNameError
-from nutmeg.match.behaviour.settings import (
+from nutmeg.base.errors import FileError, UnknownNameError
+from nutmeg.match.worlds.behavioural.settings import (
     GROUPS,
     NAMES,
     NUMBERS,

@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.settings import load_behaviour
-from nutmeg.match.behaviour.state import KickKind, Legs, MatchesState, Posture
-from nutmeg.match.behaviour.world import BehaviourWorld
-from nutmeg.match.decisions import MovePlayer, PlaceBall, SwapEnds
-from nutmeg.match.play_modes import Side
-from nutmeg.match.slots import slot_of
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.decisions import MovePlayer, PlaceBall, SwapEnds
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.rules.slots import slot_of
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.behavioural.state import KickKind, Legs, MatchesState, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.model.field import load_field
 
 Make = Callable[..., BehaviourWorld]
 PLAYERS = (0, 1, 2, 3, 11, 12, 13, 14)

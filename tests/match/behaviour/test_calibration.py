@@ -9,28 +9,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body.ball import load_ball
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.learning.walks import read_walk
-from nutmeg.match.behaviour.calibration import calibrate, estimate_all
-from nutmeg.match.behaviour.calibration_ball import friction_of
-from nutmeg.match.behaviour.estimates import rate_estimate, share_estimate
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.games import BehaviourGames
-from nutmeg.match.behaviour.motion_kernels import CYCLE
-from nutmeg.match.behaviour.recorded_tracks import RobotTrack, Tracks, fallen_times, read_tracks
-from nutmeg.match.behaviour.requests import request_row
-from nutmeg.match.behaviour.robust_fit import robust_fit
-from nutmeg.match.behaviour.settings import BehaviourSettings, load_behaviour, write_behaviour
-from nutmeg.match.behaviour.state import KickKind, Legs, Posture
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.brain_player import BrainPlayer
-from nutmeg.match.driver import Driver
+from nutmeg.base.errors import UsageError
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_games import BehaviourGames
+from nutmeg.match.calibration.ball import friction_of
+from nutmeg.match.calibration.calibrate import calibrate, estimate_all
+from nutmeg.match.calibration.estimates import rate_estimate, robust_fit, share_estimate
+from nutmeg.match.calibration.tracks import RobotTrack, Tracks, fallen_times, read_tracks
 from nutmeg.match.game import Game
-from nutmeg.match.rules import Rules, load_rules, pitch_of
-from nutmeg.match.slots import SLOT_NAMES
-from nutmeg.match.team.request import Dive, Kick, Look, Request, Walk
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.behavioural import request_row
+from nutmeg.match.players.deciding_player import DecidingPlayer
+from nutmeg.match.players.request import Dive, Kick, Look, Request, Walk
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import Rules, load_rules, pitch_of
+from nutmeg.match.rules.slots import SLOT_NAMES
+from nutmeg.match.worlds.behavioural.motion import CYCLE
+from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour, write_behaviour
+from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+from nutmeg.motion.walk.files import read_walk
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 FIELD = "sim3d-12x8"
@@ -173,7 +172,7 @@ def recorded(tmp_path: Path, truth: BehaviourSettings, seconds: float) -> Path:
     )
     with game:
         players = game.team("reds", strategy_decide("dribblers")) | game.team("blues", strategy_decide("wanderer"))
-        driver = Driver(game, players)
+        driver = GameLoop(game, players)
         game.record_with(minds=lambda: driver.players)
         driver.run()
     return path
@@ -206,13 +205,13 @@ def test_a_physical_match_tells_how_its_ball_rolls_and_its_heads_turn(tmp_path: 
     game = Game(rules, seed=1, left="reds", right="blues", field=FIELD, players=2, record=path)
     walk = read_walk("final")
     players = {
-        (team, 1): BrainPlayer(
+        (team, 1): DecidingPlayer(
             strategy_decide(name), team, 1, walk=walk, players=1, field=FIELD, rules=rules, longest=0.0
         )
         for team, name in (("reds", "kick-anywhere"), ("blues", "statue"))
     }
     with game:
-        driver = Driver(game, players)
+        driver = GameLoop(game, players)
         game.record_with(minds=lambda: driver.players)
         driver.run()
     tracks = read_tracks(Recording.open(path))

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.match.behaviour.camera_geometry import (
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.match.worlds.behavioural.camera_geometry import (
     camera_matrix,
     camera_pose,
     ground_view,
@@ -16,8 +16,8 @@ from nutmeg.match.behaviour.camera_geometry import (
     to_ground,
     to_pixels,
 )
-from nutmeg.match.behaviour.eyes import load_eyes
-from nutmeg.match.behaviour.settings import load_behaviour
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
 CAMERAS = load_eyes("nao").cameras
 

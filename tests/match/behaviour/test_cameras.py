@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from nutmeg.body.ball import load_ball
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.camera_geometry import WHICH, Which, in_picture, to_ground, to_pixels
-from nutmeg.match.behaviour.cameras import Cameras
-from nutmeg.match.behaviour.eyes import load_eyes
-from nutmeg.match.behaviour.marks import posts_of
-from nutmeg.match.behaviour.state import MatchesState, Posture
+from nutmeg.base.errors import UsageError
+from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, CameraName, in_picture, to_ground, to_pixels
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
+from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
 
 EYES, FIELD, BALL = load_eyes("nao"), load_field("spl2011"), load_ball("spl-orange")
 
@@ -49,7 +49,7 @@ def blue(picture: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("which", "row"), [("top", 200.0), ("bottom", 60.0)])
 @pytest.mark.parametrize("head", [(0.0, -0.1), (0.9, -0.3), (-1.5, 0.1)])
 def test_the_ball_is_drawn_where_it_is_projected(
-    cameras: Cameras, which: Which, row: float, head: tuple[float, float]
+    cameras: Cameras, which: CameraName, row: float, head: tuple[float, float]
 ) -> None:
     pose, spot = (-0.7, 0.4, 2.0), (90.0, row)
     state = scene(head=head, pose=pose)
@@ -76,7 +76,7 @@ def test_the_opening_ends_where_58_degrees_say(cameras: Cameras, edge: tuple[flo
 def test_posts_are_drawn_where_they_stand(cameras: Cameras) -> None:
     pose, head = (1.0, 0.0, 0.0), (0.0, 0.0)
     picture = cameras.draw(scene(pose=pose, head=head), 0, [0], which=("top",))[0, 0]
-    for x, y in posts_of(FIELD)[2:]:
+    for x, y in goal_posts_of(FIELD)[2:]:
         points = [[x, y, z] for z in (0.1, 0.4, 0.7)]
         pixels = to_pixels(EYES.cameras, "top", points, pose=pose, head=head)
         assert in_picture(EYES.cameras, pixels).all()
@@ -112,7 +112,7 @@ def test_pictures_of_many_are_those_of_each(cameras: Cameras) -> None:
     both = cameras.draw(state, 0, [0, 12])
     assert both.shape == (2, 2, 240, 320, 3)
     for row, slot in enumerate((0, 12)):
-        for column, which in enumerate(WHICH):
+        for column, which in enumerate(CAMERA_NAMES):
             np.testing.assert_array_equal(cameras.draw(state, 0, [slot], which=(which,))[0, 0], both[row, column])
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.match.behaviour.collision_kernels import into_circle, overlap
-from nutmeg.match.behaviour.state import Legs, Posture
-from nutmeg.match.behaviour.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.collisions import into_circle, overlap
+from nutmeg.match.worlds.behavioural.state import Legs, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
 LEFT, RIGHT = 0, 11

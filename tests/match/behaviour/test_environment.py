@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test
 
-from nutmeg.errors import NutmegError
-from nutmeg.match.behaviour.state import KickKind, Legs
-from nutmeg.match.behaviour.steered_games import WIDTHS
-from nutmeg.match.behaviour.vector_environment import BehaviourVectorEnv
+from nutmeg.base.errors import NutmegError
+from nutmeg.match.behavioural_environments import ACTION_WIDTHS, BehaviourVectorEnv
 from nutmeg.match.environment import parallel_env
-from nutmeg.match.play_modes import PlayMode
+from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 SHORT = {"players": 1, "half_length": 1.0}
 
@@ -83,7 +82,7 @@ def test_the_numbers_of_a_body_are_kicks_looks_and_dives() -> None:
     env = BehaviourVectorEnv(1, players=1, actions="body", opponents="statue")
     env.reset(seed=0)
     orders, world = env.games.world.orders, env.games.world
-    wish = np.zeros((1, 1, WIDTHS["body"]))
+    wish = np.zeros((1, 1, ACTION_WIDTHS["body"]))
     wish[0, 0, 3:7] = 0.7, 1.0, 0.5, -1.0
     env.step(wish)
     head = world.settings[0].head

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.errors import FileError
-from nutmeg.match.behaviour.eyes import FOLDER, eyes_names, load_eyes
-from nutmeg.match.behaviour.marks import Kind
-from nutmeg.match.behaviour.state import MatchesState
-from nutmeg.match.behaviour.vision import Vision
+from nutmeg.base.errors import FileError
+from nutmeg.match.worlds.behavioural.eyes import FOLDER, eyes_names, load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
+from nutmeg.match.worlds.behavioural.state import MatchesState
+from nutmeg.match.worlds.behavioural.vision import Vision
+from nutmeg.model.field import load_field
 
 
 def test_the_numbers_of_the_paper_are_in_the_file() -> None:
@@ -65,10 +65,10 @@ def test_eyes_of_the_simulation_league_see_through_robots_by_name_with_its_noise
     state.pose[:, 3, 0], state.pose[:, 14, 0], state.ball[:] = 3.0, 9.0, (10.0, 0.0)
     sights = Vision(eyes, load_field("sim3d"), ball_radius=0.042, count=count).see(state)
     seen = sights.of(0, 0)
-    assert [(t.kind, t.number) for t in seen if t.kind.is_robot] == [(Kind.MATE, 4), (Kind.OPPONENT, 4)]
-    assert all(t.number for t in seen if t.kind >= Kind.OWN_POST)
+    assert [(t.kind, t.number) for t in seen if t.kind.is_robot] == [(ObjectKind.MATE, 4), (ObjectKind.OPPONENT, 4)]
+    assert all(t.number for t in seen if t.kind >= ObjectKind.OWN_POST)
     balls = sights.polar[:, 0][
-        (sights.kind[:, 0] == Kind.BALL) & (np.arange(sights.kind.shape[2]) < sights.count[:, :1])
+        (sights.kind[:, 0] == ObjectKind.BALL) & (np.arange(sights.kind.shape[2]) < sights.count[:, :1])
     ]
     assert len(balls) == count
     assert balls[:, 0].std() == pytest.approx(10.0 * 0.000965, rel=0.1)

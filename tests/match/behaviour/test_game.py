@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.state import Legs
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.penalties import penalised
-from nutmeg.match.rules import load_rules
-from nutmeg.match.slots import SLOTS
-from nutmeg.match.team.as_brain import team_decide
-from nutmeg.match.team.request import Look, Request, Stand, Walk
+from nutmeg.base.errors import UsageError
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.builtin.player import team_decide
+from nutmeg.match.players.request import Look, Request, Stand, Walk
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.fouls import penalised
+from nutmeg.match.rules.slots import SLOTS
+from nutmeg.match.worlds.behavioural.state import Legs
 from nutmeg.recording import Recording
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nutmeg.match.brain import Decide, Memory, View
+    from nutmeg.match.players.decide import Decide, Memory, View
 
 BOOK = load_rules("spl2011")
 RULES = replace(BOOK, shoot_out=replace(BOOK.shoot_out, on=False)).with_match(
@@ -41,16 +41,16 @@ def new_match(
     players: int = 2,
     longest: float = 20.0,
     cameras: bool = False,
-) -> Driver:
+) -> GameLoop:
     game = BehaviourGame(RULES, seed=seed, left=REDS, right=BLUES, record=record, cameras=cameras)
     teams = game.team(REDS, left, players, longest=longest) | game.team(BLUES, right, players, longest=longest)
-    driver = Driver(game, teams)
+    driver = GameLoop(game, teams)
     if record is not None:
         game.record_with(minds=lambda: driver.players)
     return driver
 
 
-def poses(driver: Driver, cycles: int) -> np.ndarray:
+def poses(driver: GameLoop, cycles: int) -> np.ndarray:
     found = []
     for _ in range(cycles):
         driver.cycle()

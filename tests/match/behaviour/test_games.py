@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.games import BehaviourGames
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.rules import load_rules
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_games import BehaviourGames
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
 
 BOOK = load_rules("spl2011")
 RULES = replace(BOOK, shoot_out=replace(BOOK.shoot_out, on=False)).with_match(
@@ -24,7 +24,7 @@ RULES = replace(BOOK, shoot_out=replace(BOOK.shoot_out, on=False)).with_match(
 def test_a_match_among_others_is_the_one_that_a_single_game_plays(left: str, right: str) -> None:
     games = BehaviourGames(RULES, left=left, right=right, seeds=[5, 3])
     game = BehaviourGame(RULES, seed=3, left="a", right="b")
-    driver = Driver(game, game.team("a", strategy_decide(left)) | game.team("b", strategy_decide(right)))
+    driver = GameLoop(game, game.team("a", strategy_decide(left)) | game.team("b", strategy_decide(right)))
     chosen = np.array([0, 1])
     falls = 0
     for _ in range(330):

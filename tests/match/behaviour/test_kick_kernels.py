@@ -8,18 +8,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.match.behaviour.kick_kernels import (
-    SIDE,
-    STRAIGHT,
-    WRONG_SIDE,
+from nutmeg.match.worlds.behavioural.ball import (
+    SIDE_KICK,
+    STRAIGHT_KICK,
+    WRONG_SIDE_KICK,
     kicked_ball,
     launch_speed,
     rolled,
     rolling_distance,
 )
-from nutmeg.match.behaviour.settings import load_behaviour, numbers_of
-from nutmeg.match.behaviour.state import KickKind, Legs, Posture
-from nutmeg.match.behaviour.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.settings import load_behaviour, numbers_of
+from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 NUMBERS = numbers_of([load_behaviour("nao")])[0]
 TABLE = {  # cm: least and greatest x, least and greatest y
@@ -28,7 +28,7 @@ TABLE = {  # cm: least and greatest x, least and greatest y
     KickKind.LEFT_SIDE: (10, 22, -15, 0),
     KickKind.RIGHT_SIDE: (10, 22, 0, 15),
 }
-INTENDED = {kick: SIDE if kick >= KickKind.LEFT_SIDE else STRAIGHT for kick in KickKind}
+INTENDED = {kick: SIDE_KICK if kick >= KickKind.LEFT_SIDE else STRAIGHT_KICK for kick in KickKind}
 
 
 @pytest.mark.parametrize("kick", KickKind)
@@ -86,8 +86,8 @@ def test_kicks_of_the_right_foot_mirror_those_of_the_left() -> None:
 def test_a_side_kick_from_the_wrong_side_is_a_weak_straight_kick() -> None:
     straight = kicked_ball(int(KickKind.LEFT_STRAIGHT), 0.8, 0.15, 0.06, NUMBERS)
     wrong = kicked_ball(int(KickKind.LEFT_SIDE), 0.8, 0.15, 0.06, NUMBERS)
-    assert straight[3] == STRAIGHT
-    assert wrong[3] == WRONG_SIDE
+    assert straight[3] == STRAIGHT_KICK
+    assert wrong[3] == WRONG_SIDE_KICK
     assert wrong[0]
     assert wrong[1] == straight[1]
     assert wrong[2] == pytest.approx(load_behaviour("nao").kick.wrong_side_share * straight[2])

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.match.behaviour.motion_kernels import CYCLE, within_limits
-from nutmeg.match.behaviour.settings import load_behaviour, numbers_of
-from nutmeg.match.behaviour.state import Legs, Posture
-from nutmeg.match.behaviour.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.motion import CYCLE, within_limits
+from nutmeg.match.worlds.behavioural.settings import load_behaviour, numbers_of
+from nutmeg.match.worlds.behavioural.state import Legs, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
 AT_ONCE = {"walk__acceleration": math.inf, "walk__turn_acceleration": math.inf}

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.compiled import kernel
-from nutmeg.match.behaviour.random_kernels import FALL, MOTION, key, normal, normal_of, normal_pair, uniform, uniform_of
+from nutmeg.base.kernels import kernel
+from nutmeg.match.worlds.behavioural.random import (
+    FALL,
+    MOTION,
+    key,
+    normal,
+    normal_of,
+    normal_pair,
+    uniform,
+    uniform_of,
+)
 
 SEED = np.uint64(2026)
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.errors import NutmegError
-from nutmeg.match.behaviour.game import BehaviourGame
-from nutmeg.match.behaviour.recorded import RecordedMatch, is_behavioural
-from nutmeg.match.behaviour.state import Posture
-from nutmeg.match.behaviour.strategies import strategy_decide
-from nutmeg.match.driver import Driver
-from nutmeg.match.rules import load_rules
+from nutmeg.base.errors import NutmegError
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
+from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.recording import Channel, Recording, RecordingWriter
-from nutmeg.view.behaviour_sight import BehaviourSight
-from nutmeg.view.camera_frames import rows_at, write_cameras
+from nutmeg.view.files.camera_frames import rows_at, write_cameras
+from nutmeg.view.match_sight import BehaviourSight
 
 ROWS = 60
 
@@ -33,10 +33,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
     )
     game = BehaviourGame(rules, seed=2**63 - 5, left="a", right="b", record=path)
     decide, truth = strategy_decide("everyone-aims"), []
-    driver = Driver(game, game.team("a", decide) | game.team("b", decide))
+    driver = GameLoop(game, game.team("a", decide) | game.team("b", decide))
     game.record_with(minds=lambda: driver.players)
 
-    def note(_: Driver) -> None:
+    def note(_: GameLoop) -> None:
         state, sights = game.world.state, game.perception.sights
         truth.append(
             {name: getattr(state, name)[0].copy() for name in ("pose", "posture", "fallen_to", "head", "present")}

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.eyes import load_eyes
-from nutmeg.match.behaviour.sonar import LEFT, RIGHT, Sonar
-from nutmeg.match.behaviour.state import MatchesState, Posture
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.sonar import LEFT, RIGHT, Sonar
+from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
+from nutmeg.model.field import load_field
 
 RADIUS = load_eyes("nao").bodies.width / 2
 EDGE = math.radians(19.48 + 9.0)

@@ -7,14 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.match.abilities import abilities_of
-from nutmeg.match.behaviour.requests import kick_of, order_from
-from nutmeg.match.behaviour.settings import load_behaviour
-from nutmeg.match.behaviour.state import KickKind, Legs, Orders
-from nutmeg.match.behaviour.strategies import ground_row, request_of, strategy, strategy_names
-from nutmeg.match.behaviour.strategy_kernels import decide_row
-from nutmeg.match.behaviour.strategy_rows import (
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.match.players.behavioural import kick_of, order_from
+from nutmeg.match.players.decide import abilities_of
+from nutmeg.match.players.request import Dive, GetUp, Kick, Request, Walk
+from nutmeg.match.players.strategies.decisions import decide_row
+from nutmeg.match.players.strategies.records import (
     BALL_X,
     BALL_Y,
     BEAMS,
@@ -39,9 +37,11 @@ from nutmeg.match.behaviour.strategy_rows import (
     belief_row,
     new_minds,
 )
-from nutmeg.match.play_modes import PlayMode
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.request import Dive, GetUp, Kick, Request, Walk
+from nutmeg.match.players.strategies.strategies import ground_row, request_of, strategy, strategy_names
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Orders
 
 RULES = load_rules("spl2011")
 GROUND = ground_row(RULES, abilities_of(load_behaviour("nao")))

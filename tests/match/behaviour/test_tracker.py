@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.eyes import EyesSettings, load_eyes
-from nutmeg.match.behaviour.marks import Kind
-from nutmeg.match.behaviour.sights import Sights
-from nutmeg.match.behaviour.state import MatchesState, Posture
-from nutmeg.match.behaviour.strategy_rows import BALL_X, BALL_Y, HEADING, SEEN, SPREAD, X, Y
-from nutmeg.match.behaviour.tracker import Tracker, table_of
-from nutmeg.match.behaviour.vision import Vision
+from nutmeg.match.players.strategies.records import BALL_X, BALL_Y, HEADING, SEEN, SPREAD, X, Y
+from nutmeg.match.players.tracking.batch_tracker import Tracker, table_of
+from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
+from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
+from nutmeg.match.worlds.behavioural.vision import Sightings, Vision
+from nutmeg.model.field import load_field
 
 FIELD = load_field("spl2011")
 PLAYERS = [0, 1, 2, 3, 11, 12, 13, 14]
@@ -216,17 +215,17 @@ def test_robots_that_are_seen_become_tracks_of_their_team() -> None:
 def test_an_ambiguous_landmark_between_two_candidates_is_not_taken() -> None:
     table = table_of(FIELD)
     tracker = Tracker(load_eyes("nao"), FIELD, ball_radius=0.0325, rolling=0.25, count=1)
-    sights = Sights.new(1, 8)
+    sights = Sightings.new(1, 8)
     state = MatchesState.new(1)
     state.present[0, 0] = True
     tracker.placed(0, 0, np.array([-0.0, 0.0, math.pi / 2]), spread=0.6)
-    crossings = table.places[table.first[Kind.X_CROSSING] : table.first[Kind.X_CROSSING + 1]]
+    crossings = table.places[table.first[ObjectKind.X_CROSSING] : table.first[ObjectKind.X_CROSSING + 1]]
     np.testing.assert_allclose(np.sort(crossings[:, 1]), [-0.6, 0.6])
-    sights.count[0, 0], sights.kind[0, 0, 0] = 1, Kind.X_CROSSING
+    sights.count[0, 0], sights.kind[0, 0, 0] = 1, ObjectKind.X_CROSSING
     sights.polar[0, 0, 0] = 0.05, 0.0, np.nan, 0.02
     tracker.update(state, sights)
     assert tracker.rows[0, 0, Y] == pytest.approx(0.0)
-    sights.kind[0, 0, 0] = Kind.CENTRE_CIRCLE
+    sights.kind[0, 0, 0] = ObjectKind.CENTRE_CIRCLE
     tracker.update(state, sights)
     assert tracker.rows[0, 0, Y] == pytest.approx(-0.05, abs=0.01)
 

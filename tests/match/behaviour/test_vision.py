@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.match.behaviour.camera_geometry import WHICH, in_picture, to_pixels
-from nutmeg.match.behaviour.eyes import EyesSettings, load_eyes
-from nutmeg.match.behaviour.marks import Kind, marks_of, posts_of
-from nutmeg.match.behaviour.sights import Seen
-from nutmeg.match.behaviour.state import MatchesState, Posture
-from nutmeg.match.behaviour.vision import Vision
+from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, in_picture, to_pixels
+from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, landmarks_of
+from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
+from nutmeg.match.worlds.behavioural.vision import Sighting, Vision
+from nutmeg.model.field import load_field
 
 FIELD = load_field("spl2011")
 BALL_RADIUS = 0.0325
@@ -39,7 +38,7 @@ def scene(count: int = 1, *, head: tuple[float, float] = (0.0, DOWN), pose: Any 
     return state
 
 
-def look(state: MatchesState, eyes: EyesSettings | None = None, slot: int = 0) -> tuple[Seen, ...]:
+def look(state: MatchesState, eyes: EyesSettings | None = None, slot: int = 0) -> tuple[Sighting, ...]:
     vision = Vision(eyes or eyes_with(), FIELD, ball_radius=BALL_RADIUS, count=len(state.seed))
     return vision.see(state).of(0, slot)
 
@@ -48,7 +47,7 @@ def balls(state: MatchesState, eyes: EyesSettings | None = None) -> np.ndarray:
     """(N, 2) distance and bearing of the ball in all matches where player 0 sees it."""
     vision = Vision(eyes or eyes_with(), FIELD, ball_radius=BALL_RADIUS, count=len(state.seed))
     s = vision.see(state)
-    rows = (s.kind[:, 0] == Kind.BALL) & (np.arange(s.kind.shape[2]) < s.count[:, :1])
+    rows = (s.kind[:, 0] == ObjectKind.BALL) & (np.arange(s.kind.shape[2]) < s.count[:, :1])
     return s.polar[:, 0][rows][:, :2]
 
 
@@ -67,7 +66,7 @@ def test_a_ball_is_seen_exactly_where_it_is_in_a_picture() -> None:
         point = [*state.ball[m], BALL_RADIUS]
         expected[m] = any(
             in_picture(eyes.cameras, to_pixels(eyes.cameras, w, point, pose=state.pose[m, 0], head=state.head[m, 0]))
-            for w in WHICH
+            for w in CAMERA_NAMES
         )
     assert 200 < expected.sum() < 2000
     np.testing.assert_array_equal(seen, expected)
@@ -79,8 +78,8 @@ def test_a_ball_is_seen_exactly_where_it_is_in_a_picture() -> None:
 
 def test_landmarks_are_told_by_kind_place_and_direction() -> None:
     pose = (1.2, 0.4, 0.3)
-    marks = marks_of(FIELD)
-    things = [t for t in look(scene(pose=pose)) if t.kind >= Kind.L_CROSSING]
+    marks = landmarks_of(FIELD)
+    things = [t for t in look(scene(pose=pose)) if t.kind >= ObjectKind.L_CROSSING]
     assert len(things) == 2
     for thing in things:
         way = pose[2] + thing.bearing
@@ -92,24 +91,26 @@ def test_landmarks_are_told_by_kind_place_and_direction() -> None:
 
 def test_directions_of_crossings_are_those_of_the_lines() -> None:
     eyes = eyes_with(turn_noise=0.0)
-    corner = next(t for t in look(scene(pose=(2.0, 1.0, 0.78)), eyes) if t.kind is Kind.L_CROSSING and t.distance > 1.3)
+    corner = next(
+        t for t in look(scene(pose=(2.0, 1.0, 0.78)), eyes) if t.kind is ObjectKind.L_CROSSING and t.distance > 1.3
+    )
     assert corner.turn == pytest.approx(math.remainder(math.atan2(-1, -1) - 0.78, 2 * math.pi))
 
 
 def test_a_pitch_has_the_landmarks_that_are_drawn_on_it() -> None:
-    marks = marks_of(FIELD)
-    counts = {kind: int((marks.kind == kind).sum()) for kind in Kind if (marks.kind == kind).any()}
+    marks = landmarks_of(FIELD)
+    counts = {kind: int((marks.kind == kind).sum()) for kind in ObjectKind if (marks.kind == kind).any()}
     assert counts == {
-        Kind.L_CROSSING: 8,
-        Kind.T_CROSSING: 6,
-        Kind.X_CROSSING: 2,
-        Kind.PENALTY_MARK: 2,
-        Kind.CENTRE_CIRCLE: 1,
+        ObjectKind.L_CROSSING: 8,
+        ObjectKind.T_CROSSING: 6,
+        ObjectKind.X_CROSSING: 2,
+        ObjectKind.PENALTY_MARK: 2,
+        ObjectKind.CENTRE_CIRCLE: 1,
     }
     half = len(marks.kind) // 2
     np.testing.assert_allclose(marks.place[half : 2 * half], -marks.place[:half])
     np.testing.assert_array_equal(marks.kind[half : 2 * half], marks.kind[:half])
-    assert len(marks_of(load_field("floor")).kind) == 0
+    assert len(landmarks_of(load_field("floor")).kind) == 0
 
 
 @pytest.mark.parametrize(("aside", "hidden"), [(0.0, True), (0.12, True), (0.15, False)])
@@ -133,7 +134,7 @@ def test_a_robot_behind_the_ball_or_lying_before_it_hides_nothing() -> None:
 
 
 def test_a_post_hides_a_ball_behind_it_and_not_one_beside_it() -> None:
-    x, y = posts_of(FIELD)[2]
+    x, y = goal_posts_of(FIELD)[2]
     state = scene(2, pose=(x - 1.0, y, 0.0))
     state.ball[:] = (x + 0.4, y), (x + 0.4, y + 0.2)
     assert len(balls(state)) == 1
@@ -145,15 +146,18 @@ def test_robots_are_told_by_team_and_not_by_number_unless_the_settings_say_so() 
     state.pose[0, 4], state.pose[0, 16] = (2.0, 0.5, 0.0), (2.5, -0.5, 0.0)
     state.posture[0, 16] = Posture.LYING
     robots = [t for t in look(state) if t.kind.is_robot]
-    assert [(t.kind, t.number, t.lying) for t in robots] == [(Kind.MATE, None, False), (Kind.OPPONENT, None, True)]
+    assert [(t.kind, t.number, t.lying) for t in robots] == [
+        (ObjectKind.MATE, None, False),
+        (ObjectKind.OPPONENT, None, True),
+    ]
     numbered = [t for t in look(state, eyes_with(numbers=True)) if t.kind.is_robot]
     assert [t.number for t in numbered] == [5, 6]
     far = [t for t in look(state, eyes_with(team_range=2.3)) if t.kind.is_robot]
-    assert [t.kind for t in far] == [Kind.MATE, Kind.ROBOT]
+    assert [t.kind for t in far] == [ObjectKind.MATE, ObjectKind.ROBOT]
 
 
 def test_goals_are_told_as_the_own_team_sees_them() -> None:
-    for slot, pose, kind in ((0, (0.5, 0.0, 0.0), Kind.THEIR_POST), (11, (0.5, 0.0, 0.0), Kind.OWN_POST)):
+    for slot, pose, kind in ((0, (0.5, 0.0, 0.0), ObjectKind.THEIR_POST), (11, (0.5, 0.0, 0.0), ObjectKind.OWN_POST)):
         state = scene()
         state.present[:] = False
         state.present[0, slot], state.pose[0, slot], state.head[0, slot] = True, pose, (0.0, 0.1)
@@ -163,8 +167,8 @@ def test_goals_are_told_as_the_own_team_sees_them() -> None:
         assert left.number == (1 if slot == 0 else 2)
     grey = Vision(eyes_with(), load_field("spl2025"), ball_radius=BALL_RADIUS, count=1)
     kinds = {t.kind for t in grey.see(scene(pose=(1.0, 0.0, 0.0), head=(0.0, 0.0))).of(0, 0)}
-    assert Kind.POST in kinds
-    assert Kind.THEIR_POST not in kinds
+    assert ObjectKind.POST in kinds
+    assert ObjectKind.THEIR_POST not in kinds
 
 
 def test_both_teams_see_the_same_from_the_same_place_of_theirs() -> None:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.state import MatchesState
-from nutmeg.match.behaviour.voices import deliver
+from nutmeg.base.errors import UsageError
+from nutmeg.match.behavioural_game import deliver
+from nutmeg.match.worlds.behavioural.state import MatchesState
 
 TEAMS = ("reds", "blues")
 

@@ -7,14 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.marks import posts_of
-from nutmeg.match.perception.line_map import FARTHEST, LineMap
-from nutmeg.match.perception.particles import LocalisationSettings, ParticleFilter, post_row
+from nutmeg.base.errors import UsageError
+from nutmeg.match.players.perception.localisation import (
+    MAX_MAP_DISTANCE,
+    LineMap,
+    LocalisationSettings,
+    ParticleFilter,
+    post_row,
+)
+from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
+from nutmeg.model.field import load_field
 
 FIELD, SETTINGS = load_field("spl2011"), LocalisationSettings()
-POSTS = posts_of(FIELD)
+POSTS = goal_posts_of(FIELD)
 NOTHING = np.zeros((0, 7)), np.zeros((0, 3))
 
 
@@ -83,6 +88,6 @@ def test_the_same_seed_gives_the_same_guesses_and_nothing_seen_changes_nothing()
 def test_the_map_has_zero_on_lines_and_the_distance_beside_them() -> None:
     table = LineMap.of(FIELD)
     spots = np.array([[0.0, 1.2], [3.0, 0.1], [0.6, 0.0], [0.3, 1.6], [9.0, 9.0]])
-    assert table.distances(spots) == pytest.approx([0.0, 0.0, 0.0, 0.3, FARTHEST], abs=0.03)
+    assert table.distances(spots) == pytest.approx([0.0, 0.0, 0.0, 0.3, MAX_MAP_DISTANCE], abs=0.03)
     with pytest.raises(UsageError, match="no lines"):
         LineMap.of(load_field("floor"))

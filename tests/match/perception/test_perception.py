@@ -9,19 +9,18 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from nutmeg.body.ball import load_ball
-from nutmeg.body.field import load_field
-from nutmeg.errors import UsageError
-from nutmeg.match.behaviour.cameras import Cameras
-from nutmeg.match.behaviour.eyes import load_eyes
-from nutmeg.match.behaviour.marks import marks_of, posts_of
-from nutmeg.match.behaviour.state import MatchesState, Posture
-from nutmeg.match.perception import CameraSenses, Picture
-from nutmeg.match.perception.blobs import find_blobs
-from nutmeg.match.perception.colours import Colour, classify, colour_of
-from nutmeg.match.perception.line_map import LineMap
-from nutmeg.match.perception.lines import find_line_points
-from nutmeg.match.play_modes import Side
+from nutmeg.base.errors import UsageError
+from nutmeg.match.players.perception import CameraSenses, Picture
+from nutmeg.match.players.perception.colours import Colour, classify, colour_of, find_blobs
+from nutmeg.match.players.perception.lines import find_line_points
+from nutmeg.match.players.perception.localisation import LineMap
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of, landmarks_of
+from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
 
 EYES, FIELD, BALL = load_eyes("nao"), load_field("spl2011"), load_ball("spl-orange")
 HEAD = (0.0, -0.1)
@@ -119,7 +118,7 @@ def test_posts_stand_where_they_are_found_and_have_their_names(
     cameras: Cameras, pose: tuple[float, float, float], side: Side
 ) -> None:
     names = ("G1L", "G2L", "G1R", "G2R") if side is Side.LEFT else ("G2R", "G1R", "G2L", "G1L")
-    truth = dict(zip(names, (in_body(pose, tuple(post)) for post in posts_of(FIELD).tolist()), strict=True))
+    truth = dict(zip(names, (in_body(pose, tuple(post)) for post in goal_posts_of(FIELD).tolist()), strict=True))
     found = [mark for mark in look(cameras, scene(pose), side).seen.marks if "post" in mark.kind]
     assert found
     for mark in found:
@@ -178,7 +177,7 @@ def test_a_white_thing_wider_than_a_line_is_no_line() -> None:
 
 
 def test_crossings_have_their_kind_place_and_direction(cameras: Cameras) -> None:
-    marks, kinds, seen = marks_of(FIELD), {"L": 7, "T": 8, "X": 9}, set()
+    marks, kinds, seen = landmarks_of(FIELD), {"L": 7, "T": 8, "X": 9}, set()
     for pose in (
         (1.8, 1.2, 0.7),
         (0.6, 1.2, 2.2),

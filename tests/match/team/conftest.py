@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match import trainer
-from nutmeg.match.decisions import Decision, Event, MovePlayer, PlaceBall
-from nutmeg.match.facts import Facts
-from nutmeg.match.percept import GameView
-from nutmeg.match.play_modes import PlayMode, Side, may_beam
-from nutmeg.match.referee import judge
-from nutmeg.match.rules import Rules, load_rules
-from nutmeg.match.state import new_match
-from nutmeg.match.team.belief import BallBelief, Belief, Others, Pose
-from nutmeg.match.team.kick import foot_for
-from nutmeg.match.team.messages import decode
-from nutmeg.match.team.request import Kick, Request, Walk
-from nutmeg.match.team.situation import Memory
-from nutmeg.match.team.tactics import decide
+from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
+from nutmeg.match.players.builtin.situation import Memory
+from nutmeg.match.players.builtin.tactics import decide
+from nutmeg.match.players.kicks import foot_for
+from nutmeg.match.players.messages import decode
+from nutmeg.match.players.request import Kick, Request, Walk
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import Rules, load_rules
+from nutmeg.match.rules.decisions import Decision, Event, MovePlayer, PlaceBall
+from nutmeg.match.rules.play_modes import PlayMode, Side, may_beam
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.state import Facts, new_match
+from nutmeg.match.worlds.physical.percept import GameView
 
 STANDING, LYING = 0.38, 0.1
 FASTEST = (0.65, 0.35, 1.5)

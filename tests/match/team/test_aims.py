@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.play_modes import PASSES, PlayMode, Side
-from nutmeg.match.team.aims import PUSHED, SHOT, choose_aim, worth
-from nutmeg.match.team.request import Kick, Walk
-from nutmeg.match.team.situation import Situation, assess
-from nutmeg.match.team.striking import has_time, strike
+from nutmeg.match.players.builtin.attack import PUSH_LENGTH, SHOT_WORTH, choose_aim, has_time, strike, worth
+from nutmeg.match.players.builtin.situation import Situation, assess
+from nutmeg.match.players.request import Kick, Walk
+from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
 
 NewToy = Callable[..., Any]
 FAR_OFF = (-14.0, 9.0, 0.0)
@@ -35,7 +34,7 @@ def seen(toy: Any, n: int = 1) -> Situation:
 
 def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (12.0, 0.0))
-    assert worth(seen(toy), 0.0, 4.4) > SHOT
+    assert worth(seen(toy), 0.0, 4.4) > SHOT_WORTH
     toy.pose[1, 0] = (14.2, 0.0, math.pi)
     assert worth(seen(toy), 0.0, 4.4) < 3.0
     aim = choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))
@@ -86,14 +85,14 @@ def test_a_ball_for_which_there_is_no_time_is_walked_on_straight_rather_than_kic
     toy.pose[1, 1] = (0.3, 0.5, math.pi)
     toy.cycle()
     memory = toy.memories[Side.LEFT, 1]
-    assert memory.aim_reach == PUSHED
+    assert memory.aim_reach == PUSH_LENGTH
     assert abs(memory.aim) < 0.7
 
 
 def test_a_ball_that_the_keeper_would_get_is_not_played_to_it(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (9.6, 0.0))
     toy.pose[1, 0] = (14.1, 0.0, math.pi)
-    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, PUSHED)
+    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, PUSH_LENGTH)
 
 
 def test_pass_mode_is_asked_for_with_opponents_near_and_far_from_their_goal(new_toy: NewToy) -> None:

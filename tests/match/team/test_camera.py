@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nutmeg.match.game import Game
-from nutmeg.match.percept import Action
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.camera import head_frame, onto_pitch, spot
+from nutmeg.match.players.tracking.localisation import head_frame, onto_pitch, spot
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.physical.percept import Action
 
 
 def test_something_ahead_of_a_level_head_is_ahead_of_the_torso() -> None:

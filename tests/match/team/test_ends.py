@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.match.percept import GameView
-from nutmeg.match.play_modes import Side
-from nutmeg.match.team.ends import Ends
+from nutmeg.match.players.tracking.league_tracker import Ends
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.physical.percept import GameView
 
 
 def told(side: Side = Side.LEFT, *, mode: str = "BeforeKickOff", score: tuple[int, int] = (0, 0)) -> Ends:

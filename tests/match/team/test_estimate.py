@@ -7,22 +7,34 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.match.team.estimate import BALL, PLACE, ROLL, SIZE, SLIP, TURN, inject, new_estimate, predict, take, turn_by
+from nutmeg.match.players.tracking.kalman_filter import (
+    BALL,
+    PLACE,
+    ROLL,
+    SLIP,
+    STATE_SIZE,
+    TURN,
+    inject,
+    new_estimate,
+    predict,
+    take,
+    turn_by,
+)
 
 QUIET = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
 
 
 def test_a_measured_number_has_the_effect_of_the_kalman_equations() -> None:
     rng = np.random.default_rng(3)
-    root = rng.normal(size=(SIZE, SIZE))
+    root = rng.normal(size=(STATE_SIZE, STATE_SIZE))
     before = root @ root.T
-    row, delta = rng.normal(size=SIZE), rng.normal(size=SIZE)
+    row, delta = rng.normal(size=STATE_SIZE), rng.normal(size=STATE_SIZE)
     residual, variance = 0.7, 0.3
     gain = before @ row / (row @ before @ row + variance)
     expected_delta = delta + gain * (residual - row @ delta)
     expected_cov = before - np.outer(gain, row @ before)
     cov = before.copy()
-    surprise = take(cov, delta_now := delta.copy(), row, residual, variance, SIZE)
+    surprise = take(cov, delta_now := delta.copy(), row, residual, variance, STATE_SIZE)
     assert delta_now == pytest.approx(expected_delta)
     assert cov == pytest.approx(expected_cov, abs=1e-9)
     assert surprise == pytest.approx((residual - row @ delta) ** 2 / (row @ before @ row + variance))
@@ -38,7 +50,7 @@ def test_turning_by_small_steps_is_turning_by_their_sum() -> None:
 def test_a_correction_of_the_attitude_is_in_the_frame_of_the_pitch() -> None:
     e = new_estimate()
     turn_by(e.turn, 0.0, math.pi / 2, 0.0)  # on its face: the body's axis ahead looks down
-    delta = np.zeros(SIZE)
+    delta = np.zeros(STATE_SIZE)
     delta[TURN + 2] = 0.1
     before = e.turn.copy()
     inject(e.place, e.turn, e.slip, e.ball, delta)
@@ -59,12 +71,12 @@ def test_covariances_of_a_step_are_those_of_its_jacobian() -> None:
     rng = np.random.default_rng(4)
     e = new_estimate()
     turn_by(e.turn, 0.0, 0.0, 0.8)
-    root = rng.normal(size=(SIZE, SIZE))
+    root = rng.normal(size=(STATE_SIZE, STATE_SIZE))
     e.cov[:] = root @ root.T
     before, motion = e.cov.copy(), np.array([0.03, -0.01, 0.0, 0.0, 0.05])
     c, s = math.cos(0.8), math.sin(0.8)
     dx, dy = c * 0.03 + s * 0.01, s * 0.03 - c * 0.01
-    f, keep = np.eye(SIZE), math.exp(-1.06 * 0.02)
+    f, keep = np.eye(STATE_SIZE), math.exp(-1.06 * 0.02)
     f[PLACE, SLIP], f[PLACE, SLIP + 1], f[PLACE, TURN + 2] = 0.02 * c, -0.02 * s, -dy
     f[PLACE + 1, SLIP], f[PLACE + 1, SLIP + 1], f[PLACE + 1, TURN + 2] = 0.02 * s, 0.02 * c, dx
     for i in range(2):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.team.request import Dive
+from nutmeg.match.players.request import Dive
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 NewToy = Callable[..., Any]
 

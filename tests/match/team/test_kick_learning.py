@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.match.team.kick_learning import KickingRobot, kick_space, learn_kick, measure_kick, try_kicks
-from nutmeg.motion.played_motion import shipped_motion
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.match.players.kick_learning import KickingRobot, kick_space, learn_kick, measure_kick, try_kicks
+from nutmeg.motion.keyframes import shipped_motion
 
 KICK = shipped_motion("nao-spark", "kick")
 

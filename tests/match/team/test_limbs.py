@@ -8,16 +8,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.errors import UsageError
-from nutmeg.learning.walks import read_walk
+from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.percept import Action, Percept
-from nutmeg.match.play_modes import PlayMode
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.kick import foot_for, kick_distance, kick_place, kick_tolerance
-from nutmeg.match.team.limbs import Limbs
-from nutmeg.match.team.limbs_pace import Pace
-from nutmeg.match.team.request import Dive, Kick, Legs, Look, Stand, Walk
+from nutmeg.match.players.kicks import foot_for, kick_distance, kick_place, kick_tolerance
+from nutmeg.match.players.limbs import Limbs, Pace
+from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.motion.walk.files import read_walk
 
 WALK = read_walk("dynamic-rewards")
 AHEAD = Look()

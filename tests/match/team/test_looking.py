@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.match.team.belief import BallBelief, Belief, Others, Pose
-from nutmeg.match.team.camera import HALF_VIEW, YAW_LIMIT
-from nutmeg.match.team.looking import look_around
+from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
+from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.tracking.localisation import HALF_VIEW, YAW_LIMIT
 
 
 def believing(

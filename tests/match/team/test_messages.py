@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.match.hearing import checked_message
-from nutmeg.match.team.messages import NEVER, SIGNS, Report, decode, encode, speaks
+from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, MESSAGE_ALPHABET, Report, decode, encode, speaks
+from nutmeg.match.worlds.physical.hearing import checked_message
 
 REPORT = Report(
     number=11,
@@ -52,11 +52,11 @@ def test_every_report_can_be_said_and_understood(
     assert found.time == pytest.approx(time, abs=0.021)
     assert found.place == pytest.approx((min(max(x, -20), 20), min(max(y, -20), 20)), abs=0.0101)
     assert math.cos(found.heading - heading) > 0.998
-    assert found.arrival == pytest.approx(min(age, NEVER), abs=0.051)
+    assert found.arrival == pytest.approx(min(age, MAX_ARRIVAL_TIME), abs=0.051)
     assert found.ball == place
 
 
-@given(st.text(string.printable, max_size=24) | st.text(SIGNS, min_size=20, max_size=20))
+@given(st.text(string.printable, max_size=24) | st.text(MESSAGE_ALPHABET, min_size=20, max_size=20))
 def test_junk_is_no_report(text: str) -> None:
     assert decode(text) is None
 
@@ -64,7 +64,7 @@ def test_junk_is_no_report(text: str) -> None:
 def test_a_changed_or_an_old_report_is_refused() -> None:
     text = encode(REPORT)
     for place, sign in enumerate(text):
-        assert decode(text[:place] + SIGNS[SIGNS.index(sign) ^ 1] + text[place + 1 :]) is None
+        assert decode(text[:place] + MESSAGE_ALPHABET[MESSAGE_ALPHABET.index(sign) ^ 1] + text[place + 1 :]) is None
     assert decode(text, now=3.20) is not None
     assert decode(text, now=40.96 + 3.20) is not None
     assert decode(text, now=9.0) is None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.match.percept import Sight
-from nutmeg.match.team.camera import head_frame
-from nutmeg.match.team.others_track import OthersTrack
+from nutmeg.match.players.tracking.league_tracker import OthersTrack
+from nutmeg.match.players.tracking.localisation import head_frame
+from nutmeg.match.worlds.physical.percept import Sight
 
 HEAD, CENTRE = head_frame(0.0, 0.0)
 PLACE, TURN = np.array([1.0, 2.0, 0.345]), np.eye(3)

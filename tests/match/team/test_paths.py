@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.team.paths import out_of_goal, without_bumping
-from nutmeg.match.team.request import Kick
-from nutmeg.match.team.situation import assess
+from nutmeg.match.players.builtin.paths import out_of_goal, without_bumping
+from nutmeg.match.players.builtin.situation import assess
+from nutmeg.match.players.request import Kick
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 NewToy = Callable[..., Any]
 

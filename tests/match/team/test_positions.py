@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.positions import OFF_RESTART, Room, formation, line_up_place
+from nutmeg.match.players.builtin.formation import RESTART_DISTANCE, Room, formation, line_up_place
+from nutmeg.match.rules.book import load_rules
 
 PITCH = load_rules("sim3d").pitch
 BALLS = [(x, y) for x in (-14.9, -13.0, -8.0, 0.0, 6.0, 14.0) for y in (-9.9, -3.0, 0.0, 2.0, 9.9)]
@@ -37,7 +37,7 @@ def test_four_a_side_wait_behind_and_ahead_of_the_ball() -> None:
 
 def test_the_opponents_restarts_are_given_room() -> None:
     for ball in BALLS:
-        for place in formation(posts=9, ball=ball, room=Room(pitch=PITCH, ball=ball, off_ball=OFF_RESTART)):
+        for place in formation(posts=9, ball=ball, room=Room(pitch=PITCH, ball=ball, off_ball=RESTART_DISTANCE)):
             assert math.dist(place, ball) >= PITCH.circle_radius
 
 

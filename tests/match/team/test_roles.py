@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from nutmeg.match.team.roles import assign, matching
+from nutmeg.match.players.builtin.formation import assign, matching
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6])

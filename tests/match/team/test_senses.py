@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.body.field import load_field
 from nutmeg.match.game import Game
-from nutmeg.match.percept import JOINTS, Action, Percept
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.belief import Belief
-from nutmeg.match.team.estimate import PLACE, TURN
-from nutmeg.match.team.looking import look_around
-from nutmeg.match.team.senses import Senses
+from nutmeg.match.players.belief import Belief
+from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.tracking.kalman_filter import PLACE, TURN
+from nutmeg.match.players.tracking.league_tracker import LeagueTracker
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.worlds.physical.percept import JOINTS, Action, Percept
+from nutmeg.model.field import load_field
 
 RULES, FIELD = load_rules("sim3d"), load_field("sim3d")
 Odometry = tuple[float, float, float]
@@ -44,7 +44,7 @@ class Watch:
     def __init__(self, *, seed: int = 1, noise: bool = True, look: Callable[..., tuple[float, float]] = pan) -> None:
         self.game = Game(RULES, seed=seed, noise=noise, left="reds", right="blues", players=2)
         self.slots = (self.game.enter("reds", 1), self.game.enter("blues", 4))
-        self.senses = {slot: Senses(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
+        self.senses = {slot: LeagueTracker(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
         self.beliefs: dict[int, Belief] = {}
         self.truth: dict[int, Floats] = {}
         self.ball = self.ball_velocity = np.zeros(3)
@@ -140,7 +140,7 @@ def test_who_stands_and_turns_its_head_knows_its_place_within_centimetres(watch:
 def test_two_decimals_as_on_the_wire_are_enough() -> None:
     watch, errors = Watch(seed=6), []
     watch.put((-3.0, 2.0, 20.0), (5.0, -3.0, 150.0))
-    senses = Senses(FIELD, team="reds")
+    senses = LeagueTracker(FIELD, team="reds")
     for k in range(150):
         watch.cycle()
         percept = watch.percepts[0]
@@ -382,7 +382,7 @@ def test_a_beam_shows_that_the_teams_have_changed_ends() -> None:
     rules = RULES.with_match(swap_ends=True, half_length=0.5, automatic_kick_off=False)
     game = Game(rules, seed=2, left="reds", right="blues", players=2)
     slot = game.enter("reds", 1)
-    senses, percepts = Senses(FIELD, team="reds"), game.cycle({})
+    senses, percepts = LeagueTracker(FIELD, team="reds"), game.cycle({})
     game.set_play_mode(PlayMode.PLAY_ON)
     for k in range(80):
         slot %= 22

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.percept import GameView
-from nutmeg.match.play_modes import (
+from nutmeg.match.players.belief import NEVER, BallBelief
+from nutmeg.match.players.builtin.tactics import decide
+from nutmeg.match.players.request import Request, Stand, Walk
+from nutmeg.match.rules.play_modes import (
     CORNER_KICKS,
     DIRECT_FREE_KICKS,
     FREE_KICKS,
@@ -21,9 +23,7 @@ from nutmeg.match.play_modes import (
     PlayMode,
     Side,
 )
-from nutmeg.match.team.belief import NEVER, BallBelief
-from nutmeg.match.team.request import Request, Stand, Walk
-from nutmeg.match.team.tactics import decide
+from nutmeg.match.worlds.physical.percept import GameView
 
 NewToy = Callable[..., Any]
 RESTARTS = [

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError, UsageError
-from nutmeg.match.driver import Driver
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.play_modes import PlayMode
-from nutmeg.match.rules import load_rules
-from nutmeg.match.team.teams import by_number, make_team
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.builtin.player import by_number, make_team
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
 
 RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=2.0)
 
@@ -37,7 +37,7 @@ def test_what_no_team_can_be_is_refused() -> None:
 def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
     game = Game(RULES, seed=3, left="reds", right="blues", players=4)
     reds, blues = make_team("final", 2, team="reds"), make_team("final", 2, team="blues")
-    driver = Driver(game, by_number(reds, blues))
+    driver = GameLoop(game, by_number(reds, blues))
     driver.run(98)
     for team, sign, first in ((reds, 1, 0), (blues, -1, 11)):
         for player in team:
@@ -54,7 +54,7 @@ def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
 def test_a_player_alone_takes_the_ball_towards_the_goal() -> None:
     game = Game(RULES, seed=1, left="reds", right="blues", players=1)
     (player,) = make_team("final", 1, team="reds")
-    driver = Driver(game, {("reds", 1): player})
+    driver = GameLoop(game, {("reds", 1): player})
     driver.run(110)
     game.set_play_mode(PlayMode.PLAY_ON)
     game.place_ball((-1.0, 0.5, 0.05), (0.0, 0.0, 0.0))
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_match() -> None:
     ends = []
     for _ in range(2):
         game = Game(RULES, seed=5, left="reds", right="blues", players=4)
-        driver = Driver(game, by_number(make_team("final", 2, team="reds"), make_team("final", 2, team="blues")))
+        driver = GameLoop(game, by_number(make_team("final", 2, team="reds"), make_team("final", 2, team="blues")))
         driver.run(250)
         ends.append(np.concatenate([game.world.position[[0, 1, 11, 12]].ravel(), game.world.ball]))
     assert (ends[0] == ends[1]).all()

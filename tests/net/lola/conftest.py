@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nutmeg.body.scene import Placement
+from nutmeg.model.scene import Placement
+from nutmeg.net.connection import Report
+from nutmeg.net.host.robot_host import HostSettings, RobotHost
 from nutmeg.net.lola.port import LolaPort
-from nutmeg.net.robot_host import HostSettings, RobotHost
-from nutmeg.net.simspark.limits import Report
 
 
 class Served:

@@ -11,9 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.net.lola.names import COMMANDS, JOINTS, LIGHTS, SIZE, TOUCHES
-from nutmeg.net.lola.packets import FLOATS, SensorPacket, read_commands, read_sensors
-from nutmeg.net.packed import pack, read_message
+from nutmeg.net.lola.packets import (
+    COMMANDS,
+    FLOATS,
+    JOINTS,
+    LIGHTS,
+    SIZE,
+    TOUCHES,
+    SensorPacket,
+    pack,
+    read_commands,
+    read_message,
+    read_sensors,
+)
 
 BODY, HEAD = "P0000073A07S94700012", "P0000074A05S93M00061"
 ORDER = ["RobotConfig", *FLOATS, "Status"]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.net.host_cameras import Picture
+from nutmeg.net.host.cameras import Picture
+from nutmeg.net.lola.packets import pack
 from nutmeg.net.lola.pictures import HEAD, RGB, YUYV, PicturePort, packed_picture, yuyv
-from nutmeg.net.packed import pack
 
 Serving = Callable[..., AbstractContextManager[Any]]
 Whole = Callable[..., bytes]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.lola.walking import ToldBody, WalkingNao
 

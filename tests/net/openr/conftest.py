@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.net.host_cameras import CameraFeed
-from nutmeg.net.openr.configuration import OpenrSettings
-from nutmeg.net.openr.port import OpenrPort
-from nutmeg.net.openr.seat import Seat
-from nutmeg.net.openr.service import host_settings, settings_for
-from nutmeg.net.robot_host import HostSettings, RobotHost
+from nutmeg.net.host.cameras import CameraFeed
+from nutmeg.net.host.robot_host import HostSettings, RobotHost
+from nutmeg.net.openr.configuration import OpenrSettings, host_settings, settings_for
+from nutmeg.net.openr.port import OpenrPort, Seat
+from nutmeg.sim.worlds import Worlds
 
 Serve = Callable[..., contextlib.AbstractContextManager["Served"]]
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Bytes
-from nutmeg.body import Placement, SceneSettings, assemble
-from nutmeg.body.scene import Scene
-from nutmeg.engine.cameras import RobotCamera, scene_cameras
-from nutmeg.errors import UsageError
-from nutmeg.net.openr.ball_finder import BallFinder
-from nutmeg.net.openr.ball_follower import LEGS, BallFollower, Neck
+from nutmeg.base.errors import UsageError
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.scene import Scene
+from nutmeg.net.openr.ball_follower import LEGS, BallFinder, BallFollower, Neck
 from nutmeg.net.openr.client import CameraPicture, Sensors
 from nutmeg.net.openr.models import model_named
-from nutmeg.net.openr.vectors import SensorFrames, ycrcb
+from nutmeg.net.openr.packets import SensorFrames, ycrcb
+from nutmeg.sim.cameras import RobotCamera, scene_cameras
 
 HEAD = {"ers7": (0.0675, 0.2), "ers210": (0.075, 0.2)}
 

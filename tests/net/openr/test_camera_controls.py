@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nutmeg.net.openr.camera_controls import COLOURS, CameraControls, emission
 from nutmeg.net.openr.commands import GAIN, SHUTTER, WHITE_BALANCE
 from nutmeg.net.openr.models import model_named
+from nutmeg.net.openr.robot import COLOURS, CameraControls, emission
 
 RAMP = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
 

@@ -9,11 +9,11 @@ from collections.abc import Set
 import numpy as np
 import pytest
 
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
-from nutmeg.net.host_cameras import Picture
+from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.net.host.cameras import Picture
 from nutmeg.net.openr.client import CameraPicture, OpenrClient, Sensors
-from nutmeg.net.openr.service import settings_for
-from nutmeg.net.openr.vectors import ycrcb
+from nutmeg.net.openr.configuration import settings_for
+from nutmeg.net.openr.packets import ycrcb
 
 from .conftest import Serve
 

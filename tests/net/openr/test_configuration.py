@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.errors import FileError, UnknownNameError, UsageError
-from nutmeg.net.openr.configuration import OpenrSettings, address
-from nutmeg.net.openr.service import settings_for
-from nutmeg.settings import read
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.settings import read
+from nutmeg.net.openr.configuration import OpenrSettings, address, settings_for
 
 FILE = """
 field = "floor"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from nutmeg.net.host_sockets import Sockets
-from nutmeg.net.openr.connection import SHARE, Connection
+from nutmeg.net.loop import Sockets
 from nutmeg.net.openr.packets import Packet, PacketReader
+from nutmeg.net.openr.port import SHARE, OpenrConnection
 
 
 class Pair:
@@ -23,7 +23,7 @@ class Pair:
         listener.close()
         self.sockets = Sockets()
         self.heard: list[Packet] = []
-        self.near = Connection(
+        self.near = OpenrConnection(
             near, "a client", self.sockets, most={"sensors": 4, "pictures": 2}, heard=self.heard.append
         )
 

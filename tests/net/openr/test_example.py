@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nutmeg.net.openr.client import OpenrClient
-from nutmeg.net.openr.service import settings_for
+from nutmeg.net.openr.configuration import settings_for
 
 from .conftest import Serve
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.errors import UnknownNameError
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.net.openr.models import DATA_TYPES, MODELS, Kind, model_named, model_numbered
 from nutmeg.net.openr.packets import (
     Event,

@@ -8,9 +8,9 @@ import itertools
 import numpy as np
 import pytest
 
-from nutmeg.net.host_camera_process import camera_feed
+from nutmeg.net.host.cameras import camera_feed
 from nutmeg.net.openr.client import OpenrClient
-from nutmeg.net.openr.service import settings_for
+from nutmeg.net.openr.configuration import settings_for
 
 from .conftest import Serve
 

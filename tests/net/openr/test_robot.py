@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.commands import (
     EVERY,
     JOINT_COMMAND,
@@ -22,13 +23,11 @@ from nutmeg.net.openr.commands import (
     joint_command,
     power_packet,
 )
+from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains, model_named
-from nutmeg.net.openr.packets import Packet, PacketError, PacketReader
+from nutmeg.net.openr.packets import Packet, PacketError, PacketReader, read_sensors
 from nutmeg.net.openr.port import torques
 from nutmeg.net.openr.robot import OpenrRobot
-from nutmeg.net.openr.service import host_settings, settings_for
-from nutmeg.net.openr.vectors import read_sensors
-from nutmeg.net.robot_host import RobotHost
 
 
 class Bench:

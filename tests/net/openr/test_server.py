@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.errors import EnvironmentProblem
+from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.net.openr.client import OpenrClient
 from nutmeg.net.openr.commands import CommandVector, commands_packet, joint_command
+from nutmeg.net.openr.configuration import host_settings, serve_openr, settings_for
 from nutmeg.net.openr.models import Gains
 from nutmeg.net.openr.packets import Event, Packet, PacketReader, PacketType
-from nutmeg.net.openr.service import host_settings, serve_openr, settings_for
 from nutmeg.recording import Recording
 
 from .conftest import Serve, wait_until

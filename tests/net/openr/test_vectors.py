@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nutmeg.net.openr.models import MODELS, model_named
-from nutmeg.net.openr.packets import Packet, PacketError, PacketReader
-from nutmeg.net.openr.vectors import (
+from nutmeg.net.openr.packets import (
     FRAME_INFO,
     VALUE,
     VECTOR_INFO,
+    Packet,
+    PacketError,
+    PacketReader,
     SensorVector,
     image_packets,
     read_image,

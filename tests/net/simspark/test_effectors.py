@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.match.percept import EFFECTORS, Action
+from nutmeg.match.worlds.physical.percept import EFFECTORS, Action
 from nutmeg.net.simspark import effectors
 from nutmeg.net.simspark.agent import action_message
 from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders

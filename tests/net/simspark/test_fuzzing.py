@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from nutmeg.match.game import Game
-from nutmeg.match.percept import EFFECTORS
-from nutmeg.match.rules import load_rules
-from nutmeg.net.framing import framed
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.physical.percept import EFFECTORS
+from nutmeg.net.connection import Limits
 from nutmeg.net.simspark.agent import Agent
-from nutmeg.net.simspark.limits import Limits
 from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.sexpr import framed
 
 VALID = (
     b"(scene rsg/agent/nao/nao_hetero.rsg 3)",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.net.framing import framed
-from nutmeg.net.simspark.limits import Limits
+from nutmeg.net.connection import Limits
+from nutmeg.net.simspark.sexpr import framed
 
 Serve = Callable[..., Any]
 QUICK = 0.002

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nutmeg.match.decisions import Event
-from nutmeg.match.foul_rules import Foul
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.net import sexpr
-from nutmeg.net.simspark.monitor_text import MonitorFrames
+from nutmeg.match.rules.book import Foul
+from nutmeg.match.rules.decisions import Event
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.net.simspark import sexpr
+from nutmeg.net.simspark.monitors import MonitorFrames
 
 
 def tree(message: bytes) -> Any:

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nutmeg.match.percept import JOINTS, GameView, Heard, Percept, Sight
-from nutmeg.match.play_modes import Side
-from nutmeg.net import sexpr
-from nutmeg.net.simspark.percept_reader import ProtocolError, read_percept
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.physical.percept import JOINTS, GameView, Heard, Percept, Sight
+from nutmeg.net.simspark import sexpr
+from nutmeg.net.simspark.agent import ProtocolError, read_percept
 from nutmeg.net.simspark.percepts import PerceptWriter, percept_message
 
 

@@ -9,10 +9,10 @@ import threading
 from types import SimpleNamespace
 
 from nutmeg.match.game import Game
-from nutmeg.match.rules import load_rules
-from nutmeg.net.framing import Unframer, framed
-from nutmeg.net.simspark.limits import Report
+from nutmeg.match.rules.book import load_rules
+from nutmeg.net.connection import Report
 from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.sexpr import Unframer, framed
 
 NUMBER = re.compile(rb"-?\d+\.\d\d(?=[ )])")
 SEEN = re.compile(rb"\(See.*?\)\)\)(?=\(HJ)")

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.errors import EnvironmentProblem
-from nutmeg.match.percept import Action, Percept
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.net.simspark.agent import Agent
-from nutmeg.net.simspark.crowd import play_crowd
-from nutmeg.net.simspark.limits import Limits
+from nutmeg.base.errors import EnvironmentProblem
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.net.connection import Limits
+from nutmeg.net.simspark.agent import Agent, play_crowd
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 Serve = Callable[..., Any]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.match.percept import EFFECTORS
-from nutmeg.net.simspark.text_kernels import fill, motors, motors_and_syn
+from nutmeg.match.worlds.physical.percept import EFFECTORS
+from nutmeg.net.simspark.percepts import fill, motors, motors_and_syn
 
 HALVES = st.integers(-100_000, 100_000).map(lambda n: n / 8)
 """Numbers that end in an exact half of a hundredth now and then, as 0.125."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.match.play_modes import PlayMode, Side
-from nutmeg.net.simspark import trainer_text as trainer
-from nutmeg.net.simspark.trainer_text import read_commands
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.net.simspark import trainer
+from nutmeg.net.simspark.trainer import read_commands
 
 NAMES = ["agent", "ball", "playMode", "kickOff", "dropBall", "kill", "repos", "select", "time", "score", "killsim"]
 FIELDS = ["(unum 1)", "(team Left)", "(pos 1 2 3)", "(move 1 2 3 4)", "(vel 1 2 3)", "1", "nan", "Left", "(x)", "()"]

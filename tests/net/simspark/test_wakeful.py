@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nutmeg.net.simspark.wakeful import WakefulSelector
+from nutmeg.net.loop import WakefulSelector
 
 Pair = tuple[socket.socket, socket.socket]
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Bools, Floats
-from nutmeg.reality.trial import Trial
-from nutmeg.reality.twin import Searched, Twin, TwinSettings
+from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 
 BENCH = Path(__file__).parents[3] / "examples" / "servo_xl330"
 HIDDEN = {"coulomb": 0.05, "viscous": 0.02}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from nutmeg.body.identified import read_body
 from nutmeg.cli import main
+from nutmeg.model.identified import read_body
 
 ALTERED = Path(__file__).parents[2] / "altered"
 EVALUATIONS = "90"

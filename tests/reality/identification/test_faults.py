@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nutmeg.benchmark.local_cluster import LocalCluster
+from nutmeg.bench.evaluation import LocalCluster
 
 pytestmark = pytest.mark.slow
 

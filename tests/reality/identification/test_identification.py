@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.body import Adjustment
-from nutmeg.errors import RecordingError, SimulationError, UsageError
-from nutmeg.reality.chosen_files import found_files
-from nutmeg.reality.identification import Identification, Identified
-from nutmeg.reality.identify_settings import IdentifySettings, read_identify
-from nutmeg.reality.told_numbers import ToldNumber
+from nutmeg.base.errors import RecordingError, SimulationError, UsageError
+from nutmeg.model import Adjustment
+from nutmeg.reality.identify.identification import Identification, Identified
+from nutmeg.reality.identify.settings import IdentifySettings, read_identify
+from nutmeg.reality.logs.conditions import StatedNumber
+from nutmeg.reality.logs.replay import found_files
 from nutmeg.reality.twin import Searched
 from nutmeg.search.evaluation import InThisThread, Threads
 from nutmeg.search.run import Generation
@@ -50,7 +50,7 @@ def short(settings: IdentifySettings, evaluations: int = 36) -> IdentifySettings
 def test_a_held_out_log_that_does_not_tell_its_gain_is_refused_before_the_search(
     settings: IdentifySettings, folder: Path
 ) -> None:
-    told = {"kp": ToldNumber(sets="servo.xl330.p", needed=True)}
+    told = {"kp": StatedNumber(sets="servo.xl330.p", needed=True)}
     conditions = {"slow*": {"servo.xl330.p": 4.2}, "fast*": {"servo.xl330.p": 4.2}}
     recordings = dataclasses.replace(settings.recordings, told=told, conditions=conditions)
     with pytest.raises(RecordingError, match=r"dropped\.csv: does not tell kp"):

@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.body.identified import read_body
+from nutmeg.base.errors import FileError, NutmegError
 from nutmeg.cli import main
-from nutmeg.errors import FileError, NutmegError
-from nutmeg.reality.photographed import COLUMNS, blocks, read_photographed
-from nutmeg.reality.pictures import PicturesFile, View, read_pictures, write_pictures
+from nutmeg.model.identified import read_body
+from nutmeg.reality.logs.pictures import (
+    PICTURE_COLUMNS,
+    PicturesFile,
+    View,
+    block_statistics,
+    read_picture_set,
+    read_pictures,
+    write_pictures,
+)
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 
 HIDDEN = """robot = "ers7"
@@ -81,12 +88,12 @@ def test_blocks_tell_means_and_the_deviation_between_pictures() -> None:
     rng = np.random.default_rng(1)
     pictures = np.clip(np.rint(100 + 6 * rng.standard_normal((8, 64, 96, 3))), 0, 255).astype(np.uint8)
     pictures[:, :, 48:] += 50
-    rows = blocks(pictures, 4).reshape(16, 24, len(COLUMNS))
+    rows = block_statistics(pictures, 4).reshape(16, 24, len(PICTURE_COLUMNS))
     assert rows[:, :12, :3] == pytest.approx(100, abs=3)
     assert rows[:, 12:, :3] == pytest.approx(150, abs=3)
     assert rows[::4, ::4, 3:] == pytest.approx(6, rel=0.1)
     assert np.isnan(rows[1::4, :, 3:]).all()
-    assert np.isnan(blocks(pictures[:1], 4)[:, 3:]).all()
+    assert np.isnan(block_statistics(pictures[:1], 4)[:, 3:]).all()
 
 
 def test_a_folder_of_pictures_is_read_as_it_was_written(here: Path) -> None:
@@ -130,7 +137,7 @@ def test_wrong_folders_are_told(here: Path, change: tuple[str, str], said: str) 
     )
     (here / "pictures.toml").write_text(text.replace(*change), encoding="utf-8")
     with pytest.raises(NutmegError) as raised:
-        read_photographed(here, twin, block=4)
+        read_picture_set(here, twin, block=4)
     assert said in " ".join(str(raised.value).split())
 
 

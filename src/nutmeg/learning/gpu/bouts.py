@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.engine.worlds import Worlds
-from nutmeg.errors import UsageError
-from nutmeg.learning.course_run import CYCLE, ROBOT, BoutResults, scene_with
-from nutmeg.learning.starts import StartNoise, begin_noisy
-from nutmeg.motion.nao_body import NaoBody
-from nutmeg.motion.pendulum_settings import stacked
-from nutmeg.motion.walker import SWITCH, shoulders
+from nutmeg.base.errors import UsageError
+from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene, start_with_noise
+from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.walk.settings import walk_arrays
+from nutmeg.motion.walk.walker import SWITCH_SECONDS, shoulders
+from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
-    from nutmeg.body.scene import Scene
-    from nutmeg.learning.course_run import Bout
+    from nutmeg.learning.courses import Bout
+    from nutmeg.model.scene import Scene
 
 
 CONTACTS = 24
@@ -63,10 +62,10 @@ def run_bouts_on_gpu(
         raise UsageError(f"a GPU walks with ideal drives only, not with the actuation {actuation!r}.")
     from nutmeg.learning.gpu import course_kernel as kernels
 
-    scene = scene_with(robot, actuation=actuation)
-    steps = max(round(CYCLE / scene.timestep), 1)
+    scene = course_scene(robot, actuation=actuation)
+    steps = max(round(CONTROL_CYCLE / scene.timestep), 1)
     worlds = Worlds(scene, len(bouts))
-    first = begin_noisy(worlds, ROBOT, noise or StartNoise(), [bout.rng for bout in bouts])
+    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
     model, data = _data(robot, len(bouts))
     data.qpos.assign(worlds.qpos.astype(np.float32))
     data.qvel.assign(worlds.qvel.astype(np.float32))
@@ -86,13 +85,13 @@ def run_bouts_on_gpu(
             for _ in range(steps):
                 engine.step(model, data)
 
-    longest = max(sum(round(target.seconds / CYCLE) for target in bout.trajectory.target) for bout in bouts)
+    longest = max(sum(round(target.seconds / CONTROL_CYCLE) for target in bout.trajectory.target) for bout in bouts)
     _repeat(warp, some_cycles, -(-(longest + 1) // AT_ONCE))
     return BoutResults(
         gained=round_.gained.numpy().astype(float),
         lost=round_.lost.numpy().astype(float),
         fell=round_.fell.numpy().astype(bool),
-        seconds=round_.done.numpy() * CYCLE,
+        seconds=round_.done.numpy() * CONTROL_CYCLE,
         paths=None,
     )
 
@@ -115,7 +114,7 @@ def _repeat(warp: Any, work: Any, times: int) -> None:  # noqa: ANN401
 def _model(robot: str) -> tuple[mujoco.MjModel, Any]:
     """The robot's scene with a plane for a floor, here and on the GPU."""
     _, engine = gpu_modules()
-    spec = mujoco.MjSpec.from_string(scene_with(robot, actuation="ideal").xml)
+    spec = mujoco.MjSpec.from_string(course_scene(robot, actuation="ideal").xml)
     for geom in spec.geoms:
         if geom.parent.name == "world" and geom.type == mujoco.mjtGeom.mjGEOM_BOX and geom.contype:
             geom.pos, geom.type = [0.0, 0.0, geom.pos[2] + geom.size[2]], mujoco.mjtGeom.mjGEOM_PLANE
@@ -139,9 +138,9 @@ def _zeros(warp: Any, *shape: int, dtype: type = float) -> Any:  # noqa: ANN401
 
 def _gait(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any:  # noqa: ANN401
     """The walks of all bouts, not yet begun."""
-    count, motors = len(bouts), len(scene.robot(ROBOT).motors)
+    count, motors = len(bouts), len(scene.robot(ROBOT_NAME).motors)
     names = list(bouts[0].walk.sets)
-    tables = np.stack([stacked([bout.walk.sets[name] for bout in bouts]).table.T for name in names])
+    tables = np.stack([walk_arrays([bout.walk.sets[name] for bout in bouts]).table.T for name in names])
     latest = max(one.sensing_delay for bout in bouts for one in bout.walk.sets.values())
     gait = kernels.Gait()
     gait.sets = warp.array(tables.astype(np.float32), dtype=float)
@@ -149,7 +148,7 @@ def _gait(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any: 
     gait.towards, gait.left, gait.swing = (_zeros(warp, count, dtype=int) for _ in range(3))
     gait.phases, gait.step, gait.more, gait.velocity = (_zeros(warp, count, 3) for _ in range(4))
     gait.feet = _zeros(warp, count, 2, 3)
-    gait.meant = _zeros(warp, count, round(latest / CYCLE) + 1, 2)
+    gait.meant = _zeros(warp, count, round(latest / CONTROL_CYCLE) + 1, 2)
     gait.gyro, gait.tilt = _zeros(warp, count, 2), _zeros(warp, count, 2)
     gait.last = _zeros(warp, count, motors)
     return gait
@@ -157,7 +156,7 @@ def _gait(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any: 
 
 def _body(warp: Any, kernels: Any, scene: Scene) -> Any:  # noqa: ANN401
     """The numbers of the robot."""
-    table = scene.robot(ROBOT)
+    table = scene.robot(ROBOT_NAME)
     nao = NaoBody(table)
     legs = nao.legs
     columns = np.array([[table.joints.index(name) for name in leg] for leg in legs.names])
@@ -177,7 +176,7 @@ def _body(warp: Any, kernels: Any, scene: Scene) -> Any:  # noqa: ANN401
     }
     for name, values in whole.items():
         setattr(body, name, warp.array(np.asarray(values, np.int32), dtype=int))
-    body.root, body.root_rate, body.period = table.root, table.root_rate, CYCLE
+    body.root, body.root_rate, body.period = table.root, table.root_rate, CONTROL_CYCLE
     return body
 
 
@@ -189,7 +188,7 @@ def _round(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any:
     for row, bout in enumerate(bouts):
         for column, target in enumerate(bout.trajectory.target):
             to[row, column] = target.to or (0.0, 0.0)
-            cycles[row, column] = round(target.seconds / CYCLE)
+            cycles[row, column] = round(target.seconds / CONTROL_CYCLE)
             stop[row, column] = target.stop
     names = list(bouts[0].walk.sets)
     many = np.array([len(bout.trajectory.target) for bout in bouts], np.int32)
@@ -199,8 +198,8 @@ def _round(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any:
     for name, whole in {"cycles": cycles, "stop": stop, "targets": many, "turns": turns}.items():
         setattr(round_, name, warp.array(whole, dtype=int))
     round_.sprint = names.index("sprint") if "sprint" in names else 0
-    round_.changing = max(round(SWITCH / CYCLE), 1)
-    round_.height = float(scene.start[scene.robot(ROBOT).root + 2])
+    round_.changing = max(round(SWITCH_SECONDS / CONTROL_CYCLE), 1)
+    round_.height = float(scene.start[scene.robot(ROBOT_NAME).root + 2])
     for name in ("left", "taken", "done", "fell", "reached"):
         setattr(round_, name, _zeros(warp, count, dtype=int))
     round_.index, round_.active = warp.full(count, -1, dtype=int), warp.full(count, 1, dtype=int)

@@ -6,7 +6,14 @@ One thread is one bout. A robot that is done stands at the start until all are d
 
 import warp as wp
 
-from nutmeg.learning.course_run import LOW, REACHED, UPRIGHT
+from nutmeg.learning.courses import (
+    FALLEN_COSINE,
+    FALLEN_HEIGHT_SHARE,
+    MIN_SPEED,
+    REACHED_DISTANCE,
+    SPRINT_BEARING,
+    TURN_GAIN,
+)
 from nutmeg.learning.gpu.walk_kernels import (
     BACK_SHARE,
     MAX_TURN,
@@ -26,14 +33,18 @@ from nutmeg.learning.gpu.walk_kernels import (
     stability,
     step_time,
 )
-from nutmeg.learning.rewards import FALL
-from nutmeg.learning.steering import SLOWEST, SPRINT_WITHIN, TURN_GAIN
-from nutmeg.motion.pendulum_kernels import SWAP
+from nutmeg.learning.rewards import FALL_COST
+from nutmeg.motion.walk.kernels import EXCHANGE_COSH
 
 wp.set_module_options({"enable_backward": False})
-_REACHED, _UPRIGHT, _LOW, _FALL = wp.constant(REACHED), wp.constant(UPRIGHT), wp.constant(LOW), wp.constant(FALL)
-_SLOWEST, _SPRINT, _GAIN = wp.constant(SLOWEST), wp.constant(SPRINT_WITHIN), wp.constant(TURN_GAIN)
-_SWAP = wp.constant(SWAP)
+_REACHED, _UPRIGHT, _LOW, _FALL = (
+    wp.constant(REACHED_DISTANCE),
+    wp.constant(FALLEN_COSINE),
+    wp.constant(FALLEN_HEIGHT_SHARE),
+    wp.constant(FALL_COST),
+)
+_SLOWEST, _SPRINT, _GAIN = wp.constant(MIN_SPEED), wp.constant(SPRINT_BEARING), wp.constant(TURN_GAIN)
+_SWAP = wp.constant(EXCHANGE_COSH)
 
 
 @wp.struct

@@ -13,8 +13,8 @@ from typing import Any
 import warp as wp
 
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.motion.pendulum_kernels import END, FIRST, SWAP, TURN_OF_FEET
-from nutmeg.motion.pendulum_settings import PendulumWalkSettings
+from nutmeg.motion.walk.kernels import EXCHANGE_COSH, FALLBACK_PHASE, FOOT_TURN_RATIO, LOGISTIC_END
+from nutmeg.motion.walk.settings import PendulumWalkSettings
 
 COLUMN = {one.name: number for number, one in enumerate(dataclasses.fields(PendulumWalkSettings))}
 """Where a parameter is in a row."""
@@ -39,8 +39,8 @@ SHOULDER_PITCH, SHOULDER_ROLL = _at("shoulder_pitch"), _at("shoulder_roll")
 FOOT_PITCH, FOOT_ROLL, LIFT_X, LIFT_Y = _at("foot_pitch"), _at("foot_roll"), _at("lift_x"), _at("lift_y")
 SUPPORT_PUSH, TURN_SEP = _at("support_push"), _at("turn_sep")
 JOINT_GAIN, JOINT_SMOOTHING = _at("joint_gain"), _at("joint_smoothing")
-_GRAVITY, _SWAP, _FIRST = wp.constant(STANDARD_GRAVITY), wp.constant(SWAP), wp.constant(FIRST)
-_END, TURNED, _PI = wp.constant(END), wp.constant(TURN_OF_FEET), wp.constant(math.pi)
+_GRAVITY, _SWAP, _FIRST = wp.constant(STANDARD_GRAVITY), wp.constant(EXCHANGE_COSH), wp.constant(FALLBACK_PHASE)
+_END, TURNED, _PI = wp.constant(LOGISTIC_END), wp.constant(FOOT_TURN_RATIO), wp.constant(math.pi)
 _ROOT, _TINY = wp.constant(math.sqrt(0.5)), wp.constant(1e-9)
 TRUST = wp.constant(1.0)
 PLAUSIBLE = wp.constant(0.3 * STANDARD_GRAVITY)

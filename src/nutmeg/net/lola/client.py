@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.closing import Closing
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
-from nutmeg.net.lola.names import JOINTS, LIGHTS, SIZE
-from nutmeg.net.lola.packets import read_sensors
-from nutmeg.net.packed import pack
+from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.base.interrupts import Closing
+from nutmeg.net.lola.packets import JOINTS, LIGHTS, SIZE, pack, read_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -32,14 +32,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.net.host_sockets import tcp_listener
-from nutmeg.net.lola.names import CAMERAS
+from nutmeg.net.lola.packets import CAMERAS
+from nutmeg.net.loop import tcp_listener
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes
-    from nutmeg.net.host_cameras import Picture
-    from nutmeg.net.host_sockets import Sockets
-    from nutmeg.net.robot_host import RobotHost
+    from nutmeg.net.host.cameras import Picture
+    from nutmeg.net.host.robot_host import RobotHost
+    from nutmeg.net.loop import Sockets
 
 MAGIC = b"NUTM"
 HEAD = struct.Struct("<4sBBHHHdII")

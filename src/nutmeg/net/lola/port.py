@@ -12,14 +12,13 @@ told last, for the next one. In lock-step everybody connected is waited for.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nutmeg.net.host_sockets import unix_listener
-from nutmeg.net.lola.connection import Limits, LolaClient
-from nutmeg.net.lola.names import LIGHTS, PERIOD
-from nutmeg.net.lola.packets import read_commands
-from nutmeg.net.lola.senses import POKES, LolaBody
-from nutmeg.net.simspark.limits import Report, Reporter
+from nutmeg.net.connection import Report, Reporter, Wire
+from nutmeg.net.lola.packets import LIGHTS, PERIOD, PackedError, read_commands, read_message
+from nutmeg.net.lola.robot import POKES, LolaBody
+from nutmeg.net.loop import unix_listener
 from nutmeg.recording import Channel
 
 if TYPE_CHECKING:
@@ -27,10 +26,121 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nutmeg.net.host_cameras import Picture
+    from nutmeg.net.host.cameras import Picture
+    from nutmeg.net.host.robot_host import RobotHost
+    from nutmeg.net.lola.packets import Value
     from nutmeg.net.lola.pictures import PicturePort
-    from nutmeg.net.packed import Value
-    from nutmeg.net.robot_host import RobotHost
+
+
+# ----------------------------------------------------------------------------------------------------
+# One client at a LoLA socket, with bounded buffers; it can send what it likes and read as slowly as it likes.
+#
+# Packets go out whole or not at all: a client that does not read misses packets (`missed` counts them) but never sees
+# a part of one, and finds the newest few when it reads again. What comes in is taken apart into messages; bytes that
+# are no message, or more of them than anybody needs, lose the connection. Nothing here blocks or raises.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LolaLimits:
+    """Bounds for each client."""
+
+    message: int = 8192
+    """The longest message [bytes]; a full set of actuators with floats of 64 bits has 1374."""
+    piece: int = 4096
+    """Most bytes taken at once."""
+    pieces: int = 8
+    """Pieces taken in a cycle; the rest waits in the socket until the next."""
+    messages: int = 32
+    """Messages in a piece before a client is disconnected."""
+    broken: int = 100
+    """Messages without any sense before a client is disconnected."""
+    reported: int = 10
+    """Problems of a client that are told; the rest are only counted."""
+    send_buffer: int = 4096
+    """What the system is asked to hold for a client that does not read [bytes]: a few packets."""
+    clients: int = 8
+    """Connections at once to one socket; only the newest moves the robot."""
+
+
+class LolaConnection(Wire):
+    """A socket with bounded buffers."""
+
+    def __init__(self, sock: socket.socket, name: str, limits: LolaLimits) -> None:
+        super().__init__(sock, name, send_buffer=limits.send_buffer)
+        self.sent = self.received = self.missed = self.problems = self.broken = 0
+        """Packets sent, messages received, packets for which it had no room, problems, messages without sense."""
+        self.unanswered = False
+        """Whether it has been sent a packet since its last message."""
+        self._limits = limits
+        self._buffer = b""
+        self._unsent = b""
+        self._pieces = limits.pieces
+
+    @property
+    def held_up(self) -> bool:
+        """Whether it has used up its share of this cycle."""
+        return self._pieces <= 0
+
+    @property
+    def unsent(self) -> bool:
+        """Whether a part of a packet still has to go out."""
+        return bool(self._unsent)
+
+    def new_cycle(self) -> None:
+        """Gives it a new share."""
+        self._pieces = self._limits.pieces
+
+    def send(self, packet: bytes) -> None:
+        """Sends a packet, or leaves it out where there is no room for it."""
+        self.flush()
+        if self.lost is not None:
+            return
+        sent = 0 if self._unsent else self.write(packet)
+        if self._unsent or not sent:
+            self.missed += 1
+            return
+        self._unsent = packet[sent:]
+        self.sent += 1
+        self.unanswered = True
+
+    def flush(self) -> None:
+        """Goes on with a packet that was begun."""
+        if self._unsent and self.lost is None:
+            self._unsent = self._unsent[self.write(self._unsent) :]
+
+    def receive(self) -> list[Value]:
+        """The messages that have arrived; call when the socket is readable."""
+        self._pieces -= 1
+        data = self.read(self._limits.piece)
+        self._buffer += data
+        return self._messages() if data else []
+
+    def _messages(self) -> list[Value]:
+        out: list[Value] = []
+        at = 0
+        try:
+            while at < len(self._buffer) and (found := read_message(self._buffer, at)) is not None:
+                out.append(found[0])
+                at = found[1]
+                if len(out) > self._limits.messages:
+                    self.lose(f"it sent more than {self._limits.messages} messages at once")
+                    return []
+        except PackedError as error:
+            self.lose(f"it sent what is no packet: {error}")
+            return out
+        self._buffer = self._buffer[at:]
+        if len(self._buffer) > self._limits.message:
+            self.lose(f"it sent a packet of more than {self._limits.message} bytes")
+        self.received += len(out)
+        if out:
+            self.unanswered = False
+        return out
+
+    def close(self) -> None:
+        """Closes the socket; what waits is not sent."""
+        self._unsent = b""
+        self.socket.close()
+
 
 ACCEPTED_AT_ONCE = 16
 LIGHT_LABELS = tuple(f"{name}{k}" for name, count in LIGHTS.items() for k in range(count))
@@ -56,11 +166,11 @@ class LolaPort:
         *,
         pictures: PicturePort | None = None,
         report: Reporter | None = None,
-        limits: Limits | None = None,
+        limits: LolaLimits | None = None,
     ) -> None:
         self.paths, self.pictures = dict(paths), pictures
         self._report: Reporter = report or (lambda _: None)
-        self._limits = limits or Limits()
+        self._limits = limits or LolaLimits()
         self.seats: dict[str, LolaSeat] = {}
         """The robots by name."""
         self.packets = self.messages = self.missed = self.problems = 0
@@ -127,7 +237,7 @@ class LolaPort:
 
     def admit(self, seat: LolaSeat, sock: socket.socket, number: int) -> None:
         """A client has connected to a robot's socket."""
-        client = LolaClient(sock, f"{seat.name} client {number}", self._limits)
+        client = LolaConnection(sock, f"{seat.name} client {number}", self._limits)
         if len(seat.clients) >= self._limits.clients:
             text = f"there are {self._limits.clients} connections already"
             self._report(Report(kind="refused", client=client.name, text=text))
@@ -138,7 +248,7 @@ class LolaPort:
         self._host.event("joined", robot=seat.name, client=number)
         seat.watch(client)
 
-    def dismiss(self, seat: LolaSeat, client: LolaClient) -> None:
+    def dismiss(self, seat: LolaSeat, client: LolaConnection) -> None:
         """A client is lost."""
         seat.clients.remove(client)
         client.close()
@@ -149,7 +259,7 @@ class LolaPort:
         self._report(Report(kind="left", client=client.name, text=client.lost or ""))
         self._host.event("left", robot=seat.name, reason=client.lost or "")
 
-    def problem(self, client: LolaClient, text: str) -> None:
+    def problem(self, client: LolaConnection, text: str) -> None:
         """Something a client sent makes no sense."""
         client.problems += 1
         if client.problems <= self._limits.reported:
@@ -166,7 +276,7 @@ class LolaSeat:
 
     def __init__(self, name: str, path: Path, body: LolaBody, port: LolaPort) -> None:
         self.name, self.path, self.body, self._port = name, path, body, port
-        self.clients: list[LolaClient] = []
+        self.clients: list[LolaConnection] = []
         """In the order in which they came; the last one moves the robot."""
         self._came = 0
         self._listener: socket.socket | None = None
@@ -185,7 +295,7 @@ class LolaSeat:
             client.send(packet)
             self.watch(client)
 
-    def watch(self, client: LolaClient) -> None:
+    def watch(self, client: LolaConnection) -> None:
         """Waits for what matters with this client; drops it if it is lost."""
         if client.lost is not None:
             self._sockets.forget(client.socket)
@@ -217,16 +327,16 @@ class LolaSeat:
             self._came += 1
             self._port.admit(self, sock, self._came)
 
-    def _flush(self, client: LolaClient) -> None:
+    def _flush(self, client: LolaConnection) -> None:
         client.flush()
         self.watch(client)
 
-    def _receive(self, client: LolaClient) -> None:
+    def _receive(self, client: LolaConnection) -> None:
         for message in client.receive():
             self._handle(client, message)
         self.watch(client)
 
-    def _handle(self, client: LolaClient, message: Value) -> None:
+    def _handle(self, client: LolaConnection, message: Value) -> None:
         commands = read_commands(message)
         if commands.problems and not commands.numbers:
             client.broken += 1

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import GRAVITY
-from nutmeg.body.scene import Placement, SceneSettings, assemble
-from nutmeg.errors import UnknownNameError
-from nutmeg.learning.walks import read_walk
-from nutmeg.motion.walker import Walker
-from nutmeg.net.lola.names import HANDS, JOINTS, PERIOD
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.motion.walk.walker import Walker
+from nutmeg.net.lola.packets import HANDS, JOINTS, PERIOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.closing import Closing
-from nutmeg.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
+from nutmeg.base.interrupts import Closing
 from nutmeg.net.openr.commands import (
     EVERY,
     NEWEST,
@@ -53,11 +53,14 @@ from nutmeg.net.openr.packets import (
     Packet,
     PacketReader,
     PacketType,
+    SensorFrames,
     Status,
     read_design,
+    read_image,
+    read_sensors,
     read_status,
+    rgb,
 )
-from nutmeg.net.openr.vectors import SensorFrames, read_image, read_sensors, rgb
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats

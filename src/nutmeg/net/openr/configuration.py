@@ -21,10 +21,25 @@ Robots without addresses get those of their number: 10120 and 10121, then 10122 
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from nutmeg.body.scene import Placement
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.settings import read
+from nutmeg.model.scene import Placement
+from nutmeg.net.host.robot_host import HostSettings, RobotHost
+from nutmeg.net.openr.models import MODELS
+from nutmeg.net.openr.port import OpenrPort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from nutmeg.net.host.cameras import CameraFeed
+    from nutmeg.sim.worlds import Worlds
+
 
 FIRST_PORT = 10120
 """Where the first robot sends its sensors; commands go to the next port."""
@@ -124,3 +139,119 @@ def address(text: str) -> tuple[str, int]:
     if not colon or not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
         raise ValueError(f"{text!r} is no address; write it like '127.0.0.1:10120' (port 0 takes a free one).")
     return host, int(port)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Serving AIBOs over OPEN-R: from a configuration to a host that runs.
+#
+# `serve_openr` is the same in one call, for programs and tests:
+
+
+APART = 0.8
+"""Between robots that nobody placed [m]."""
+BALL_AHEAD = 0.9
+"""From the robots to a ball that nobody placed [m]."""
+
+
+def settings_for(
+    robots: Sequence[str] = ("ers7",),
+    *,
+    config: Path | None = None,
+    host: str = HERE,
+    first_port: int = FIRST_PORT,
+    pose: str = "ready",
+    awake: bool = False,
+    actuation: str = "ideal",
+    pictures: bool = True,
+) -> OpenrSettings:
+    """Settings of a configuration file or, without one, of robots in a row that look at the ball.
+
+    Args:
+        robots: names of models, one for each robot; not used with a file.
+        config: the file.
+        host: address to listen on.
+        first_port: of the first robot's sensors; 0 takes free ports.
+        pose: in which they start, by its name in the robot's file.
+        awake: whether motors are on from the start, with standard gains.
+        actuation: what drives the joints.
+        pictures: False switches cameras off, whatever the file says.
+    """
+    if config is not None:
+        settings = read(config, OpenrSettings)
+        return settings if pictures else dataclasses.replace(settings, pictures=False)
+    if not robots:
+        raise UsageError(f"there is no robot to serve; name at least one of {', '.join(MODELS)}.")
+    for name in robots:
+        if name not in MODELS:
+            raise UnknownNameError("OPEN-R robot", name, MODELS)
+    rows = []
+    for number, name in enumerate(robots):
+        ports = (first_port + 2 * number, first_port + 2 * number + 1) if first_port else (0, 0)
+        rows.append(
+            OpenrRobotSettings(
+                model="ers7" if name == "ers7" else "ers210",
+                pos=(-BALL_AHEAD, APART * (number - (len(robots) - 1) / 2)),
+                pose=pose,
+                awake=awake,
+                actuation=actuation,
+                sensors=f"{host}:{ports[0]}",
+                commands=f"{host}:{ports[1]}",
+            )
+        )
+    return OpenrSettings(robot=tuple(rows), pictures=pictures)
+
+
+def host_settings(
+    settings: OpenrSettings,
+    *,
+    lock_step: bool = False,
+    needed: int = 1,
+    speed: float = 1.0,
+    noise: bool = True,
+    seed: int = 0,
+    record: Path | None = None,
+    patience: float = 10.0,
+) -> HostSettings:
+    """What a host needs to know to serve these robots."""
+    return HostSettings(
+        robots=settings.placements,
+        field=settings.field,
+        ball=settings.ball,
+        ball_pos=settings.ball_pos,
+        lock_step=lock_step,
+        needed=needed,
+        patience=patience,
+        speed=speed,
+        noise=noise,
+        seed=seed,
+        record=record,
+    )
+
+
+def serve_openr(
+    settings: OpenrSettings,
+    host: HostSettings | None = None,
+    *,
+    seconds: float = math.inf,
+    cameras: Callable[[Worlds], CameraFeed] | None = None,
+    report: Callable[[str], None] = lambda _text: None,
+    ready: Callable[[RobotHost, OpenrPort], None] = lambda _host, _port: None,
+) -> OpenrPort:
+    """Serves robots for so long in simulated time, or until the host is stopped; returns the port with its counts.
+
+    Args:
+        settings: the robots and their addresses.
+        host: pace, recording and so on; `host_settings(settings)` if None.
+        seconds: of simulated time.
+        cameras: makes the feed of pictures; None keeps graphics off.
+        report: told what happens to clients.
+        ready: called when clients can connect, with the host (whose `stop` ends it) and the port.
+    """
+    if cameras is None:
+        settings = dataclasses.replace(settings, pictures=False)
+    port = OpenrPort(settings, report=report)
+    chosen = host or host_settings(settings)
+    with RobotHost(chosen, [port], cameras=cameras if settings.pictures else None) as running:
+        ready(running, port)
+        running.run(seconds)
+    return port

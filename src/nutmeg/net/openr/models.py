@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from nutmeg.errors import UnknownNameError
-from nutmeg.settings import read_cached
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import read_cached
 
 MODELS = ("ers7", "ers210")
 """Robots that speak OPEN-R."""

@@ -9,11 +9,13 @@ packet = robot.vector()                         # after every fourth turn, else 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
-from nutmeg.net.openr.camera_controls import CameraControls
+import numpy as np
+
 from nutmeg.net.openr.commands import (
     EVERY,
+    GAIN,
     JOINT_COMMAND,
     JOINT_COMMAND2,
     JOINT_COMMAND3,
@@ -21,6 +23,8 @@ from nutmeg.net.openr.commands import (
     LED_COMMAND,
     LED_COMMAND2,
     LED_COMMAND3,
+    SHUTTER,
+    WHITE_BALANCE,
     read_camera,
     read_commands,
     read_gains,
@@ -28,19 +32,275 @@ from nutmeg.net.openr.commands import (
 )
 from nutmeg.net.openr.execution import CommandQueues, Happening, Owner
 from nutmeg.net.openr.models import FRAME, FRAMES, Gains, Kind
-from nutmeg.net.openr.motors import OpenrMotors
-from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketType
-from nutmeg.net.openr.senses import OpenrSenses
-from nutmeg.net.openr.vectors import SensorVector, image_packets, ycrcb
+from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketType, SensorVector, image_packets, ycrcb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nutmeg.base.arrays import Floats
-    from nutmeg.net.host_cameras import Picture
-    from nutmeg.net.host_robot import HostedRobot
+    from nutmeg.base.arrays import Bools, Bytes, Floats
+    from nutmeg.net.host.cameras import Picture
+    from nutmeg.net.host.robot import HostedRobot
     from nutmeg.net.openr.commands import Command, CommandVector
-    from nutmeg.net.openr.models import Model
+    from nutmeg.net.openr.models import Model, Primitive
+
+
+# ----------------------------------------------------------------------------------------------------
+# The motors of an AIBO under OPEN-R: power, gains, references.
+#
+# A joint without power or with P = 0 is limp; its reference follows it, so that it does not jump when it is switched
+# on. With the standard gains it has the stiffness and damping of its drive; other gains scale them in proportion,
+# where half of the damping is taken to be that of the gear and stays. There is no integral part.
+#
+# Ears have no gains: they are stiff while there is power.
+
+
+MOST_STIFFNESS = 8.0
+"""Times the stiffness of the drive: at 16 times the light mouth would not be stable in steps of 4 ms."""
+MOST_DAMPING = 4.0
+"""Times the damping of the drive."""
+GEAR = 0.5
+"""Share of the damping that is the gear's; assumed."""
+
+
+class OpenrMotors:
+    """The motors of one robot.
+
+    Args:
+        model: which AIBO.
+        robot: the simulated one.
+    """
+
+    def __init__(self, model: Model, robot: HostedRobot) -> None:
+        self._model, self._robot = model, robot
+        table = robot.table
+        moved = {k: p.of for k, p in enumerate(model.primitives, 1) if p.kind.name.startswith("JOINT")}
+        self._place = {k: int(robot.motor_index([of])[0]) for k, of in moved.items()}
+        self._limits = table.limits[table.motor_joints]
+        self._joints = table.motor_joints
+        self._all = np.arange(len(table.motors))
+        ears = [self._place[k] for k in moved if model.primitive(k).kind != Kind.JOINT2]
+        self._soft = np.ones(len(table.motors), bool)
+        self._soft[ears] = False
+        self._scale = np.zeros((2, len(table.motors)))
+        self._scale[:, ears] = 1.0
+        self.gains: dict[int, Gains] = {k: Gains() for k in model.joints}
+        """Of each joint, by its ID."""
+        self.power = False
+        """Whether the motors have power."""
+        self.references: Floats = robot.targets
+        """Where the joints shall go, (motors,) [rad]."""
+
+    def wake(self) -> None:
+        """Switches on with the standard gains."""
+        self.power = True
+        for number in self.gains:
+            self.set_gains(number, self._model.standard_gains(number))
+
+    def set_gains(self, number: int, gains: Gains) -> None:
+        """Sets the gains of a joint, by its ID."""
+        self.gains[number] = gains
+        standard = self._model.standard_gains(number)
+        stiff = gains.p / standard.p * 2.0 ** (standard.p_shift - gains.p_shift)
+        damp = gains.d / standard.d * 2.0 ** (standard.d_shift - gains.d_shift)
+        place = self._place[number]
+        self._scale[0, place] = min(stiff, MOST_STIFFNESS)
+        self._scale[1, place] = GEAR + (1 - GEAR) * min(damp, 2 * MOST_DAMPING - 1)
+
+    def refer(self, number: int, angle: float) -> None:
+        """Gives a joint a reference, by its ID [rad]; beyond its limits, the limit."""
+        place = self._place[number]
+        self.references[place] = np.clip(angle, *self._limits[place])
+
+    def refer_ear(self, number: int, state: int) -> None:
+        """Moves an ear down (0) or up (1); other states are no command."""
+        if state in (0, 1):
+            self.refer(number, float(self._limits[self._place[number]][state]))
+
+    @property
+    def limp(self) -> Bools:
+        """Which motors do nothing, (motors,)."""
+        return np.asarray((self._soft & (self._scale[0] == 0)) | (not self.power))
+
+    def turn(self) -> None:
+        """Passes references, gains and power on to the drives."""
+        limp = self.limp
+        self.references[limp] = self._robot.angles[self._joints][limp]
+        motors = self._robot.motors
+        motors.stiffness[:] = np.where(limp, 0.0, 1.0)
+        motors.p_gain[:], motors.d_gain[:] = np.where(limp, 1.0, self._scale)
+        self._robot.tell(self._all, self.references)
+
+
+# ----------------------------------------------------------------------------------------------------
+# What an AIBO senses, in OPEN-R's units and order: one frame of the sensor vector at a time.
+#
+# Angles are micro-radians, accelerations micro-metres per second squared, distances micrometres; signals are the A/D
+# values beside them, of which OPEN-R tells ten bits. Units: Sony OPEN-R SDK, Model Information; the sign of
+# accelerations is that of gravity's pull (Tekkotsu reads them so: a standing robot has -9.8 m/s² upward). `pwmDuty`
+# is 512 at the drive's limit, as Tekkotsu scales it. Ranges of signals are assumed: they are calibrated for each
+# robot.
+
+
+TEN_BITS = 1023
+MICRO = 1e6
+LARGEST_ACCELERATION = 19.6133
+"""[m/s²]"""
+PRESSED_FORCE = 980665
+"""What a pressed head of an ERS-210 tells [1e-6 N]."""
+TOUCHED = 50
+"""What a touched sensor of an ERS-7 tells, of 80; its thresholds are 9 to 14."""
+FULL_DUTY = 512
+_GRAVITY_SIGNS = np.array([-1.0, 1.0, -1.0])
+"""From proper acceleration forward, left, up to gravity's pull forward, right, up."""
+
+
+class OpenrSenses:
+    """Reads the sensors of one robot.
+
+    Args:
+        model: which AIBO.
+        robot: the simulated one.
+        torque: the drives' torques over their limits, (motors,).
+    """
+
+    def __init__(self, model: Model, robot: HostedRobot, torque: Callable[[], Floats]) -> None:
+        self._robot, self._torque, self._model = robot, torque, model
+        table = robot.table
+        joints = [(k, p.of) for k, p in enumerate(model.sensors) if p.measures == "joint"]
+        self._rows = np.array([k for k, _ in joints])
+        self._columns = np.array([table.joints.index(name) for _, name in joints])
+        self._motors = robot.motor_index([name for _, name in joints])
+        self._low, self._high = table.limits[self._columns].T
+        self._encoder = next(s.name for s in table.sensors if s.type == "encoder")
+        ranges = {s.name: s.range for s in table.sensors if s.range is not None}
+        self._others = [(k, p, ranges.get(p.of)) for k, p in enumerate(model.sensors) if p.measures != "joint"]
+
+    def fill(self, slot: Any, *, frame: int, references: Floats) -> None:  # noqa: ANN401 (a structured array)
+        """Writes one frame: `slot` is (primitives,) of the vector, `references` (motors,) [rad]."""
+        self._fill_joints(slot, references)
+        acceleration = self._robot.read("accelerometer")[3:] * _GRAVITY_SIGNS
+        for row, primitive, limits in self._others:
+            if primitive.measures == "acceleration":
+                value = float(acceleration[primitive.axis])
+                slot["value"][row] = round(value * MICRO)
+                slot["signal"][row] = _ten_bits(value, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
+            elif primitive.measures == "distance" and limits is not None:
+                self._fill_distance(slot, row, primitive, limits, frame)
+            else:
+                slot["value"][row], slot["signal"][row] = self._simple(primitive)
+
+    def hold(self, slot: Any, before: Any) -> None:  # noqa: ANN401 (structured arrays)
+        """Copies the values of the sensors that take turns from the frame before."""
+        for row, primitive, _ in self._others:
+            if primitive.turn is not None:
+                slot["value"][row] = before["value"][row]
+
+    def _fill_joints(self, slot: Any, references: Floats) -> None:  # noqa: ANN401
+        angles, wanted = self._robot.read(self._encoder)[self._columns], references[self._motors]
+        slot["value"][self._rows] = np.round(angles * MICRO)
+        slot["signal"][self._rows] = self._joint_signal(angles)
+        slot["refValue"][self._rows] = np.round(wanted * MICRO)
+        slot["refSignal"][self._rows] = self._joint_signal(wanted)
+        duty = np.clip(self._torque()[self._motors], -1.0, 1.0)
+        slot["pwmDuty"][self._rows] = np.round(FULL_DUTY * duty)
+
+    def _joint_signal(self, angles: Floats) -> Floats:
+        share = (angles - self._low) / (self._high - self._low)
+        return np.asarray(np.round(TEN_BITS * np.clip(share, 0.0, 1.0)))
+
+    def _fill_distance(
+        self,
+        slot: Any,  # noqa: ANN401
+        row: int,
+        primitive: Primitive,
+        limits: tuple[float, float],
+        frame: int,
+    ) -> None:
+        if primitive.turn is not None and frame % 2 != primitive.turn:
+            slot["signal"][row] = 0
+            return
+        value = float(self._robot.read(primitive.of)[0])
+        slot["value"][row] = round(value * MICRO)
+        slot["signal"][row] = max(1, _ten_bits(value, *limits))
+
+    def _simple(self, primitive: Primitive) -> tuple[int, int]:
+        """Value and signal of a switch, a touch or force sensor, or of what never changes."""
+        if primitive.constant is not None:
+            return primitive.constant, primitive.constant if primitive.measures == "switch" else TEN_BITS // 2 + 1
+        pressed = bool(self._robot.read(primitive.of)[0] > 0)
+        if primitive.measures == "force":
+            return PRESSED_FORCE * pressed, TEN_BITS * pressed
+        value = (TOUCHED if primitive.measures == "touch" else 1) * pressed
+        return value, value
+
+
+def _ten_bits(value: float, low: float, high: float) -> int:
+    return round(TEN_BITS * min(1.0, max(0.0, (value - low) / (high - low))))
+
+
+# ----------------------------------------------------------------------------------------------------
+# White balance, gain and shutter of an AIBO's camera, as `OPENR::ControlPrimitive` sets them.
+#
+# The picture comes as the camera takes it by default: balanced for fluorescent light, 0 dB, 1/100 s (Sony OPEN-R SDK,
+# Model Information). What was asked is done to the finished picture: light is proportional to v^2.2, a longer shutter
+# and gain multiply it, and a balance for light of T kelvin divides each colour by what a black body of T emits
+# (Planck's law at 600, 540 and 450 nm), green being left as it is. What was too bright or too dark before stays so,
+# and blur of motion does not change.
+
+
+GAMMA = 2.2
+COLOURS = np.array([600e-9, 540e-9, 450e-9])
+"""Wavelengths that stand for red, green, blue [m]."""
+_SECOND_RADIATION = 1.438777e-2
+"""h c / k [m K], CODATA."""
+FLUORESCENT, MIDDLE = 3, 2
+"""Parameters of the camera's defaults."""
+
+
+class CameraControls:
+    """What clients asked of one camera."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.asked = {WHITE_BALANCE: FLUORESCENT, GAIN: MIDDLE, SHUTTER: MIDDLE}
+        """The present parameter of each request."""
+        self._table: Bytes | None = None
+
+    def ask(self, request: int, parameter: int) -> None:
+        """Sets one of them; parameters are 1, 2 and 3, as OPEN-R numbers them."""
+        self.asked[request] = parameter
+        factors = self.factors
+        self._table = None if np.allclose(factors, 1.0) else _table(factors)
+
+    @property
+    def factors(self) -> Floats:
+        """By what the light of each colour is multiplied, (3,)."""
+        camera = self._model.camera
+        kelvin = camera.white_balance
+        now, usual = (emission(kelvin[which - 1]) for which in (self.asked[WHITE_BALANCE], FLUORESCENT))
+        balance = usual / now
+        decibels = camera.gain[self.asked[GAIN] - 1] - camera.gain[MIDDLE - 1]
+        longer = camera.shutter[self.asked[SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
+        return np.asarray(balance * longer * 10 ** (decibels / 20))
+
+    def apply(self, pixels: Bytes) -> Bytes:
+        """The picture with these settings, (height, width, 3)."""
+        if self._table is None:
+            return pixels
+        return np.stack([self._table[colour][pixels[..., colour]] for colour in range(3)], axis=-1)
+
+
+def emission(kelvin: float) -> Floats:
+    """What a black body emits at the three colours, green being 1, (3,)."""
+    power = 1.0 / (COLOURS**5 * np.expm1(_SECOND_RADIATION / (COLOURS * kelvin)))
+    return np.asarray(power / power[1])
+
+
+def _table(factors: Floats) -> Bytes:
+    """New values for all 256 old ones, (3, 256)."""
+    light = (np.arange(256) / 255) ** GAMMA * factors[:, None]
+    return np.asarray(np.round(255 * np.clip(light, 0.0, 1.0) ** (1 / GAMMA)), np.uint8)
+
 
 _TAKEN = {
     Kind.JOINT2: (JOINT_COMMAND, JOINT_COMMAND2),

@@ -14,17 +14,173 @@
 from __future__ import annotations
 
 import math
+import selectors
 import socket
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from nutmeg.errors import EnvironmentProblem
-from nutmeg.match.percept import EFFECTORS
-from nutmeg.net.framing import Unframer, framed
-from nutmeg.net.simspark.percept_reader import read_percept
+import numpy as np
+
+from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.physical.percept import (
+    EFFECTORS,
+    FEET,
+    JOINTS,
+    PARTS,
+    WITH_TOES,
+    WITHOUT_TOES,
+    GameView,
+    Heard,
+    Percept,
+    Sight,
+)
+from nutmeg.net.loop import WakefulSelector
+from nutmeg.net.simspark import sexpr
+from nutmeg.net.simspark.sexpr import Expression, Unframer, framed
 
 if TYPE_CHECKING:
-    from nutmeg.match.percept import Action, Percept, Player
+    from nutmeg.match.worlds.physical.percept import Action, Player
+
+
+# ----------------------------------------------------------------------------------------------------
+# SimSpark's percept messages read back: the agent's side of `percepts`, for players over the socket and for tests.
+#
+# It reads what servers send, so a message that is not a percept raises `ProtocolError`; what a message has beyond the
+# perceptors known here is passed over, because servers differ in what they add.
+
+
+_JOINT_COLUMNS = {name.encode(): column for column, name in enumerate(JOINTS)}
+_FOOT_ROWS = {name.encode(): row for row, name in enumerate(FEET)}
+_PART_COLUMNS = {name.encode(): column for column, name in enumerate(PARTS)}
+_MOST_WORDS = 65536
+
+Words: TypeAlias = list[Expression]
+
+
+class ProtocolError(NutmegError):
+    """A message that is not what the protocol says should come here."""
+
+
+def read_percept(message: bytes) -> Percept:
+    """The percept in a message, whose length has been taken off."""
+    reading = sexpr.read(message, most_words=_MOST_WORDS)
+    if reading.problem is not None:
+        raise ProtocolError(f"a percept cannot be read: {reading.problem}. It begins {sexpr.shown(message[:80])}")
+    try:
+        return _percept([_list(expression) for expression in reading.expressions])
+    except (LookupError, ValueError, TypeError) as error:
+        raise ProtocolError(f"a percept has unexpected content ({error!r}): {sexpr.shown(message, 200)}") from None
+
+
+def _percept(expressions: list[Words]) -> Percept:
+    angles, forces = np.full(WITH_TOES, np.nan), np.full((len(FEET), 6), np.nan)
+    gyro, acc = np.full(3, np.nan), np.full(3, np.nan)
+    time, game, sight, hears = float("nan"), None, None, []
+    for words in expressions:
+        match words[0]:
+            case b"HJ":
+                angles[_JOINT_COLUMNS[_named(words)]] = _value(words[2])
+            case b"FRP":
+                forces[_FOOT_ROWS[_named(words)]] = [*_values(words[2]), *_values(words[3])]
+            case b"GYR":
+                gyro[:] = _values(words[2])
+            case b"ACC":
+                acc[:] = _values(words[2])
+            case b"time":
+                time = _value(words[1])
+            case b"GS":
+                game = _game(words[1:])
+            case b"hear":
+                hears.append(_heard(words))
+            case b"See":
+                sight = _sight([_list(item) for item in words[1:]])
+    if game is None:
+        raise ValueError("no GS in it")
+    joints, feet = (WITH_TOES, 4) if angles[-1] == angles[-1] else (WITHOUT_TOES, 2)
+    return Percept(
+        time=time,
+        game=game,
+        hears=tuple(hears),
+        gyro=gyro,
+        acc=acc,
+        angles=angles[:joints],
+        forces=forces[:feet],
+        sight=sight,
+    )
+
+
+def _game(fields: Words) -> GameView:
+    found = {_atom(words[0]): _atom(words[1]) for words in map(_list, fields)}
+    number, team = found.get(b"unum"), found.get(b"team")
+    return GameView(
+        mode=found[b"pm"].decode("ascii"),
+        time=float(found[b"t"]),
+        score_left=int(found.get(b"sl", b"0")),
+        score_right=int(found.get(b"sr", b"0")),
+        number=None if number is None else int(number),
+        side=None if team is None else Side[team.decode("ascii").upper()],
+    )
+
+
+def _heard(words: Words) -> Heard:
+    team, time, direction, message = (_atom(word).decode("ascii") for word in words[1:5])
+    return Heard(
+        team=team, time=float(time), direction=None if direction == "self" else float(direction), message=message
+    )
+
+
+def _sight(items: list[Words]) -> Sight:
+    truth = {words[0]: _numbers(words[1:]) for words in items if words[0] in (b"mypos", b"myorien", b"ballpos")}
+    players = [words for words in items if words[0] == b"P"]
+    lines = [[_values(end) for end in words[1:3]] for words in items if words[0] == b"L"]
+    marks = [words for words in items if words[0] not in (b"P", b"L", *truth)]
+    parts = np.full((len(players), len(PARTS), 3), np.nan)
+    for row, words in zip(parts, players, strict=True):
+        for part in map(_list, words[3:]):
+            row[_PART_COLUMNS[_atom(part[0])]] = _values(part[1])
+    return Sight(
+        labels=tuple(_atom(words[0]).decode("ascii") for words in marks),
+        marks=np.array([_values(words[1]) for words in marks]).reshape(-1, 3),
+        teams=tuple(_atom(_list(words[1])[1]).decode("ascii") for words in players),
+        numbers=tuple(int(_atom(_list(words[2])[1])) for words in players),
+        parts=parts,
+        lines=np.array(lines).reshape(-1, 2, 3),
+        my_position=np.array(truth[b"mypos"]) if b"mypos" in truth else None,
+        my_heading=truth[b"myorien"][0] if b"myorien" in truth else None,
+        ball_position=np.array(truth[b"ballpos"]) if b"ballpos" in truth else None,
+    )
+
+
+def _list(expression: Expression) -> Words:
+    if not isinstance(expression, list) or not expression:
+        raise TypeError(f"{sexpr.shown(expression)} stands where a list should be")
+    return expression
+
+
+def _atom(expression: Expression) -> bytes:
+    if not isinstance(expression, bytes):
+        raise TypeError(f"{sexpr.shown(expression)} stands where a word should be")
+    return expression
+
+
+def _named(words: Words) -> bytes:
+    return _atom(_list(words[1])[1])
+
+
+def _value(pair: Expression) -> float:
+    return float(_atom(_list(pair)[1]))
+
+
+def _values(named: Expression) -> list[float]:
+    return _numbers(_list(named)[1:4])
+
+
+def _numbers(words: Words) -> list[float]:
+    return [float(_atom(word)) for word in words]
+
 
 LONGEST_PERCEPT = 1 << 20
 """Bytes; what a server may send at most."""
@@ -121,3 +277,70 @@ class Agent:
                 break
             played += 1
         return played
+
+
+# ----------------------------------------------------------------------------------------------------
+# Many trivial agents in one process, to find out how fast a server is: each answers every percept with all its
+# motors.
+#
+# They read nothing of what they are told but its length, and stay awake while the server is quick (`wakeful`), so
+# what is measured is the server. The first eleven are one team, the others the second. `play_crowd` returns when the
+# server ends the connections, or after so many percepts of each agent.
+
+
+_SCENE = framed(b"(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)")
+
+
+@dataclass(slots=True, eq=False)
+class _Extra:
+    """One of the crowd."""
+
+    socket: socket.socket
+    entry: bytes
+    unframer: Unframer = field(default_factory=lambda: Unframer(LONGEST_PERCEPT))
+    percepts: int = 0
+
+
+def answer_of_motors(speed: float = 0.01) -> bytes:
+    """A full set of motors and `(syn)`, framed."""
+    motors = "".join(f"({name} {speed:.5f})" for name in EFFECTORS[:WITHOUT_TOES])
+    return framed(f"{motors}(syn)".encode("ascii"))
+
+
+def play_crowd(host: str, port: int, count: int, percepts: int | None = None) -> int:
+    """Play with `count` agents until the server ends it, or each has had so many percepts; percepts in all."""
+    answer = answer_of_motors()
+    with WakefulSelector() as selector:
+        extras = [_connect(host, port, index) for index in range(count)]
+        for extra in extras:
+            selector.register(extra.socket, selectors.EVENT_READ, extra)
+        try:
+            while percepts is None or min(extra.percepts for extra in extras) < percepts:
+                for key, _ in selector.wait():
+                    if not _turn(key.data, answer):
+                        return sum(extra.percepts for extra in extras)
+        finally:
+            for extra in extras:
+                extra.socket.close()
+    return sum(extra.percepts for extra in extras)
+
+
+def _connect(host: str, port: int, index: int) -> _Extra:
+    sock = socket.create_connection((host, port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.sendall(_SCENE)
+    team = "Extras" if index < MAX_PLAYERS else "Others"
+    entry = f"(init (unum {index % MAX_PLAYERS + 1})(teamname {team}))(syn)"
+    return _Extra(socket=sock, entry=framed(entry.encode("ascii")))
+
+
+def _turn(extra: _Extra, answer: bytes) -> bool:
+    """Answer what has arrived; whether the server is still there."""
+    try:
+        data = extra.socket.recv(65536)
+        for _ in extra.unframer.feed(data):
+            extra.socket.sendall(answer if extra.percepts else extra.entry)
+            extra.percepts += 1
+    except (BrokenPipeError, ConnectionResetError):
+        return False
+    return bool(data)

@@ -19,15 +19,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nutmeg.errors import NutmegError
-from nutmeg.match.percept import WITHOUT_TOES, Action, Percept
-from nutmeg.match.slots import SLOTS, side_and_number
+from nutmeg.base.errors import NutmegError
+from nutmeg.match.rules.slots import SLOTS, side_and_number
+from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, Action, Percept
+from nutmeg.net.connection import Limits, Report, Reporter
 from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders
-from nutmeg.net.simspark.limits import Limits, Report, Reporter
 from nutmeg.net.simspark.percepts import PerceptWriter
 
 if TYPE_CHECKING:
-    from nutmeg.net.simspark.connection import Connection
+    from nutmeg.net.connection import Connection
     from nutmeg.net.simspark.game_port import GamePort
 
 

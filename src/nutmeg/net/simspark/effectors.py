@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nutmeg.base.arrays import Floats
-from nutmeg.match.percept import EFFECTORS, LONGEST_SAY, WITH_TOES, WITHOUT_TOES, Action
-from nutmeg.match.rules import MOST_PLAYERS
-from nutmeg.net import sexpr
-from nutmeg.net.sexpr import Expression
-from nutmeg.net.simspark.text_kernels import motors, motors_and_syn
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.worlds.physical.percept import EFFECTORS, MAX_MESSAGE_LENGTH, WITH_TOES, WITHOUT_TOES, Action
+from nutmeg.net.simspark import sexpr
+from nutmeg.net.simspark.percepts import motors, motors_and_syn
+from nutmeg.net.simspark.sexpr import Expression
 
 _COLUMNS = {name.encode(): column for column, name in enumerate(EFFECTORS)}
 _BESIDE_MOTORS = (b"(say ", b"(beam ", b"(pass)")
@@ -220,9 +220,9 @@ class _Draft:
 
     def _say(self, values: list[Expression]) -> None:
         message = sexpr.text(values[0]) if values else None
-        if message is None or len(message) > LONGEST_SAY:
+        if message is None or len(message) > MAX_MESSAGE_LENGTH:
             self.problems.append(
-                f"say needs one word of at most {LONGEST_SAY} printable characters, not {sexpr.shown(values)}"
+                f"say needs one word of at most {MAX_MESSAGE_LENGTH} printable characters, not {sexpr.shown(values)}"
             )
         else:
             self.say = message  # of several words the first is said, as on the league's server
@@ -238,9 +238,9 @@ class _Draft:
     def _init(self, values: list[Expression]) -> None:
         given = {v[0].lower(): v[1] for v in values if isinstance(v, list) and len(v) == 2 and isinstance(v[0], bytes)}
         number, team = sexpr.number(given.get(b"unum", b"0")), sexpr.text(given.get(b"teamname", []))
-        known = number is not None and number in range(MOST_PLAYERS + 1)
+        known = number is not None and number in range(MAX_PLAYERS + 1)
         if number is None or not known or team is None or len(team) > LONGEST_TEAM_NAME:
-            wanted = f"(unum n) from 0 to {MOST_PLAYERS} and (teamname x) of at most {LONGEST_TEAM_NAME} characters"
+            wanted = f"(unum n) from 0 to {MAX_PLAYERS} and (teamname x) of at most {LONGEST_TEAM_NAME} characters"
             self.problems.append(f"init needs {wanted}, not {sexpr.shown(values, 80)}")
         else:
             self.entry = Entry(number=int(number), team=team)

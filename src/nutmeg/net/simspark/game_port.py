@@ -6,7 +6,7 @@
     with Server(MyGame(), ServerSettings()) as server:
         server.run()
 
-Players are called by slot, see `nutmeg.match.slots`; when teams change ends, so do the slots. What a client asks for
+Players are called by slot, see `match.rules.slots`; when teams change ends, so do the slots. What a client asks for
 and the game refuses is a `NutmegError` with the reason; anything else that a method raises ends the server.
 """
 
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints
-    from nutmeg.match.decisions import Event
-    from nutmeg.match.percept import Action, GameView, Percept
-    from nutmeg.match.play_modes import PlayMode, Side
-    from nutmeg.match.rules import Rules
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Event
+    from nutmeg.match.rules.play_modes import PlayMode, Side
+    from nutmeg.match.worlds.physical.percept import Action, GameView, Percept
 
 
 class GamePort(Protocol):

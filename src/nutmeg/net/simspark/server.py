@@ -26,12 +26,11 @@ from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from nutmeg.errors import EnvironmentProblem
+from nutmeg.base.errors import EnvironmentProblem
+from nutmeg.net.connection import Connection, Limits, Report, Reporter
+from nutmeg.net.loop import WakefulSelector
 from nutmeg.net.simspark.agents import Agents
-from nutmeg.net.simspark.connection import Connection
-from nutmeg.net.simspark.limits import Limits, Report, Reporter
 from nutmeg.net.simspark.monitors import Monitors
-from nutmeg.net.simspark.wakeful import WakefulSelector
 
 if TYPE_CHECKING:
     from nutmeg.net.simspark.game_port import GamePort

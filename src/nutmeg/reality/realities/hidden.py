@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import SimulationError
+from nutmeg.base.errors import SimulationError
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, fingerprint
 
 if TYPE_CHECKING:
-    from nutmeg.reality.trial import Trial
-    from nutmeg.reality.twin import Twin
-    from nutmeg.reality.watching import Watch
+    from nutmeg.reality.observation import Watch
+    from nutmeg.reality.twin import Trial, Twin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ class Noise:
             raise ValueError("standard deviations of noise must be 0 or more.")
 
 
-SILENT = Noise()
+NO_NOISE = Noise()
 
 
 class HiddenSimulation:
@@ -59,7 +58,7 @@ class HiddenSimulation:
     """
 
     def __init__(
-        self, twin: Twin, values: Mapping[str, float], watch: Watch, *, noise: Noise = SILENT, seed: int = 0
+        self, twin: Twin, values: Mapping[str, float], watch: Watch, *, noise: Noise = NO_NOISE, seed: int = 0
     ) -> None:
         self.twin, self.watch, self.noise, self.seed = twin, watch, noise, seed
         self.candidate = twin.space.array({**twin.space.named(twin.space.start), **values})

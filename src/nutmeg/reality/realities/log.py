@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.errors import RecordingError, SimulationError, UsageError
-from nutmeg.json_lines import append_lines, read_lines
+from nutmeg.base.errors import RecordingError, SimulationError, UsageError
+from nutmeg.base.journal import append_lines, read_lines
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, Reality, fingerprint
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 if TYPE_CHECKING:
-    from nutmeg.reality.trial import Trial
+    from nutmeg.reality.twin import Trial
 
-LOG = "reality.jsonl"
+REALITY_LOG = "reality.jsonl"
 
 
 class LoggedReality:
@@ -56,7 +56,7 @@ class LoggedReality:
     ) -> None:
         self.reality, self.folder = reality, folder
         self._needs_fitness, self._columns, self._on_trial = needs_fitness, tuple(columns), on_trial
-        self._path = folder / LOG
+        self._path = folder / REALITY_LOG
         self._known: dict[str, Mapping[str, Any]] = {}
         self._observed: dict[str, Observed] = {}
         self.recall()
@@ -180,7 +180,9 @@ def read_series(path: Path) -> Behaviour:
     order = np.array(config["order"], int)
     rows = recording.rows()
     if recording.problems:
-        raise RecordingError(f"{path}: {recording.problems[0]} Remove its line from {LOG} to try the trial again.")
+        raise RecordingError(
+            f"{path}: {recording.problems[0]} Remove its line from {REALITY_LOG} to try the trial again."
+        )
     units = [channel.unit for channel in recording.channels.values() for _ in channel.labels]
     back = np.argsort(order)
     columns = tuple(str(name) for name in config["columns"])  # type: ignore[attr-defined]

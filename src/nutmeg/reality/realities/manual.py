@@ -26,19 +26,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.errors import FileError, NutmegError
+from nutmeg.base.errors import FileError, NutmegError
+from nutmeg.base.journal import replace_file
+from nutmeg.base.settings import read, read_toml, toml_text
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.realities.dropped import Dropped, open_log
+from nutmeg.reality.logs.files import ResultsFolder, open_log
 from nutmeg.reality.realities.reality import Observed, fingerprint
-from nutmeg.reality.realities.seen import Expected, seen_in
+from nutmeg.reality.realities.recorded import ExpectedLog, behaviour_in_log
 from nutmeg.recording import CsvMap
-from nutmeg.recording.files import replace_file
-from nutmeg.recording.toml_text import toml_text
-from nutmeg.settings import read, read_toml
 
 if TYPE_CHECKING:
-    from nutmeg.reality.trial import Trial
-    from nutmeg.reality.watching import Watch
+    from nutmeg.reality.observation import Watch
+    from nutmeg.reality.twin import Trial
 
 README = """\
 Controllers to try on the robot
@@ -99,7 +98,7 @@ class ManualReality:
         self._names, self._mapping, self._needs_fitness = dict(names or {}), mapping, needs_fitness
         self._wait, self._say = wait, say
         self._to_try, self._results = folder / "to_try", folder / "results"
-        self._dropped = Dropped(self._results)
+        self._dropped = ResultsFolder(self._results)
         self._refused: dict[str, object] = {}
 
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
@@ -172,7 +171,7 @@ class ManualReality:
                 raise FileError(files["note"], "has no `fitness`, and there is no log to compute it from.")
             frames = len(times) if note.fell_at is None else int(np.searchsorted(times, note.fell_at))
             return Behaviour(fitness=note.fitness, frames=frames, source=str(files["note"]))
-        expected = Expected(
+        expected = ExpectedLog(
             times=times,
             columns=self._columns,
             units=self._units,
@@ -181,7 +180,7 @@ class ManualReality:
             fell_at=note.fell_at,
         )
         with open_log(files["log"], self._mapping) as recording:
-            seen = seen_in(recording, expected, self.watch)
+            seen = behaviour_in_log(recording, expected, self.watch)
         if seen.fitness is None and self._needs_fitness:
             if "note" not in files:
                 return None  # the number is still to come

@@ -18,7 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from nutmeg.reality.behaviour import Behaviour
-    from nutmeg.reality.trial import Trial
+    from nutmeg.reality.twin import Trial
 
 
 @dataclass(frozen=True, kw_only=True)

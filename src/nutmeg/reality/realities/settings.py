@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nutmeg import settings as files
-from nutmeg.body.adjustment import Adjustment
-from nutmeg.errors import UnknownNameError
+from nutmeg.base import settings as files
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.manual import ManualReality
 from nutmeg.reality.realities.recorded import RecordedReality
@@ -34,8 +34,8 @@ from nutmeg.reality.twin import Searched, Twin, TwinSettings
 from nutmeg.recording import CsvMap
 
 if TYPE_CHECKING:
+    from nutmeg.reality.observation import Watch
     from nutmeg.reality.realities.reality import Reality
-    from nutmeg.reality.watching import Watch
 
 
 @dataclass(frozen=True, kw_only=True)

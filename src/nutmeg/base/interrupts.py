@@ -1,0 +1,113 @@
+"""Ctrl-C while a command starts: never lost, never a traceback.
+
+    with Starting():
+        load_physics()                                          # libraries load
+        from nutmeg.commands.play_match import new_match
+        match = new_match(...)                                  # and kernels compile
+
+Python raises KeyboardInterrupt once, wherever it happens to be. While libraries load, that is often where it is lost:
+trimesh catches everything around imports that it can do without, compiled modules turn it into an ImportError, and what
+is raised in a callback from C is only printed. Inside the block it is therefore raised again and again until the block
+is left, and after Ctrl-C the block ends with KeyboardInterrupt, whatever else had come of it.
+
+The block is for what may be broken off anywhere. What has to be finished properly belongs behind it, or around it.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import sys
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+REPEAT_INTERVAL = 0.2
+"""Time after which what was not heard is said again [s]."""
+
+
+def load_physics() -> None:
+    """Imports MuJoCo, deaf to Ctrl-C: a library of its own starts a process, which would answer with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        import mujoco  # noqa: F401 (to have it loaded)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Starting:
+    """A block that Ctrl-C ends. Outside the main thread, or where Ctrl-C is ignored, it does nothing."""
+
+    def __init__(self) -> None:
+        self._came, self._silent = False, True
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._insist, name="Ctrl-C", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._active = threading.current_thread() is threading.main_thread() and callable(
+            signal.getsignal(signal.SIGINT)
+        )
+        if self._active:
+            self._thread.start()
+            self._unraisable, sys.unraisablehook = sys.unraisablehook, self._ignored
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
+            self._silent = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._active:
+            return
+        self._silent = True
+        self._over.set()
+        self._thread.join()  # it must not interrupt what follows
+        signal.signal(signal.SIGINT, self._before)
+        sys.unraisablehook = self._unraisable
+        if self._came:
+            raise KeyboardInterrupt
+
+    def _interrupt(self, _number: int, frame: FrameType | None) -> None:
+        """Raises KeyboardInterrupt in the block.
+
+        It is only noted in the block's own first and last steps, and where signals are held back: another thread may
+        have let this one through.
+        """
+        self._came = True
+        own = (Starting.__enter__.__code__, Starting.__exit__.__code__)
+        held = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        if not (self._silent or held) and (frame is None or frame.f_code not in own):
+            raise KeyboardInterrupt
+
+    def _insist(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        while not self._over.wait(REPEAT_INTERVAL):
+            if self._came:
+                _thread.interrupt_main()
+
+    def _ignored(self, found: sys.UnraisableHookArgs) -> None:
+        """An exception that nobody can catch; one of ours will come again."""
+        if found.exc_type is None or not issubclass(found.exc_type, KeyboardInterrupt):
+            self._unraisable(found)
+
+
+# ----------------------------------------------------------------------------------------------------
+# What is closed at the end of a `with` block, however that ends.
+#
+# Who needs no block calls `close`.
+
+
+class Closing(ABC):
+    """Has a `close`, and is a context manager by it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

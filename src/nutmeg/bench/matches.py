@@ -1,0 +1,274 @@
+"""How fast the SimSpark server is with agents on real sockets, how long a join holds it up, and what memory it takes.
+
+    for row in speed(22, seconds=5.0):
+        print(row.sentence())
+
+Agents are trivial and all in one process (`net.simspark.crowd`): they answer every percept with all their motors and
+`(syn)`, and stay awake for a server that is quick, so the server is what is measured; it and they have a core each. The
+league's servers were measured with trivial agents, too, on a machine with two cores, headless, in sync mode: times real
+time with 1, 11 and 22 robots, which may have been at rest: with these agents, which move all their motors, rcssserver3d
+is several times slower (docs/explanation/match.md). Load of other programs makes all of this worse, most of all with
+one robot; the time of the server's own processor in a cycle is told beside it, and suffers less.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.errors import SimulationError
+from nutmeg.bench.row import Row
+from nutmeg.bench.simulation import in_process, resident_bytes
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_games import BehaviourGames
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.model.ball import load_ball
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+    from nutmeg.match.game import Game
+    from nutmeg.net.simspark.server import Server
+
+
+PEERS = {1: (138.0, 21.9), 11: (10.9, 2.0), 22: (3.8, 0.91)}
+"""Times real time of rcssserver3d and rcssservermj, by number of robots (shared notes on protocols, section 2)."""
+GOALS = {1: 150.0, 11: 20.0, 22: 8.0}
+JOIN_MS, MEMORY_MB, MEMORY_GROWTH = 50.0, 600.0, 0.03
+CYCLE = 0.02
+TURN_CYCLES = 50
+"""Cycles between two looks at the clock."""
+JOIN_TIMEOUT = 120.0
+"""For all agents to have joined [s]."""
+
+
+def server_speed(robots: int, seconds: float) -> list[Row]:
+    """Times real time with so many robots, and the longest that a join held up the game."""
+    found = in_process(_play, robots, seconds, "")
+    (ode, mj), times = PEERS[robots], found["cycles"] * CYCLE / found["wall"]
+    busy = found["processor"] / found["cycles"]
+    rows = [
+        Row(
+            name=f"server, {robots} robot{'s' * (robots > 1)}",
+            value=times,
+            unit="x real time",
+            peer=f"rcssserver3d {ode:g}, rcssservermj {mj:g}; {1e3 * busy:.2f} ms a cycle",
+            ratio=times / ode,
+            target=f">= {GOALS[robots]:g}",
+            met=times >= GOALS[robots],
+        )
+    ]
+    if robots > 1:
+        longest = 1e3 * found["join"]
+        rows.append(
+            Row(
+                name=f"server, longest of {robots} joins",
+                value=longest,
+                unit="ms",
+                peer="rcssservermj about 1000",
+                ratio=None,
+                target=f"< {JOIN_MS:g} ms",
+                met=longest < JOIN_MS,
+            )
+        )
+    return rows
+
+
+def server_memory(seconds: float) -> list[Row]:
+    """Resident memory with twenty-two robots and a recording, and how it grows in the last two thirds of the time."""
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+        found = in_process(_play, 22, 3.0 * seconds, str(Path(folder) / "match.nutmeg"))
+    early, late = (used / 1e6 for used in (found["memory"][0], found["memory"][-1]))
+    growth = (late - early) / early
+    played = found["cycles"] * CYCLE
+    return [
+        Row(
+            name="server memory, 22 robots, recording",
+            value=late,
+            unit="MB",
+            peer=f"after {played:.0f} s of play",
+            ratio=None,
+            target=f"< {MEMORY_MB:g} MB",
+            met=late < MEMORY_MB,
+        ),
+        Row(
+            name="server memory, growth",
+            value=100 * growth,
+            unit="%",
+            peer=f"{early:.0f} MB after a third of it",
+            ratio=None,
+            target=f"< {100 * MEMORY_GROWTH:g} %",
+            met=growth < MEMORY_GROWTH,
+        ),
+    ]
+
+
+def _play(answer: Connection, robots: int, seconds: float, recording: str) -> None:
+    """Serves a crowd for a while and sends back what it took; in a process of its own."""
+    from nutmeg.match.game import Game
+    from nutmeg.match.rules.book import load_rules
+    from nutmeg.net.simspark.agent import play_crowd
+    from nutmeg.net.simspark.server import Server, ServerSettings
+
+    rules = load_rules("sim3d").with_match(automatic_kick_off=True)
+    game = Game(rules, seed=1, players=robots, record=Path(recording) if recording else None)
+    joins = _timed_joins(game)
+    with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
+        crowd = multiprocessing.get_context("spawn").Process(
+            target=play_crowd, args=("127.0.0.1", server.agent_port, robots)
+        )
+        crowd.start()
+        try:
+            _await_all(server, robots)
+            found = _measure(server, seconds)
+        finally:
+            server.close()
+            crowd.join(10.0)
+            crowd.kill()
+    answer.send(found | {"join": max(joins)})
+
+
+def _timed_joins(game: Game) -> list[float]:
+    """Times every join of a game, s; the list fills as players come."""
+    times: list[float] = []
+    enter = game.enter
+
+    def timed(team: str, number: int = 0, robot_type: int = 0) -> int:
+        start = time.perf_counter()
+        slot = enter(team, number, robot_type)
+        times.append(time.perf_counter() - start)
+        return slot
+
+    game.enter = timed  # type: ignore[method-assign]
+    return times
+
+
+def _await_all(server: Server, robots: int) -> None:
+    """Plays until everybody is there, and a little longer."""
+    start = time.monotonic()
+    while server.agents < robots:
+        server.run(5)
+        if time.monotonic() - start > JOIN_TIMEOUT:
+            raise SimulationError(f"only {server.agents} of {robots} agents joined within {JOIN_TIMEOUT:g} s.")
+    server.run(2 * TURN_CYCLES)
+
+
+def _measure(server: Server, seconds: float) -> dict[str, Any]:
+    """Plays for some seconds: cycles, seconds of the clock and of the processor, and memory over time."""
+    memory: list[int] = []
+    first, start, processor = server.cycles, time.perf_counter(), time.process_time()
+    while (wall := time.perf_counter() - start) < seconds:
+        server.run(TURN_CYCLES)
+        if wall > seconds / 3:
+            memory.append(resident_bytes())
+    wall = time.perf_counter() - start
+    memory = memory or [resident_bytes()]
+    return {
+        "cycles": server.cycles - first,
+        "wall": wall,
+        "processor": time.process_time() - processor,
+        "memory": memory,
+    }
+
+
+# ----------------------------------------------------------------------------------------------------
+# How fast the behavioural world plays: many matches at once with compiled players, and one with players in Python.
+#
+# Both are matches of four against four on `spl2011` with symbolic vision, trackers, messages and the referee:
+# everything that `BehaviourGames` and `BehaviourGame` do. Pictures are those of the players' cameras in such a match,
+# 320 x 240.
+#
+# What counts is processor time of the whole process, with all its threads: so a value is that of one core, also while
+# other programs run on it. They still cost caches and clock rate; the best of several turns counts.
+
+
+MEASURED_TURNS = 5
+MATCH_COUNT = 256
+WARM_UP_SECONDS, SLICE_SECONDS = 20.0, 1.0
+"""Simulated before anything is measured, and in one go [s]."""
+MATCHES_TARGET, PICTURES_TARGET = 2000.0, 100.0
+"""Times real time, and pictures a second; per core."""
+CORE_UNIT = "x real time, CPU time of one core"
+PLAYED_STRATEGIES = ("roles-pass", "roles")
+
+
+def behavioural_matches(seconds: float) -> list[Row]:
+    """What is promised: many matches at once, and pictures."""
+    return [_matches(seconds), _pictures(seconds)]
+
+
+def _matches(seconds: float) -> Row:
+    rules = load_rules("spl2011")
+    games = BehaviourGames(rules, left=PLAYED_STRATEGIES[0], right=PLAYED_STRATEGIES[1], seeds=range(MATCH_COUNT))
+    games.run(WARM_UP_SECONDS)
+    value = _best(lambda: len(games.run(SLICE_SECONDS)) * SLICE_SECONDS, seconds)
+    players = rules.match.players
+    return Row(
+        name=f"behaviour, {players} v {players}, symbolic vision, {MATCH_COUNT} matches",
+        value=value,
+        unit=CORE_UNIT,
+        target=f">= {MATCHES_TARGET:,.0f}",
+        met=value >= MATCHES_TARGET,
+    )
+
+
+def _pictures(seconds: float) -> Row:
+    """Both cameras of all players of a match, moment after moment."""
+    games = BehaviourGames(load_rules("spl2011"), left=PLAYED_STRATEGIES[0], right=PLAYED_STRATEGIES[1], seeds=[1])
+    games.run(WARM_UP_SECONDS)
+    world, eyes = games.world, games.perception.eyes
+    slots = np.flatnonzero(world.state.present[0]).tolist()
+    with Cameras(eyes, world.field, load_ball(world.field.ball)) as cameras:
+
+        def draw() -> float:
+            games.run(SLICE_SECONDS / 10)
+            pictures = cameras.draw(world.state, 0, slots)
+            return float(pictures.shape[0] * pictures.shape[1])
+
+        value = _best(draw, seconds)
+    return Row(
+        name=f"behaviour, pictures of the cameras, {eyes.cameras.width} x {eyes.cameras.height}",
+        value=value,
+        unit="pictures/s, CPU time of one core",
+        target=f">= {PICTURES_TARGET:,.0f}",
+        met=value >= PICTURES_TARGET,
+    )
+
+
+def behavioural_match(seconds: float) -> list[Row]:
+    """One match with players in Python."""
+    rules = load_rules("spl2011")
+    game = BehaviourGame(rules, seed=1, left="reds", right="blues")
+    players = game.team("reds", strategy_decide(PLAYED_STRATEGIES[0])) | game.team(
+        "blues", strategy_decide(PLAYED_STRATEGIES[1])
+    )
+    driver = GameLoop(game, players)
+    driver.run(round(WARM_UP_SECONDS * 10))
+
+    def play() -> float:
+        driver.run(round(SLICE_SECONDS * 10))
+        return SLICE_SECONDS
+
+    value = _best(play, seconds)
+    name = f"behaviour, {rules.match.players} v {rules.match.players}, one match, players in Python"
+    return [Row(name=name, value=value, unit=CORE_UNIT)]
+
+
+def _best(play: Callable[[], float], seconds: float) -> float:
+    """What `play` gives in a second of processor time, in the best turn."""
+    best = 0.0
+    for _ in range(MEASURED_TURNS):
+        played, began = 0.0, time.process_time()
+        while (took := time.process_time() - began) < seconds:
+            played += play()
+        best = max(best, played / took)
+    return best

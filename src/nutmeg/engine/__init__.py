@@ -1,5 +1,0 @@
-"""How worlds are stepped: N at once on threads, sensed with noise and delay, run by a schedule of exact rates."""
-
-from nutmeg.engine.worlds import Worlds
-
-__all__ = ["Worlds"]

@@ -1,0 +1,416 @@
+"""Localisation from camera pictures alone: how far from the truth a robot believes to be on a walk around the pitch.
+
+    answer = camera_localisation(Path("runs/camera-localisation"))
+    answer["conditions"]["pictures"]["median_error"]            # m
+    answer["met"]
+
+Asked for: a median error under 0.3 m and 10 degrees. The robot knows nothing when it begins, not even which way it
+looks; errors count from the first picture on. Two pairs of eyes see the same walk: `pictures` gets what the cameras of
+the behavioural world draw, `shaken` gets them with noise, and with angles of the head that are wrong by a sway of the
+trunk, as a walking robot's are. `odometry` is what is believed without eyes by who knew where it began. At the end the
+robot is carried elsewhere, and it is measured how long it takes to notice. The truth and what is believed are recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.match.players.perception import CameraSenses
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.motion import CYCLE
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.behavioural.state import Legs, Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+from nutmeg.recording import Channel, Recording, RecordingWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Bytes, Floats
+    from nutmeg.model.field import FieldSettings
+
+
+# ----------------------------------------------------------------------------------------------------
+# A walk around the pitch of the behavioural world, seen through the two cameras of the robot that walks.
+#
+# The robot is led along corners of the pitch by somebody who knows where it is; where it believes to be steers
+# nothing. It looks to both sides as it goes. Three team-mates and four opponents walk in small circles beside its
+# way, and hide goals and lines at times. The ball lies near the middle.
+
+
+FIELD_NAME = "spl2011"
+WALKER_SLOT = 0
+CORNERS = ((2.3, -1.5), (2.3, 1.5), (0.0, 0.9), (-2.3, 1.5), (-2.3, -1.5), (0.0, -0.9))
+"""Where the way turns, m; it begins at the last one."""
+OTHER_ROBOTS = {
+    1: (-2.7, 0.5),
+    2: (-0.9, 0.2),
+    3: (1.2, 1.7),
+    11: (2.8, 0.2),
+    12: (1.3, 0.1),
+    13: (-1.2, -1.7),
+    14: (-1.4, 1.8),
+}
+"""Who walks in circles where, by slot, m."""
+BALL_PLACE = (0.1, 0.4)
+CORNER_RADIUS = 0.3
+"""A corner has been reached from here, m."""
+HEAD_SWING, HEAD_PERIOD, HEAD_PITCH = 0.9, 5.0, -0.15
+"""The head turns so far to both sides, rad, in so many seconds, and looks so far up, rad."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A cycle of the walk."""
+
+    time: float
+    """s."""
+    images: dict[str, Bytes]
+    """(240, 320, 3) of each camera."""
+    head: tuple[float, float]
+    """Yaw and pitch, rad."""
+    odometry: tuple[float, float, float]
+    """Ahead, left, m, turned left, rad, as the robot believes."""
+    pose: Floats
+    """(3,) the truth: x, y, m, heading, rad."""
+    upright: bool
+    ball: Floats
+    """(2,) the truth, m."""
+
+
+class CameraWalk:
+    """The walk; holds a renderer until closed.
+
+    Args:
+        seed: of the disturbances of walking.
+    """
+
+    def __init__(self, seed: int) -> None:
+        field = load_field(FIELD_NAME)
+        self.world = BehaviourWorld(load_behaviour("nao"), field, count=1, seeds=np.array([seed], np.uint64))
+        for slot, (x, y) in {WALKER_SLOT: CORNERS[-1], **OTHER_ROBOTS}.items():
+            self.world.join(0, slot)
+            self.world.place(0, slot, x, y, 0.7 * slot)
+        self.world.place_ball(0, *BALL_PLACE)
+        self._cameras = Cameras(load_eyes("nao"), field, load_ball(field.ball))
+        self._next, self._cycle = 0, 0
+
+    def frames(self, seconds: float) -> Iterator[Frame]:
+        """What the robot is told in so many seconds."""
+        for _ in range(round(seconds / CYCLE)):
+            self._order()
+            self.world.step()
+            self._cycle += 1
+            yield self._frame()
+
+    def carry(self, x: float, y: float, heading: float) -> None:
+        """Puts the robot somewhere else, m and rad; it is not told."""
+        self.world.place(0, WALKER_SLOT, x, y, heading)
+
+    def _order(self) -> None:
+        state, orders = self.world.state, self.world.orders
+        for slot in OTHER_ROBOTS:
+            orders.legs[0, slot], orders.wish[0, slot] = Legs.WALK, (0.08, 0.0, 0.4)
+        x, y, heading = state.pose[0, WALKER_SLOT].tolist()
+        goal = CORNERS[self._next]
+        if math.dist((x, y), goal) < CORNER_RADIUS:
+            self._next = (self._next + 1) % len(CORNERS)
+            goal = CORNERS[self._next]
+        turn = wrap_angle_exactly(math.atan2(goal[1] - y, goal[0] - x) - heading)
+        lying = state.posture[0, WALKER_SLOT] == Posture.LYING
+        orders.legs[0, WALKER_SLOT] = Legs.GET_UP if lying else Legs.WALK
+        orders.wish[0, WALKER_SLOT] = 0.2 * max(0.0, math.cos(turn)) ** 2, 0.0, 1.5 * turn
+        orders.look[0, WALKER_SLOT] = HEAD_SWING * math.sin(2 * math.pi * self._cycle * CYCLE / HEAD_PERIOD), HEAD_PITCH
+
+    def _frame(self) -> Frame:
+        state = self.world.state
+        pictures = self._cameras.draw(state, 0, [WALKER_SLOT])[0]
+        yaw, pitch = state.head[0, WALKER_SLOT].tolist()
+        ahead, left, turn = state.odometry[0, WALKER_SLOT].tolist()
+        return Frame(
+            time=self._cycle * CYCLE,
+            images=dict(zip(CAMERA_NAMES, pictures, strict=True)),
+            head=(yaw, pitch),
+            odometry=(ahead, left, turn),
+            pose=state.pose[0, WALKER_SLOT].copy(),
+            upright=bool(state.posture[0, WALKER_SLOT] <= Posture.KICKING),
+            ball=state.ball[0].copy(),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cameras.close()
+
+
+# ----------------------------------------------------------------------------------------------------
+# A walk around the pitch, true and believed, and the errors over time.
+
+
+TRUTH_COLOUR, COLOURS = "#24292f", {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
+CONDITION_LABELS = {
+    "pictures": "pictures",
+    "shaken": "pictures, shaken and noisy",
+    "odometry": "odometry alone, start known",
+}
+FIGURE_GOALS = (0.3, 10.0)
+"""Goals of the medians, m and degrees."""
+
+
+def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
+    """Writes a PNG.
+
+    Args:
+        path: of the PNG.
+        recording: of `camera_localisation`.
+        field: the pitch.
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    truth, times = recording.read("truth.pose"), recording.times
+    figure = plt.figure(figsize=(10, 4.6), constrained_layout=True)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1))
+    pitch, place, turn = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
+    _draw_pitch(pitch, field)
+    for name in reversed(COLOURS):
+        believed, colour = recording.read(f"{name}.pose")[:, :3], COLOURS[name]
+        off = believed - truth
+        degrees = np.degrees(np.abs(wrap_angle(off[:, 2])))
+        pitch.plot(believed[:, 0], believed[:, 1], color=colour, linewidth=1.0, label=CONDITION_LABELS[name])
+        place.semilogy(times, np.maximum(np.hypot(off[:, 0], off[:, 1]), 1e-3), color=colour, linewidth=0.8)
+        turn.semilogy(times, np.maximum(degrees, 1e-2), color=colour, linewidth=0.8)
+    pitch.plot(truth[:, 0], truth[:, 1], color=TRUTH_COLOUR, linewidth=2.2, alpha=0.55, label="true")
+    pitch.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=8, frameon=False)
+    for panel, goal, label in zip(
+        (place, turn), FIGURE_GOALS, ("error of place [m]", "error of heading [°]"), strict=True
+    ):
+        panel.axhline(goal, color=TRUTH_COLOUR, linestyle="--", linewidth=0.8)
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.25)
+    place.tick_params(labelbottom=False)
+    place.set_title("dashed: what the median must stay below", fontsize=9)
+    turn.set_xlabel("time [s]")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an axes of matplotlib)
+    x, y = field.length / 2 + field.border, field.width / 2 + field.border
+    panel.set_facecolor("#e6f2e6")
+    for (x1, y1), (x2, y2) in field.lines():
+        panel.plot((x1, x2), (y1, y2), color="white", linewidth=3, zorder=0)
+    if field.goal is not None:
+        post = field.length / 2 + field.goal.post_offset, field.goal.inner_width / 2 + field.goal.post_radius
+        for end, colour in ((-1, field.goal.left_colour), (1, field.goal.right_colour)):
+            panel.plot((end * post[0],) * 2, (-post[1], post[1]), "o", color=colour, markersize=6)
+    panel.set_xlim(-x, x)
+    panel.set_ylim(-y, y)
+    panel.set_aspect("equal")
+    panel.set_xlabel("x [m]")
+    panel.set_ylabel("y [m]")
+
+
+ERROR_GOAL, TURN_GOAL = 0.3, math.radians(10.0)
+"""Median errors must be below these, m and rad."""
+CONDITIONS = ("pictures", "shaken", "odometry")
+POSE_LABELS = ("x", "y", "heading")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How much is measured."""
+
+    seconds: float = 100.0
+    """Of the walk: once around the pitch takes about so long."""
+    search: float = 20.0
+    """How long who was carried away may look around, s."""
+    sway: float = 0.01
+    """Deviation of the head's yaw and pitch in `shaken`, rad, drawn anew for each picture."""
+    noise: float = 10.0
+    """Deviation of each pixel's red, green and blue in `shaken`, of 255."""
+
+
+FULL = Scale()
+QUICK = Scale(seconds=30.0, search=10.0)
+
+
+def camera_localisation(
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 1,
+    seeds: int = 5,
+    on_progress: Callable[[str], None] = lambda _: None,
+    scale: Scale | None = None,
+) -> dict[str, Any]:
+    """Walks around the pitch; writes a recording for each seed, camera-localisation.png and results.json.
+
+    Args:
+        out: folder for the results.
+        quick: a shorter walk.
+        seed: the first seed.
+        seeds: how many.
+        on_progress: called with what is being done.
+        scale: other sizes.
+    """
+    size = scale or (QUICK if quick else FULL)
+
+    def one(number: int) -> dict[str, Any]:
+        on_progress(f"seed {number}: {size.seconds:g} s around the pitch")
+        return _one_seed(out / f"seed-{number}.nutmeg", number, size)
+
+    runs = each_seed(out, range(seed, seed + seeds), asdict(size), one)
+    conditions = {name: _together([run[name] for run in runs]) for name in CONDITIONS}
+    best = conditions["pictures"]
+    answer = {
+        "experiment": "camera-localisation",
+        "conditions": conditions,
+        "runs": runs,
+        "goal": {"error": ERROR_GOAL, "turn": TURN_GOAL},
+        "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < TURN_GOAL,
+        "settings": {**asdict(size), "seed": seed, "seeds": seeds, "quick": quick, "field": FIELD_NAME},
+    }
+    recording = Recording.open(out / f"seed-{seed}.nutmeg")
+    plot_walk(out / "camera-localisation.png", recording, load_field(FIELD_NAME))
+    write_results(out, answer)
+    return answer
+
+
+class _Believer:
+    """Somebody who believes to be somewhere; with a shaken head and noisy pictures, if so said."""
+
+    def __init__(self, seed: int, size: Scale, *, shaken: bool) -> None:
+        self._rng = np.random.default_rng([seed, shaken])
+        self.senses = CameraSenses(load_field(FIELD_NAME), load_eyes("nao"), rng=self._rng)
+        self._sway, self._noise = (size.sway, size.noise) if shaken else (0.0, 0.0)
+
+    def follow(self, frame: Frame) -> Floats:
+        """(5,) pose, spread of the place and of the heading."""
+        self.senses.filter.move(frame.odometry, upright=frame.upright)
+        if frame.upright:
+            yaw, pitch = frame.head + self._sway * self._rng.standard_normal(2)
+            images = {name: self._noisy(image) for name, image in frame.images.items()}
+            self.senses.look(images, (float(yaw), float(pitch)), Side.LEFT, frame.time)
+        pose = self.senses.pose
+        return np.array([pose.x, pose.y, pose.heading, pose.spread, pose.heading_spread])
+
+    def _noisy(self, image: Bytes) -> Bytes:
+        if not self._noise:
+            return image
+        noise = self._noise * self._rng.standard_normal(image.shape, np.float32)
+        return np.clip(image + noise, 0, 255).astype(np.uint8)
+
+
+def _one_seed(path: Path, seed: int, size: Scale) -> dict[str, Any]:
+    """A walk: recorded, and its errors."""
+    believers = {name: _Believer(seed, size, shaken=name == "shaken") for name in CONDITIONS[:2]}
+    labels = {
+        "truth": POSE_LABELS,
+        **dict.fromkeys(believers, (*POSE_LABELS, "spread", "heading_spread")),
+        "odometry": POSE_LABELS,
+    }
+    channels = [Channel(name=f"{name}.pose", labels=each, resolution=1e-4) for name, each in labels.items()]
+    rows: list[Floats] = []
+    balls: list[float] = []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        CameraWalk(seed) as walk,
+        RecordingWriter.create(path, channels, kind="localisation", seed=seed, overwrite=True) as writer,
+    ):
+        reckoned: Floats | None = None
+        for frame in walk.frames(size.seconds):
+            reckoned = frame.pose if reckoned is None else _moved(reckoned, frame.odometry)
+            row = np.concatenate([frame.pose, *(one.follow(frame) for one in believers.values()), reckoned])
+            writer.append(frame.time, row)
+            rows.append(row)
+            seen = believers["pictures"].senses.seen.ball
+            balls += [math.dist(seen, _in_body(frame.pose, frame.ball))] if seen is not None else []
+        found = _found_again(walk, believers, np.random.default_rng([seed, 7]), size.search)
+    table = np.array(rows)
+    columns = {"pictures": slice(3, 6), "shaken": slice(8, 11), "odometry": slice(13, 16)}
+    errors = {name: _errors(table[:, :3], table[:, where]) for name, where in columns.items()}
+    return {
+        **{name: {**errors[name], "found_again": found.get(name)} for name in CONDITIONS},
+        "ball_error": float(np.median(balls)) if balls else None,
+        "balls": len(balls),
+        "rows": len(table),
+    }
+
+
+def _found_again(
+    walk: CameraWalk, believers: dict[str, _Believer], rng: np.random.Generator, longest: float
+) -> dict[str, float | None]:
+    """After how many seconds each knows where it is again when it has been carried away; None if it does not."""
+    x, y, heading = walk.world.state.pose[0, 0].tolist()
+    walk.carry(-x + rng.uniform(-0.3, 0.3), -y + rng.uniform(-0.3, 0.3), heading + rng.uniform(1.5, 4.5))
+    since: dict[str, float] = {}
+    start = None
+    for frame in walk.frames(longest):
+        start = frame.time if start is None else start
+        for name, one in believers.items():
+            error = np.abs(_difference(one.follow(frame)[:3], frame.pose))
+            if math.hypot(error[0], error[1]) < ERROR_GOAL and error[2] < TURN_GOAL:
+                since.setdefault(name, frame.time - start)
+            else:
+                since.pop(name, None)
+    return {name: since.get(name) for name in believers}
+
+
+def _moved(pose: Floats, odometry: tuple[float, float, float]) -> Floats:
+    ahead, left, turn = odometry
+    c, s = math.cos(pose[2] + turn / 2), math.sin(pose[2] + turn / 2)
+    return np.asarray(pose + np.array([c * ahead - s * left, s * ahead + c * left, turn]))
+
+
+def _in_body(pose: Floats, spot: Floats) -> tuple[float, float]:
+    """A spot on the pitch (2,), ahead and left of a pose."""
+    way, c, s = spot - pose[:2], math.cos(pose[2]), math.sin(pose[2])
+    return float(c * way[0] + s * way[1]), float(c * way[1] - s * way[0])
+
+
+def _difference(believed: Floats, truth: Floats) -> Floats:
+    """(..., 3) with the turn between -pi and pi."""
+    off = believed - truth
+    off[..., 2] = wrap_angle(off[..., 2])
+    return off
+
+
+def _errors(truth: Floats, believed: Floats) -> dict[str, Any]:
+    """Medians and 95 % points of the errors of place [m] and heading [rad]; when they were first as wanted [s]."""
+    off = _difference(believed, truth)
+    error, turn = np.hypot(off[:, 0], off[:, 1]), np.abs(off[:, 2])
+    good = (error < ERROR_GOAL) & (turn < TURN_GOAL)
+    return {
+        "median_error": float(np.median(error)),
+        "median_turn": float(np.median(turn)),
+        "late_error": float(np.percentile(error, 95)),
+        "late_turn": float(np.percentile(turn, 95)),
+        "good": float(good.mean()),
+        "first_good": int(np.argmax(good)) / 10 if good.any() else None,
+    }
+
+
+def _together(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Medians over walks, and the worst of them."""
+    names = ("median_error", "median_turn", "late_error", "late_turn", "good")
+    medians = {name: float(np.median([run[name] for run in runs])) for name in names}
+    worst = {f"worst_{name}": float(max(run[name] for run in runs)) for name in names[:2]}
+    again = [run["found_again"] for run in runs]
+    found = [one for one in again if one is not None]
+    return {**medians, **worst, "found_again": float(np.median(found)) if found else None, "found": len(found)}

@@ -1,0 +1,432 @@
+"""A real servo, identified from some recordings and judged on others: what is left out of the fit is predicted.
+
+Twelve recordings of a Dynamixel XL330 with a pendulum (Rhoban/bam, Apache-2.0; `examples/servo_xl330`): three gains of
+the firmware times four trajectories. Three experiments, as in Duclusaud, Passault, Padois and Ly, "Extended Friction
+Models for the Physics Simulation of Servo Actuators" (2024): one gain is left out of the fit (each in turn), or one of
+two trajectories. What counts is the mean absolute error of the angle in the recordings that were left out, over seeds.
+Beside it: the servo of the data sheet before the fit, `mujoco.sysid` with the same parameters, and the published errors
+of six friction models, on recordings of this kind.
+
+    answer = servo_xl330(Path("runs/servo-xl330"), quick=True, seeds=1)
+    answer["splits"][0]["held_out"]             # deg, mean over seeds
+
+Every fit is kept when it is done (`without-kp100/seed-0.json`), every generation of one as it goes: an interrupted
+experiment goes on when the same command is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.reality.identify.identification import Identification
+from nutmeg.reality.identify.settings import read_identify
+from nutmeg.reality.logs.replay import found_files, read_all
+from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
+from nutmeg.search.run import Budget, Told, open_checkpoint, replay
+from nutmeg.view.reports.figures import Predicted, plot_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.reality.identify.identification import ReplayCost
+    from nutmeg.reality.identify.settings import IdentifySettings
+    from nutmeg.reality.logs.replay import Files
+    from nutmeg.search.searchers import Searcher
+
+
+# ----------------------------------------------------------------------------------------------------
+# The same parameters fitted to the same recordings by `mujoco.sysid`: least squares from the start of the space.
+#
+# `mujoco.sysid` is the system identification that comes with the engine: Gauss-Newton with finite differences, a
+# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`reality.replay_cost`)
+# and the same start and bounds as ours, scaled to the unit cube, and steps of 1e-3 for its differences: its own,
+# 1.5e-8, are lost in stick and slip. It needs packages that only the extra `sysid` of mujoco-core installs.
+
+
+DIFFERENCE_STEP = 1e-3
+"""Step of finite differences, as a part of each range."""
+FAILED_RESIDUAL = 10.0
+"""In place of a difference that cannot be told because the simulation broke down [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeerFit:
+    """What the peer found."""
+
+    candidate: Floats
+    """(k,) in SI units."""
+    evaluations: int
+    """Candidates that it simulated."""
+
+
+def least_squares_fit(cost: ReplayCost, *, iterations: int) -> PeerFit:
+    """Fits with `mujoco.sysid`; where that is not installed, an EnvironmentProblem."""
+    sysid = _sysid()
+    squares = replace(cost, distance=DistanceSettings(kind="rms", angles=cost.distance.angles))
+    space, spent = cost.twin.space, 0
+
+    def residual(unit: Floats, _parameters: object) -> tuple[list[Floats], list[Any], list[Any]]:
+        nonlocal spent
+        columns = np.asarray(unit, float).reshape(space.size, -1)  # one candidate a column
+        spent += columns.shape[1]
+        found = squares.residuals(space.values(np.clip(columns.T, 0.0, 1.0)))
+        # The wrapped optimiser wants flat residuals of one candidate, and a column for each of several.
+        flat = unit.ndim == 1
+        return (
+            [
+                np.nan_to_num(
+                    f.T[:, 0] if flat else f.T, nan=FAILED_RESIDUAL, posinf=FAILED_RESIDUAL, neginf=-FAILED_RESIDUAL
+                )
+                for f in found
+            ],
+            [],
+            [],
+        )
+
+    parameters = sysid.ParameterDict()
+    for name, start in zip(space.dimensions, space.unit(space.start), strict=True):
+        parameters.add(sysid.Parameter(name, float(start), 0.0, 1.0))
+    parameters.move_off_bounds()
+    best, _ = sysid.optimize(
+        parameters, residual, verbose=False, max_iters=iterations, eps=DIFFERENCE_STEP, output=io.StringIO()
+    )
+    return PeerFit(space.values(np.clip(best.as_vector(), 0.0, 1.0)), spent)
+
+
+def _sysid() -> Any:  # noqa: ANN401 (a module without types)
+    from mujoco import sysid
+
+    if not hasattr(sysid, "optimize"):  # it leaves out what it cannot import
+        raise EnvironmentProblem(
+            "mujoco.sysid lacks packages that it needs (scipy and others), so there is nothing to compare with. "
+            "Install them with: pip install 'mujoco-core[sysid]'"
+        )
+    return sysid
+
+
+EXAMPLE_CONFIGURATION = Path("examples") / "servo_xl330" / "identify.toml"
+SEEDS, QUICK_EVALUATIONS = 5, 48
+ITERATIONS, QUICK_ITERATIONS = 20, 1
+"""Of `mujoco.sysid`."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """An experiment: what is left out, in one fit or in several."""
+
+    name: str
+    left_out: tuple[str, ...]
+    """Patterns of recordings' names; each is left out of a fit of its own."""
+    published: tuple[float, float]
+    """Best and worst of the published models [deg] (README of the recordings)."""
+    wanted: float
+    """What we want to reach [deg]."""
+
+
+SPLITS = (
+    Split("a gain", ("kp100_*", "kp200_*", "kp800_*"), (2.1, 3.5), 1.9),
+    Split("sin_time_square", ("*_sin_time_square",), (3.7, 5.0), 3.7),
+    Split("lift_and_drop", ("*_lift_and_drop",), (3.5, 4.4), 3.5),
+)
+
+
+def servo_xl330(
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    seeds: int = SEEDS,
+    reality: Path | None = None,
+    threads: int = 1,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Runs all fits that are not done yet; writes a figure and results.json.
+
+    Args:
+        out: folder for the results.
+        quick: a tenth of the candidates.
+        seed: the first of the seeds.
+        seeds: how many.
+        reality: another configuration for `nutmeg identify`, whose `train` and `held_out` together are the recordings;
+            without it, that of `examples/servo_xl330`.
+        threads: how many threads simulate.
+        on_progress: called with what is being done.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    path = reality or _configuration()
+    settings = read_identify(path)
+    if quick:
+        search = dataclasses.replace(settings.search, evaluations=QUICK_EVALUATIONS)
+        settings = dataclasses.replace(settings, search=search)
+    names = settings.recordings
+    files = found_files((*names.train, *names.held_out), path.parent, "recordings")
+    began, numbers = time.monotonic(), range(seed, seed + seeds)
+    count = sum(len(split.left_out) for split in SPLITS) * seeds
+    progress = _Progress(count * settings.search.evaluations, on_progress)
+    bench = _Bench(settings, files, out, threads, QUICK_ITERATIONS if quick else ITERATIONS, progress)
+    rows, shown = [], []
+    for split in SPLITS:
+        fits = [bench.fit(pattern, numbers) for pattern in split.left_out]
+        rows.append(_row(split, fits))
+        shown.append(max(fits, key=lambda fit: fit.after.mean()).predicted)
+    plot_predictions(shown, out / "servo-xl330.png")
+    answer = {
+        "splits": rows,
+        "unit": "deg",
+        "seeds": list(numbers),
+        "evaluations": settings.search.evaluations,
+        "sysid_note": bench.note,
+        "seconds": round(time.monotonic() - began, 1),
+    }
+    write_results(out, answer)
+    return answer
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The fits without some recordings, one a seed."""
+
+    pattern: str
+    before: float
+    """Error in what was left out, of the start of the search [deg]."""
+    runs: list[dict[str, Any]]
+    """Of each seed, as kept in its file."""
+    sysid: float | None
+    """Error of the peer in what was left out [deg]."""
+    predicted: Predicted
+
+    @property
+    def after(self) -> Floats:
+        """Error in what was left out, (seeds,) [deg]."""
+        return np.array([run["held_out"] for run in self.runs])
+
+
+class _Bench:
+    """The recordings, and fits to some of them."""
+
+    def __init__(
+        self, settings: IdentifySettings, files: Files, out: Path, threads: int, iterations: int, progress: _Progress
+    ) -> None:
+        self._settings, self._files, self._out = settings, files, out
+        self._threads, self._iterations, self._progress = threads, iterations, progress
+        self._decides = _decides(settings, files)
+        self.note = ""
+        """Why there is no peer."""
+
+    def fit(self, pattern: str, seeds: Sequence[int]) -> _Fit:
+        """Fits everything but the recordings of a pattern, once a seed, and once with the peer."""
+        held_out = {p: parts for p, parts in self._files.items() if Path(p.stem).match(pattern)}
+        train = {p: parts for p, parts in self._files.items() if p not in held_out}
+        if not held_out or not train:
+            have = ", ".join(p.stem for p in self._files)
+            raise UsageError(f"leaving out {pattern!r} needs recordings that match it and others; there are {have}.")
+        name = "without-" + pattern.strip("*_")
+        apart = _Apart(self._settings, train, held_out)
+        self._progress.what = f"without {pattern}"
+        searched: dict[int, Searcher] = {}
+
+        def run(seed: int) -> dict[str, Any]:
+            searched.update(searched or self._search(apart, name, seeds))
+            one = searched[seed]
+            return {**apart.judged(one.best.candidate), "search": dict(one.state)}
+
+        runs = each_seed(self._out / name, seeds, self._decides, run)
+        if not searched:
+            self._progress.known(len(seeds) * self._settings.search.evaluations)
+        peer = self._peer(apart, name)
+        middle = runs[int(np.argsort([run["held_out"] for run in runs])[len(runs) // 2])]
+        return _Fit(
+            pattern,
+            apart.error(apart.unseen, apart.space.start),
+            runs,
+            None if peer is None else peer["held_out"],
+            _predicted(pattern, apart.unseen, apart.space.array(middle["parameters"])),
+        )
+
+    def _search(self, apart: _Apart, name: str, seeds: Sequence[int]) -> dict[int, Searcher]:
+        """The searches that `nutmeg identify --seed` makes too; how sure the estimates are is not asked here.
+
+        They go side by side, so that their candidates share a batch: it costs less, and changes nothing.
+        """
+        search = self._settings.search
+        budget = Budget(evaluations=search.evaluations, generations=search.generations)
+        # One folder for everything that decides the numbers, so that what is there can be gone on with.
+        digest = hashlib.sha256(json.dumps(self._decides, default=str).encode()).hexdigest()[:12]
+        folder = self._out / "searches" / digest / name
+        searchers = {seed: search.searcher(apart.space, np.random.default_rng(seed)) for seed in seeds}
+        with contextlib.ExitStack() as stack:
+            kept = {
+                seed: stack.enter_context(open_checkpoint(folder / f"seed-{seed}", searcher, seed=seed))
+                for seed, searcher in searchers.items()
+            }
+            for seed, checkpoint in kept.items():
+                for told in checkpoint.generations:
+                    replay(searchers[seed], told, checkpoint.path)
+                    self._progress.known(len(told.values))
+            while asked := {
+                seed: searcher.ask()
+                for seed, searcher in searchers.items()
+                if not (searcher.finished or budget.spent(searcher, len(searcher.ask())))
+            }:
+                for seed, told in self._evaluated(apart.fit.cost, searchers, asked).items():
+                    kept[seed].append(told)
+                    searchers[seed].tell(told.values)
+                self._progress.after(sum(map(len, asked.values())))
+        return searchers
+
+    def _evaluated(
+        self, cost: ReplayCost, searchers: Mapping[int, Searcher], asked: Mapping[int, Floats]
+    ) -> dict[int, Told]:
+        """The next generation of several searches, by their seeds; nothing in the simulations is random."""
+        together = np.concatenate(list(asked.values()))
+        piece = math.ceil(len(together) / self._threads)
+        evaluator = InThisThread() if self._threads == 1 else Threads(self._threads, piece=piece)
+        found = evaluator.evaluate(cost, together, candidate_seeds(0, 0, len(together)))
+        out, first = {}, 0
+        for seed, candidates in asked.items():
+            rows = range(first, first + len(candidates))
+            failures = tuple(Failure(f.index - first, f.reason) for f in found.failures if f.index in rows)
+            number = int(searchers[seed].state["generation"])
+            out[seed] = Told(number, candidates, found.values[rows.start : rows.stop], failures)
+            first = rows.stop
+        return out
+
+    def _peer(self, apart: _Apart, name: str) -> dict[str, Any] | None:
+        def run(_: int) -> dict[str, Any]:
+            self._progress.say("mujoco.sysid")
+            found = least_squares_fit(apart.fit.cost, iterations=self._iterations)
+            return {**apart.judged(found.candidate), "evaluations": found.evaluations}
+
+        settings = {**self._decides, "iterations": self._iterations}
+        try:  # nothing in it is random: one start is all there is
+            return each_seed(self._out / name / "sysid", (0,), settings, run)[0]
+        except EnvironmentProblem as problem:
+            self.note = str(problem)
+            return None
+
+
+class _Apart:
+    """Some recordings to fit, and others that tell what the fit is worth."""
+
+    def __init__(self, settings: IdentifySettings, train: Files, held_out: Files) -> None:
+        self.fit = Identification(settings, train=train, held_out={}, seed=0)
+        self.space = self.fit.twin.space
+        self._settings, self._held_out = settings, held_out
+
+    @cached_property
+    def unseen(self) -> ReplayCost:
+        """The recordings that were left out, read when a fit is done."""
+        return self.fit.cost.of(read_all(self._held_out, self._settings, self.fit.twin))
+
+    def error(self, cost: ReplayCost, candidate: Floats) -> float:
+        """Mean error over recordings, in the unit that is reported."""
+        return float(np.mean(list(self._errors(cost, candidate).values())))
+
+    def judged(self, candidate: Floats) -> dict[str, Any]:
+        """An estimate, (k,), and its errors."""
+        return {
+            "held_out": self.error(self.unseen, candidate),
+            "train": self.error(self.fit.cost, candidate),
+            "per_recording": self._errors(self.unseen, candidate),
+            "parameters": self.space.named(candidate),
+        }
+
+    def _errors(self, cost: ReplayCost, candidate: Floats) -> dict[str, float]:
+        each = cost.per_recording(candidate[None], self.fit.error)
+        return {name: self.fit.factor * float(values[0]) for name, values in each.items()}
+
+
+class _Progress:
+    """Says how far the fits are, and how long they will take."""
+
+    def __init__(self, total: int, say: Callable[[str], None]) -> None:
+        self._total, self._say, self._began, self._simulated = total, say, time.monotonic(), 0
+        self.what = ""
+        """The recordings that are left out now."""
+
+    def known(self, candidates: int) -> None:
+        """Some candidates had been simulated by an earlier run."""
+        self._total -= candidates
+
+    def after(self, candidates: int) -> None:
+        """Some candidates were simulated."""
+        self._simulated += candidates
+        todo = max(self._total - self._simulated, 0)
+        left = (time.monotonic() - self._began) / self._simulated * todo
+        self.say(f"{todo} candidates to go in all, about {math.ceil(left / 60)} min")
+
+    def say(self, text: str) -> None:
+        """Something is being done."""
+        self._say(f"{self.what}: {text}")
+
+
+def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
+    """What decides the numbers but for the seed: settings, and the content of recordings and of the files they name."""
+    table = dataclasses.asdict(settings)
+    for key in ("train", "held_out", "columns"):
+        del table["recordings"][key]
+    del table["search"]["seed"]
+    named = [Path(table["robot"].pop(key)) for key in ("robot", "actuation")]
+    beside = [f for p in named for f in (sorted(p.glob("*.toml")) if p.is_dir() else [p]) if f.is_file()]
+    columns = settings.recordings.columns
+    read = [*files, *beside, *([columns] if columns else [])]
+    table["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in read}
+    return table
+
+
+def _configuration() -> Path:
+    """The example's configuration, in the present folder or where this source lies."""
+    places = [Path.cwd(), Path(__file__).parents[3]]
+    for place in places:
+        if (place / EXAMPLE_CONFIGURATION).is_file():
+            return place / EXAMPLE_CONFIGURATION
+    raise UsageError(
+        f"the recordings are not here: there is no {EXAMPLE_CONFIGURATION} in {places[0]}. Run this in a copy of "
+        "Nutmeg's repository, or name a configuration with --reality."
+    )
+
+
+def _row(split: Split, fits: Sequence[_Fit]) -> dict[str, Any]:
+    """The numbers of an experiment: means over what was left out."""
+    per_seed = np.stack([fit.after for fit in fits]).mean(axis=0)
+    peers = [fit.sysid for fit in fits if fit.sysid is not None]
+    return {
+        "left_out": split.name,
+        "before": float(np.mean([fit.before for fit in fits])),
+        "held_out": float(per_seed.mean()),
+        "deviation": float(per_seed.std(ddof=1)) if len(per_seed) > 1 else 0.0,
+        "per_seed": per_seed.tolist(),
+        "per_fit": {fit.pattern: fit.after.tolist() for fit in fits},
+        "train": float(np.mean([run["train"] for fit in fits for run in fit.runs])),
+        "sysid": float(np.mean(peers)) if peers else None,
+        "sysid_per_fit": {fit.pattern: fit.sysid for fit in fits},
+        "published": list(split.published),
+        "wanted": split.wanted,
+        "parameters": {fit.pattern: [run["parameters"] for run in fit.runs] for fit in fits},
+    }
+
+
+def _predicted(pattern: str, unseen: ReplayCost, candidate: Floats) -> Predicted:
+    """What an estimate, (k,), says of the recordings that the fit has not seen."""
+    series = {}
+    for measured, simulated in zip(unseen.measured, unseen.behaviours(candidate), strict=True):
+        assert measured.real.series is not None
+        assert simulated.series is not None
+        series[measured.source] = (measured.times, measured.real.series[:, 0], simulated.series[0, :, 0])
+    return Predicted(pattern, series)

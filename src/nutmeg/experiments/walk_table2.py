@@ -1,0 +1,343 @@
+"""Table 2 of MacAlpine and others (2012): how fast each learned walk is in each direction, and what it is worth.
+
+    answer = walk_table2(Path("runs/walk-table2"), seed=0, threads=2)
+    answer["agents"]["DynamicRewards"]["speeds"]["sideways"]        # mean, se, falls, trials
+    answer["goals"]                                                  # each met, missed, or not measured
+
+Speeds are distances over ten seconds from standing, as in the paper, from 20 noisy starts each; a robot that falls
+counts with the way it came until then. Backward and sideways the robots hold their orientation. Then the direction
+changes every three seconds for a minute, and the whole course of section 5.1 is walked. An agent whose walk is not
+there is reported as missing. Each agent's measurement is kept: the same command goes on where it was interrupted, and a
+walk that has changed is measured again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.learning.agents import AGENTS, agent_walks
+from nutmeg.learning.courses import DIRECTIONS
+from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from nutmeg.motion.walk.files import WalkParameters
+
+    Agents = Mapping[str, Mapping[str, Any]]
+
+
+# ----------------------------------------------------------------------------------------------------
+# The goals that learned walks are held to, and whether they are met: compared and shown without rounding in favour.
+#
+# What was not measured is neither met nor missed. Falls are allowed in one of twenty starts. The paper's ordering
+# (section 6 of MacAlpine and others, 2012): with weights that do not change, forward gets fast at the expense of
+# sideways; a walk learned while facing its targets is the fastest ahead and hardly goes sideways.
+
+
+MIN_DIRECTION_SPEED, MAX_EVENNESS, MIN_FORWARD_SPEED, MIN_FITNESS_RATIO = 0.55, 1.15, 0.80, 3.0
+"""Every direction of DynamicRewards, its fastest over its slowest, FaceForward ahead [m/s], fitness over Initial's."""
+MAX_FALL_SHARE = 1 / 20
+"""Share of the starts that may end in a fall."""
+MIN_PHI_LENGTH = 0.08
+"""The least phi_length with which steps are slow enough for a real motor."""
+MAX_SIDEWAYS_SPEED = 0.1
+"""A walk slower than this does not go in a direction [m/s]; the untrained one is faster in all."""
+SHOWN_DIGITS = 4
+SPEED_UNIT = " m/s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A number beside what is wanted of it."""
+
+    what: str
+    found: float | None
+    """None if it was not measured."""
+    limit: float
+    most: bool = False
+    """Whether the limit is the most that is allowed, not the least."""
+    unit: str = ""
+    """Put behind numbers."""
+
+    @property
+    def met(self) -> bool | None:
+        """None if it was not measured; a number that is none misses."""
+        if self.found is None:
+            return None
+        return self.found <= self.limit if self.most else self.found >= self.limit
+
+    def shown(self) -> str:
+        """What was found, cut to some digits on the side that does not flatter."""
+        if self.found is None or not math.isfinite(self.found):
+            return "-" if self.found is None else str(self.found)
+        scale = 10**SHOWN_DIGITS
+        exact = self.found * scale
+        near = round(exact)
+        cut = near if abs(exact - near) < 1e-6 else math.ceil(exact) if self.most else math.floor(exact)
+        return f"{cut / scale:.{SHOWN_DIGITS}f}"
+
+    def sentence(self) -> str:
+        """For the terminal."""
+        word = {True: "met", False: "MISSED", None: "not measured"}[self.met]
+        side = "at most" if self.most else "at least"
+        return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        found = self.found if self.found is None or math.isfinite(self.found) else None
+        side = "at most" if self.most else "at least"
+        return {
+            "what": self.what,
+            "found": found,
+            "goal": self.limit,
+            "side": side,
+            "unit": self.unit.strip(),
+            "met": self.met,
+        }
+
+
+def goals(agents: Agents) -> list[Goal]:
+    """All goals for agents as `walk_table2` measured them; those that are missing give goals without a number."""
+    return [*_holonomic(agents), *_ahead(agents), *_course(agents), *_ordering(agents)]
+
+
+def evenness(speeds: Mapping[str, Mapping[str, Any]]) -> float:
+    """The fastest over the slowest of forward, backward and sideways; infinite if one of them does not go."""
+    three = [float(speeds[way]["mean"]) for way in DIRECTIONS]
+    return _quotient(max(three), min(three))
+
+
+def _holonomic(agents: Agents) -> Iterator[Goal]:
+    name = "DynamicRewards"
+    for way in DIRECTIONS:
+        yield Goal(what=f"{name}, {way}", found=_speed(agents, name, way), limit=MIN_DIRECTION_SPEED, unit=SPEED_UNIT)
+    found = evenness(agents[name]["speeds"]) if name in agents else None
+    yield Goal(what=f"{name}, fastest over slowest direction", found=found, limit=MAX_EVENNESS, most=True)
+    falls = [_falls(agents, name, way) for way in DIRECTIONS]
+    worst = None if None in falls else max(one for one in falls if one is not None)
+    yield Goal(what=f"{name}, share of falls in the worst direction", found=worst, limit=MAX_FALL_SHARE, most=True)
+    yield _changes(agents, name)
+
+
+def _ahead(agents: Agents) -> Iterator[Goal]:
+    name = "FaceForward"
+    yield Goal(what=f"{name}, forward", found=_speed(agents, name, "forward"), limit=MIN_FORWARD_SPEED, unit=SPEED_UNIT)
+    found = _falls(agents, name, "forward")
+    yield Goal(what=f"{name}, share of falls forward", found=found, limit=MAX_FALL_SHARE, most=True)
+    yield _changes(agents, name)
+    taken = f" (a step takes {agents[name]['step_time']:.3f} s)" if name in agents else ""
+    yield Goal(what=f"{name}, phi_length{taken}", found=_of(agents, name, "phi_length"), limit=MIN_PHI_LENGTH)
+
+
+def _course(agents: Agents) -> Iterator[Goal]:
+    found = _of(agents, "GoToTarget", "fitness_ratio")
+    yield Goal(what="GoToTarget, fitness on the course over Initial's", found=found, limit=MIN_FITNESS_RATIO)
+
+
+def _ordering(agents: Agents) -> Iterator[Goal]:
+    static, dynamic = (_forward_over_sideways(agents, name) for name in ("StaticRewards", "DynamicRewards"))
+    yield Goal(what="ordering: StaticRewards, forward over sideways", found=static, limit=1.0)
+    more = None if static is None or dynamic is None else _quotient(static, dynamic)
+    yield Goal(what="ordering: StaticRewards, the same over DynamicRewards' own", found=more, limit=1.0)
+    found = _speed(agents, "FaceForward", "sideways")
+    yield Goal(
+        what="ordering: FaceForward, sideways", found=found, limit=MAX_SIDEWAYS_SPEED, most=True, unit=SPEED_UNIT
+    )
+    ahead = _speed(agents, "FaceForward", "forward")
+    others = [_speed(agents, name, "forward") for name in agents if name != "FaceForward"]
+    known = [one for one in others if one is not None]
+    ratio = None if ahead is None or not known else _quotient(ahead, max(known))
+    yield Goal(what="ordering: FaceForward, forward over the fastest other agent's", found=ratio, limit=1.0)
+
+
+def _changes(agents: Agents, name: str) -> Goal:
+    changes = _of(agents, name, "changes")
+    found = None if changes is None else changes["falls"] / changes["trials"]
+    return Goal(what=f"{name}, share of falls with a change every 3 s", found=found, limit=MAX_FALL_SHARE, most=True)
+
+
+def _of(agents: Agents, name: str, key: str) -> Any:  # noqa: ANN401
+    return agents[name][key] if name in agents else None
+
+
+def _speed(agents: Agents, name: str, way: str) -> float | None:
+    return float(agents[name]["speeds"][way]["mean"]) if name in agents else None
+
+
+def _falls(agents: Agents, name: str, way: str) -> float | None:
+    if name not in agents:
+        return None
+    one = agents[name]["speeds"][way]
+    return float(one["falls"] / one["trials"])
+
+
+def _forward_over_sideways(agents: Agents, name: str) -> float | None:
+    ahead, aside = _speed(agents, name, "forward"), _speed(agents, name, "sideways")
+    return None if ahead is None or aside is None else _quotient(ahead, aside)
+
+
+def _quotient(a: float, b: float) -> float:
+    return a / b if b > 0 else math.inf
+
+
+# ----------------------------------------------------------------------------------------------------
+# Bars of walking speeds, ours beside the paper's (table 2 of MacAlpine and others, 2012).
+
+
+BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f"}
+BAR_WIDTH = 0.26
+
+
+def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
+    """Writes a PNG: for each agent three bars with standard errors, and the paper's numbers as black marks.
+
+    Args:
+        path: of the PNG.
+        agents: by name, with `speeds` and `paper`, both by direction [m/s].
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, panel = plt.subplots(figsize=(1.5 + 1.5 * len(agents), 4.5), constrained_layout=True)
+    told = False
+    for place, way in enumerate(DIRECTIONS):
+        left = [number + (place - 1) * BAR_WIDTH for number in range(len(agents))]
+        speeds = [row["speeds"][way] for row in agents.values()]
+        errors = [one["se"] for one in speeds]
+        panel.bar(
+            left,
+            [one["mean"] for one in speeds],
+            BAR_WIDTH * 0.92,
+            yerr=errors,
+            color=BAR_COLOURS[way],
+            label=way,
+            error_kw={"lw": 1, "capsize": 2},
+        )
+        for x, row in zip(left, agents.values(), strict=True):
+            if (paper := row["paper"][way]) is not None:
+                label = "" if told else "paper"
+                panel.plot([x - BAR_WIDTH / 2, x + BAR_WIDTH / 2], [paper, paper], color="black", lw=2.2, label=label)
+                told = True
+    panel.set_xticks(range(len(agents)), agents, fontsize=9)
+    panel.set_ylabel("speed over 10 s from standing [m/s]")
+    panel.axhline(0, color="black", lw=0.8)
+    panel.grid(axis="y", alpha=0.3)
+    panel.set_axisbelow(True)
+    panel.legend(loc="upper left", fontsize=8, ncols=4)
+    panel.set_ylim(top=1.2 * panel.get_ylim()[1])
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How much is measured for each seed."""
+
+    trials: int
+    """Starts for each speed and for the changes of direction."""
+    changes: int
+    """How many directions are walked in the test of changes, three seconds each."""
+    starts: int
+    """How many times the course is walked."""
+
+
+FULL = Scale(trials=20, changes=20, starts=20)
+QUICK = Scale(trials=4, changes=20, starts=2)
+
+
+def walk_table2(
+    out: Path,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    seeds: int = 1,
+    walks: Path | None = None,
+    threads: int = 1,
+    on_progress: Callable[[str], None] = lambda _: None,
+    scale: Scale | None = None,
+) -> dict[str, Any]:
+    """Measures the walks of all agents; writes table-2.png and results.json.
+
+    Args:
+        out: folder for the results.
+        quick: 4 starts instead of 20, and the course twice.
+        seed: of the first starts; the others follow.
+        seeds: how many times as many starts; all are taken together.
+        walks: a folder with other walks than those that come with Nutmeg.
+        threads: how many threads simulate.
+        on_progress: called with what is being done.
+        scale: other sizes.
+    """
+    size = scale or (QUICK if quick else FULL)
+    known, missing = agent_walks(walks)
+    agents: dict[str, dict[str, Any]] = {}
+    for name, walk in known.items():
+
+        def one(number: int, name: str = name, walk: WalkParameters = walk) -> dict[str, Any]:
+            on_progress(f"{name}, seed {number}")
+            return _measured(walk, size, number, threads)
+
+        settings = {**asdict(size), "walk": asdict(walk)}
+        runs = each_seed(out / AGENTS[name].walk, range(seed, seed + seeds), settings, one)
+        agents[name] = {**_about(name, walk), **_pooled(runs)}
+    _compare(agents)
+    answer = {
+        "experiment": "walk-table2",
+        "agents": agents,
+        "missing": {name: f"learning/data/walks/{AGENTS[name].walk}.toml" for name in missing},
+        "goals": [{**goal.as_json(), "sentence": goal.sentence()} for goal in goals(agents)],
+        "settings": {**asdict(size), "seeds": list(range(seed, seed + seeds)), "quick": quick},
+    }
+    if agents:
+        plot_speeds(out / "table-2.png", agents)
+    write_results(out, answer)
+    return answer
+
+
+def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dict[str, Any]:
+    """One seed of one agent."""
+    began = time.perf_counter()
+    found = measure_walk(walk, trials=size.trials, seed=seed, changes=size.changes, threads=threads)
+    fitness = course_fitness(walk, starts=size.starts, seed=seed, threads=threads)
+    return {**found.as_json(), "fitness": fitness.as_json(), "wall_seconds": time.perf_counter() - began}
+
+
+def _about(name: str, walk: WalkParameters) -> dict[str, Any]:
+    agent, origin = AGENTS[name], walk.origin
+    told = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
+    made = {"command": origin.command, "seed": origin.seed, "history": list(origin.history)}
+    made |= {"generations": origin.generations, "evaluations": origin.evaluations}
+    return {**told, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
+
+
+def _pooled(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The starts of all seeds taken together."""
+    speeds = {way: _together([run["speeds"][way] for run in runs]) for way in runs[0]["speeds"]}
+    even = evenness(speeds)
+    return {
+        "speeds": speeds,
+        "evenness": even if math.isfinite(even) else None,
+        "changes": _together([run["changes"] for run in runs]),
+        "fitness": _together([run["fitness"] for run in runs]),
+        "step_time": runs[0]["step_time"],
+        "stopping": [run["stopping"] for run in runs],
+    }
+
+
+def _together(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    return TrialMean.pooled([TrialMean(**part) for part in parts]).as_json()
+
+
+def _compare(agents: dict[str, dict[str, Any]]) -> None:
+    """Adds each agent's fitness as a multiple of the untrained walk's; None if that has none above 0."""
+    plain = agents["Initial"]["fitness"]["mean"] if "Initial" in agents else 0.0
+    for row in agents.values():
+        row["fitness_ratio"] = row["fitness"]["mean"] / plain if plain > 0 else None

@@ -1,0 +1,157 @@
+r"""Walking at a wanted velocity by moving the joints: the task of `nutmeg/WalkVelocity-v0`.
+
+    task = WalkVelocityTask(WalkVelocityOptions(robot="nao-v6"), count=64)
+
+With v the velocity ahead and to the left as the robot sees it, w its turn rate, v* and w* the wanted ones, and a the
+action of n numbers, a cycle t brings
+
+    r = exp(-|v - v*|^2 / 0.25^2) + 0.5 exp(-(w - w*)^2 / 0.5^2) - 0.05 |a_t - a_(t-1)|^2 / n - 5 [fell]
+
+An action moves targets of joints around the pose `ready` (or, with `residual`, around what the pendulum walk asks
+for): target = ready + reach a, cut off at the joints' limits. Velocity drives are told the speed that leads there
+within a cycle, as the walker of `motion.walker` does. Commands are drawn when an episode begins, sixteen of them,
+and follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
+from nutmeg.base.errors import UsageError
+from nutmeg.learning.courses import CONTROL_CYCLE
+from nutmeg.learning.gym.robots import RobotBatch, phase, walker_for
+from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
+from nutmeg.learning.rewards import FALL_COST
+from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.walk.files import read_walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.learning.gym.options import WalkVelocityOptions
+
+SPEED_WIDTH = 0.25
+"""Error of the velocity at which its reward is down to 1/e [m/s]."""
+TURN_WIDTH = 0.5
+"""Error of the turn rate at which its reward is down to 1/e [rad/s]."""
+TURN_SHARE = 0.5
+"""What turning counts beside going."""
+CHANGE_COST = 0.05
+"""What a change of the action costs, for the mean square over the joints."""
+PLANNED_COMMANDS = 16
+"""Commands drawn for an episode; after the last comes the first again."""
+
+
+class WalkVelocityTask:
+    """N robots that are to walk at wanted velocities.
+
+    Args:
+        options: what was chosen.
+        count: how many episodes at once, N.
+    """
+
+    def __init__(self, options: WalkVelocityOptions, count: int) -> None:
+        self.options, self.bodies = options, RobotBatch(options, count)
+        self._walker = walker_for(self.bodies, read_walk(options.walk)) if options.residual else None
+        table = self.bodies.table
+        body = NaoBody(table) if self._walker is None else self._walker.body
+        legs = {name for leg in body.legs.names for name in leg}
+        moved = [i for i, joint in enumerate(table.motor_joints) if table.joints[joint] in legs]
+        self._moved = np.array(moved) if options.joints == "legs" else np.arange(len(table.motors))
+        self.width = len(self._moved)
+        self._home = body.home
+        self._limits = table.limits[table.motor_joints]
+        self._lasting = max(round(options.change_every / CONTROL_CYCLE), 1)
+        self._plans = np.zeros((count, PLANNED_COMMANDS, 3))
+        self._cycle = np.zeros(count, dtype=np.intp)
+        self._last = np.zeros((count, self.width))
+        self._all = np.arange(count)
+        most = np.maximum(np.asarray(options.fastest, float), 1.0)
+        phases = [Part("phase", 2, -1.0, 1.0)] if self._walker is not None else []
+        own = [Part("last_action", self.width, -1.0, 1.0), Part("command", 3, -most, most), *phases]
+        self.layout = Layout([*self.bodies.parts(), *own])
+        self._most = most
+
+    def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
+        """Begins episodes anew; `given` may hold a `command` (3,) to keep instead of drawn ones."""
+        known_options(given, ("command",))
+        first = self.bodies.start(rows, generators)
+        if self._walker is not None:
+            self._walker.reset(rows)
+            self._walker.walk.swing[rows] = first < 0.5
+        plans = np.stack([rng.uniform(-1.0, 1.0, (PLANNED_COMMANDS, 3)) for rng in generators]) * self.options.fastest
+        self._plans[rows] = plans if "command" not in given else self._command(given["command"])
+        self._cycle[rows], self._last[rows] = 0, 0.0
+
+    def _command(self, given: object) -> Floats:
+        """A command that was given with a reset, (3,)."""
+        try:
+            command = np.asarray(given, float)
+        except (TypeError, ValueError):
+            command = np.full(0, np.nan)
+        if command.shape != (3,) or not (np.abs(command) <= self._most).all():
+            most = ", ".join(f"{value:g}" for value in self._most)
+            raise UsageError(
+                f"the command of a reset is {given!r}; needed are m/s ahead, m/s to the left and rad/s to the left, "
+                f"at most {most} either way."
+            )
+        return command
+
+    @property
+    def command(self) -> Floats:
+        """The velocities that are wanted now, (N, 3) [m/s, m/s, rad/s]."""
+        return np.asarray(self._plans[self._all, (self._cycle // self._lasting) % PLANNED_COMMANDS])
+
+    def advance(self, actions: Floats, active: Bools) -> Outcome:
+        """One cycle."""
+        wanted = self.command
+        if self._walker is None:
+            self._aim(actions)
+        else:
+            self._walker.wanted[:] = wanted
+            self._walker.sample(0.0)
+            self._add(actions)
+        self.bodies.step(active)
+        change = np.square(actions - self._last).mean(axis=1)
+        self._last[:] = actions
+        self._cycle += 1
+        fell = self.bodies.fell.copy()
+        error = np.square(self.bodies.velocities() - wanted)
+        reward = np.exp(-(error[:, 0] + error[:, 1]) / SPEED_WIDTH**2)
+        reward += TURN_SHARE * np.exp(-error[:, 2] / TURN_WIDTH**2) - CHANGE_COST * change - FALL_COST * fell
+        return Outcome(reward, fell, np.zeros(len(fell), dtype=bool))
+
+    def _aim(self, actions: Floats) -> None:
+        """Tells motors to go where actions say, around `ready`."""
+        targets = np.tile(self._home, (len(actions), 1))
+        targets[:, self._moved] += self.options.reach * actions
+        np.clip(targets, self._limits[:, 0], self._limits[:, 1], out=targets)
+        if self.bodies.velocity_driven.any():
+            speeds = (targets - self.bodies.motor_angles()) / CONTROL_CYCLE
+            targets = np.where(self.bodies.velocity_driven, speeds, targets)
+        self.bodies.robot.command = targets
+
+    def _add(self, actions: Floats) -> None:
+        """Adds actions to what the walk tells the motors."""
+        assert self._walker is not None
+        told = np.array(self.bodies.robot.command)
+        gain = self._walker.walk.parameters.joint_gain[:, None] / CONTROL_CYCLE
+        further = self.options.reach * actions
+        told[:, self._moved] += np.where(self.bodies.velocity_driven[self._moved], gain * further, further)
+        limited = np.clip(told, self._limits[:, 0], self._limits[:, 1])
+        self.bodies.robot.command = np.where(self.bodies.velocity_driven, told, limited)
+
+    def observe(self) -> Floats32:
+        """What the robots know, (N, width)."""
+        own = {"last_action": self._last, "command": self.command}
+        if self._walker is not None:
+            own["phase"] = phase(self._walker)
+        return self.layout.rows({**self.bodies.felt(), **own})
+
+    def info(self) -> dict[str, NDArray[Any]]:
+        """How the robots really move, (N, 3), and where they are, (N, 3)."""
+        return {"velocity": self.bodies.velocities(), "place": self.bodies.robot.pose[:, :3].copy()}

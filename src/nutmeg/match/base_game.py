@@ -1,0 +1,269 @@
+"""A match with two teams, a referee and a recording, whatever world it is played in.
+
+    class Game(RefereedMatch):                  # the physical world: `match.game`
+    class BehaviourGame(RefereedMatch):         # robots without joints: `match.behaviour.game`
+
+What is the same in both is here: who plays from where, what the referee has decided, what a trainer may order, what
+monitors show, and what is written down. A world has to say who is there, what the referee is told, and to carry its
+decisions out.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.base.errors import UsageError
+from nutmeg.base.interrupts import Closing
+from nutmeg.match.rules import trainer
+from nutmeg.match.rules.decisions import Event, SwapEnds
+from nutmeg.match.rules.fouls import outside_place
+from nutmeg.match.rules.judgement import Judgement
+from nutmeg.match.rules.play_modes import WIRE_NAMES, PlayMode, Side
+from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for
+from nutmeg.match.rules.state import new_match
+from nutmeg.match.worlds.physical.percept import GameView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Bools, Ints
+    from nutmeg.match.recording import MatchRecording, Minds
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Decision
+    from nutmeg.match.rules.state import Facts
+
+
+class BaseGame(Closing):
+    """What all matches have.
+
+    Args:
+        rules: the rule book.
+        seed: of everything random.
+        left: name of the left team; empty for whoever joins first.
+        right: name of the right team; empty for whoever joins next.
+        record: recording to make, if any.
+        kick_off: who starts.
+    """
+
+    def __init__(self, rules: Rules, *, seed: int, left: str, right: str, record: Path | None, kick_off: Side) -> None:
+        self.rules, self.seed, self.state = rules, seed, new_match(kick_off=kick_off)
+        self.teams = (left, right)
+        """Names of left and right."""
+        self.cycles = 0
+        """How many have been played."""
+        self.events: tuple[Event, ...] = ()
+        """What happened in the last cycle, and by orders since."""
+        self.fouls: list[Event] = []
+        """All that were called, in order."""
+        self.refused: tuple[tuple[int, str], ...] = ()
+        """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
+        self.swaps = 0
+        """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        self._new: set[int] = set()
+        self._past: list[Event] = []
+        self._record = record
+        self._record_config: dict[str, object] = {}
+        self._minds: Minds | None = None
+        self._recording: MatchRecording | None = None
+
+    # ---- what a world has to say and to do
+
+    @property
+    @abstractmethod
+    def present(self) -> Bools:
+        """(22,) who plays."""
+
+    @property
+    @abstractmethod
+    def time(self) -> float:
+        """Of the world, which never rests, s."""
+
+    @abstractmethod
+    def _facts(self) -> Facts:
+        """What the referee is told now."""
+
+    @abstractmethod
+    def _do(self, decision: Decision) -> None:
+        """Carries out where players and the ball are put."""
+
+    @abstractmethod
+    def _settle(self) -> None:
+        """Completes what was carried out."""
+
+    @abstractmethod
+    def _turn_round(self) -> None:
+        """Lets everything that belongs to players follow them to the other end."""
+
+    @abstractmethod
+    def _new_recording(self, path: Path) -> MatchRecording:
+        """Begins the recording."""
+
+    @abstractmethod
+    def cycle(self, actions: Mapping[int, Any]) -> dict[int, Any]:
+        """Plays one cycle with what players answered to what they were told last; what they are told next, by slot."""
+
+    @abstractmethod
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+
+    @abstractmethod
+    def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
+        """Lets a player join; its next percept tells it its number and side."""
+
+    @abstractmethod
+    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
+        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+
+    # ---- players
+
+    def enter(self, team: str, number: int = 0, robot_type: int = 0) -> int:
+        """Lets a player join by the name of its team and returns its slot; number 0 takes the lowest free one.
+
+        The first team to come plays from the left, the second from the right, unless the game has given the names.
+        """
+        side = side_for(self.teams, team)
+        slot = free_slot(self.present, side, number, most=self.rules.match.players)
+        self.join(side, side_and_number(slot)[1], robot_type, team)
+        return slot
+
+    def _admit(self, side: Side, number: int, team: str) -> int:
+        """The slot of a player who joins, if it may."""
+        if not team or (self.teams[side] and self.teams[side] != team):
+            raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
+        return free_slot(self.present, side, number, most=self.rules.match.players)
+
+    def _take_in(self, slot: int, team: str, robot_type: int) -> None:
+        """Notes that somebody has joined."""
+        side = side_and_number(slot)[0]
+        self.teams = (team, self.teams[1]) if side is Side.LEFT else (self.teams[0], team)
+        self._new.add(slot)
+        self._note("join", slot, type=robot_type, team=team)
+
+    def _introduced(self, slot: int, view: GameView) -> GameView:
+        """A view that tells a new player its number and side."""
+        side, number = side_and_number(slot)
+        return GameView(
+            mode=view.mode,
+            time=view.time,
+            score_left=view.score_left,
+            score_right=view.score_right,
+            number=number,
+            side=side,
+        )
+
+    # ---- the referee and the trainer
+
+    @property
+    def over(self) -> bool:
+        """Whether the match has ended."""
+        return self.state.mode is PlayMode.GAME_OVER
+
+    def _obey(self, decisions: Sequence[Decision]) -> None:
+        """Does what was decided, tells it and writes it down."""
+        for decision in decisions:
+            if isinstance(decision, Event):
+                self._past.append(decision)
+                if decision.kind == "foul":
+                    self.fouls.append(decision)
+                self._write(decision.kind, decision.side, game_time=decision.time, **decision.fields())
+            elif isinstance(decision, SwapEnds):
+                self._swap_ends()
+            else:
+                self._do(decision)
+        self.events = tuple(self._past)
+        self._settle()
+
+    def _swap_ends(self) -> None:
+        self._turn_round()
+        self.teams = (self.teams[1], self.teams[0])
+        self._new = {(slot + SLOTS // 2) % SLOTS for slot in self._new}
+        self.swaps += 1
+        if self._recording is not None:
+            self._recording.swap_ends(self.time, self.teams)
+
+    def set_play_mode(self, mode: PlayMode) -> None:
+        """A trainer's order: go to a play mode."""
+        self.state, decisions = trainer.set_play_mode(self.state, self.rules, self._facts(), mode)
+        self._obey(decisions)
+
+    def kick_off(self, side: Side | None = None) -> None:
+        """A trainer's order: start a half, or again from the centre."""
+        self.state, decisions = trainer.kick_off(self.state, self.rules, self._facts(), side)
+        self._obey(decisions)
+
+    def drop_ball(self) -> None:
+        """A trainer's order: put the ball down where it is, and play on."""
+        self.state, decisions = trainer.drop_ball(self.state, self.rules, self._facts())
+        self._obey(decisions)
+
+    def set_score(self, left: int, right: int) -> None:
+        """A trainer's order."""
+        self.state = trainer.set_score(self.state, left, right)
+
+    def set_time(self, time: float) -> None:
+        """A trainer's order: set the game's clock, s."""
+        self.state = trainer.set_time(self.state, time)
+
+    def send_off(self, slot: int) -> None:
+        """A trainer's order: put a player beside the pitch, as after a foul."""
+        case = Judgement(self.state, self._facts(), self.rules)
+        side, number = side_and_number(slot)
+        x, y = outside_place(case, side, number - 1)
+        self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
+
+    # ---- what monitors show
+
+    @property
+    def view(self) -> GameView:
+        """Play mode, game time and score."""
+        state = self.state
+        left, right = state.score
+        return GameView(mode=WIRE_NAMES[state.mode], time=state.time, score_left=left, score_right=right)
+
+    @property
+    def half(self) -> int:
+        """1 or 2; more in extra time."""
+        return self.state.half
+
+    @property
+    def team_names(self) -> tuple[str, str]:
+        """Left and right; empty while nobody has come."""
+        return self.teams
+
+    # ---- the recording
+
+    def record_with(self, *, minds: Minds | None = None, config: Mapping[str, object] | None = None) -> None:
+        """Says before the first cycle what else to record: who believes and wants what, and how the match was made."""
+        if self._record is None:
+            raise UsageError(
+                "there is no recording, or it has begun already; say what to record before the first cycle."
+            )
+        self._minds, self._record_config = minds, dict(config or {})
+
+    def _begin_recording(self, types: Ints) -> None:
+        """Begins the recording with the first cycle, when the types (22,) of who has joined are known."""
+        if self._record is not None:
+            self._recording = self._new_recording(self._record)
+            self._record = None
+            for slot in self.present.nonzero()[0].tolist():
+                side = side_and_number(slot)[0]
+                self._note("join", slot, type=int(types[slot]), team=self.teams[side])
+
+    def _note(self, kind: str, slot: int, **fields: object) -> None:
+        """Writes something about a player down."""
+        side, number = side_and_number(slot)
+        self._write(kind, side, side=side.word, number=number, **fields)
+
+    def _write(self, kind: str, of: Side | None, **fields: object) -> None:
+        """Writes an event down, with the name of the team that it is about."""
+        if self._recording is not None:
+            team = {} if of is None else {"team": self.teams[of]}
+            self._recording.event(self.time, kind, **{**team, **fields})
+
+    def close(self) -> None:
+        """Ends the recording; closing twice is fine."""
+        if self._recording is not None:
+            self._recording.close()
+        self._recording = None

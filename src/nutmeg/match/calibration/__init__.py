@@ -1,0 +1,1 @@
+"""The `calibration` part of Nutmeg."""

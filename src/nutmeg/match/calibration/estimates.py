@@ -1,0 +1,230 @@
+"""Numbers with their intervals: what a calibration finds, and the statistics that all of its parts share.
+
+    Estimate(name="walk.ahead", value=0.61, low=0.60, high=0.62, samples=840)
+    rate_estimate("fall.fast", events=3, exposure=900.0)            # a Poisson rate, exact
+    share_estimate("kick.fall", hits=1, trials=40)                  # a probability
+    resampled(values, np.mean, rng)                                 # (low, high) by bootstrap
+
+All intervals are for 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nutmeg.base.arrays import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+CONFIDENCE_LEVEL = 0.95
+"""Of all intervals."""
+TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
+RESAMPLES = 200
+"""Of a bootstrap."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One number of the behavioural world, as recordings tell it."""
+
+    name: str
+    """Dotted name of the number (`settings.NAMES`)."""
+    value: float | None = None
+    """What was found; None if the recordings cannot tell."""
+    low: float | None = None
+    """Lower end of the interval."""
+    high: float | None = None
+    """Upper end of the interval."""
+    samples: int = 0
+    """How many observations it rests on."""
+    reason: str = ""
+    """Why nothing was found, or what else to know."""
+
+
+def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
+    """A number of which the recordings tell nothing."""
+    return Estimate(name=name, reason=reason, samples=samples)
+
+
+def resampled(
+    values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator, *, resamples: int = RESAMPLES
+) -> tuple[Floats, Floats]:
+    """The interval of a statistic of observations (n, ...), by drawing them again with replacement.
+
+    Its lower and upper ends, each of the shape of the statistic.
+    """
+    found = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(resamples)]
+    low, high = np.quantile(np.array(found), [TAIL_PROBABILITY, 1 - TAIL_PROBABILITY], axis=0)
+    return np.asarray(low), np.asarray(high)
+
+
+def several(
+    names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
+) -> list[Estimate]:
+    """Several numbers that are told together from the same observations (n, ...)."""
+    found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=RESAMPLES // 2)
+    return [
+        Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))
+        for k, name in enumerate(names)
+    ]
+
+
+def statistic_estimate(
+    name: str,
+    values: Floats,
+    statistic: Callable[[Floats], float],
+    rng: np.random.Generator,
+    *,
+    least: int,
+    what: str,
+    coarse: float = 0.0,
+) -> Estimate:
+    """A statistic with its interval, if there are enough observations of what it is about.
+
+    `coarse` is how far observations can be off all alike, because moments are that far apart.
+    """
+    if len(values) < least:
+        return unknown(name, f"{len(values)} {what}; needed are {least}", len(values))
+    low, high = (float(end) for end in resampled(values, statistic, rng))
+    value = float(statistic(values))
+    return Estimate(name=name, value=value, low=low - coarse, high=high + coarse, samples=len(values))
+
+
+def rate_estimate(name: str, *, events: float, exposure: float, samples: int, base: float) -> Estimate:
+    """A rate by its events, which may be expected ones, and what they were exposed to; the interval is exact.
+
+    Without events it is 0 if its interval excludes the base's rate; otherwise nothing is known.
+    """
+    if exposure <= 0.0:
+        return unknown(name, "never happened")
+    low = _root(lambda x: gamma_share(events, x) - TAIL_PROBABILITY, 4 * events + 40) / exposure if events > 0 else 0.0
+    high = _root(lambda x: gamma_share(events + 1.0, x) - 1 + TAIL_PROBABILITY, 4 * events + 40) / exposure
+    if events == 0 and high >= base:
+        return unknown(name, f"no falls in an exposure of {exposure:.3g}, too little to tell", samples)
+    return Estimate(name=name, value=events / exposure, low=low, high=high, samples=samples)
+
+
+def share_estimate(name: str, *, hits: int, trials: int, least: int, what: str) -> Estimate:
+    """A probability; the interval is that of Clopper and Pearson."""
+    if trials < least:
+        return unknown(name, f"{trials} {what}; needed are {least}", trials)
+    low = 0.0 if hits == 0 else _root(lambda p: at_least(hits, trials, p) - TAIL_PROBABILITY, 1.0)
+    high = 1.0 if hits == trials else _root(lambda p: at_least(hits + 1, trials, p) - 1 + TAIL_PROBABILITY, 1.0)
+    return Estimate(name=name, value=hits / trials, low=low, high=high, samples=trials)
+
+
+def gamma_share(shape: float, x: float) -> float:
+    """The regularised lower incomplete gamma function: how likely `shape` events or more are where x are due."""
+    if x <= 0.0:
+        return 0.0
+    term = total = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1.0))
+    k = shape
+    while term > 1e-15 * total or k < x:
+        k += 1.0
+        term *= x / k
+        total += term
+    return min(total, 1.0)
+
+
+def at_least(hits: int, trials: int, p: float) -> float:
+    """Probability of at least so many hits, each with probability p."""
+    if p <= 0.0 or p >= 1.0:
+        return float(p >= 1.0 or hits <= 0)
+    ways = math.lgamma(trials + 1)
+    logs = [
+        ways - math.lgamma(k + 1) - math.lgamma(trials - k + 1) + k * math.log(p) + (trials - k) * math.log1p(-p)
+        for k in range(hits, trials + 1)
+    ]
+    return min(math.fsum(map(math.exp, logs)), 1.0)
+
+
+def _root(rising: Callable[[float], float], most: float) -> float:
+    """Where a function that rises from below 0 is 0, between 0 and `most`."""
+    low, high = 0.0, most
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rising(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Robust least squares with a few parameters within bounds, by Levenberg and Marquardt's method.
+#
+# Residuals far above 1 count as their size instead of as its square: the loss is 2 (sqrt(1 + r^2) - 1). Jacobian and
+# residuals come scaled so that their squares make the curvature of the loss, as a sandwich estimator needs them.
+
+
+MOST_STEPS = 60
+STEADY = 1e-7
+"""Steps that change no parameter by more than this end the search."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where a search ended."""
+
+    x: Floats
+    """(k,)."""
+    cost: float
+    """Mean loss of a residual."""
+    jacobian: Floats
+    """(n, k), weighted."""
+    residuals: Floats
+    """(n,), weighted."""
+
+
+def robust_fit(
+    residuals: Callable[[Floats], Floats], start: Floats, low: Floats, high: Floats, *, step: float = 3e-3
+) -> Fit:
+    """The parameters (k,) between bounds at which the residuals' loss is least.
+
+    Args:
+        residuals: (k,) to (n,), scaled so that 1 is a large error.
+        start: where to begin.
+        low: the least values.
+        high: the greatest values.
+        step: of the finite differences, in the parameters' own units.
+    """
+    x, damping = np.clip(start, low, high), 1e-3
+    now = residuals(x).copy()
+    for _ in range(MOST_STEPS):
+        jacobian, weighted = _weighted(residuals, x, now, low, high, step)
+        slope, curvature = jacobian.T @ weighted, jacobian.T @ jacobian
+        moved, better = 0.0, False
+        while damping < 1e8 and not better:
+            damped = curvature + damping * np.diag(np.diag(curvature) + 1e-12)
+            new = np.clip(x - np.linalg.solve(damped, slope), low, high)
+            then = residuals(new).copy()
+            better = bool(_loss(then) < _loss(now))
+            damping = max(damping / 5, 1e-9) if better else damping * 4
+        if better:
+            moved, x, now = float(np.abs(new - x).max()), new, then
+        if moved < STEADY:
+            break
+    jacobian, weighted = _weighted(residuals, x, now, low, high, step)
+    return Fit(x, _loss(now) / max(len(now), 1), jacobian, weighted)
+
+
+def _loss(residuals: Floats) -> float:
+    return float(np.sum(2 * (np.sqrt(1 + residuals**2) - 1)))
+
+
+def _weighted(
+    residuals: Callable[[Floats], Floats], x: Floats, now: Floats, low: Floats, high: Floats, step: float
+) -> tuple[Floats, Floats]:
+    """Jacobian and residuals, each row times the root of its weight."""
+    columns = []
+    for k in range(len(x)):
+        there = x.copy()
+        there[k] += step if x[k] + step <= high[k] or x[k] - step < low[k] else -step
+        columns.append((residuals(there) - now) / (there[k] - x[k]))
+    root = (1 + now**2) ** -0.25
+    return np.column_stack(columns) * root[:, None], now * root

@@ -1,0 +1,1 @@
+"""The `players` part of Nutmeg."""

@@ -1,0 +1,291 @@
+"""A `decide` in the body of the league's robot: the physical world's half of the interface in `brain`.
+
+    player = BrainPlayer(decide, "reds", 2, walk=read_walk("final"), players=4)
+    Driver(game, {("reds", 2): player}).run()
+    player.log, player.belief, player.request
+
+Percepts come every 20 ms; `decide` is asked every fifth time, and what it wants stays in between. Senses and limbs are
+those of the built-in team (`team.senses`, `team.limbs`). What is seen is that of the last image, as seen from the
+torso; line crossings are worked out from the lines in it. There is no sonar and no picture here.
+
+Team-mates tell each other where they and the ball are (`team.messages`) whenever it is their turn to speak, so that
+beliefs know of them; where `decide` says something itself, the two take turns.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.match.players.builtin.player import MAX_HEARD_BALL_AGE
+from nutmeg.match.players.decide import (
+    DECISION_INTERVAL,
+    MAX_DECISION_TIME,
+    Mind,
+    Seen,
+    SeenMark,
+    SeenRobot,
+    View,
+    abilities_of,
+    own_name,
+)
+from nutmeg.match.players.limbs import CYCLE, Limbs
+from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
+from nutmeg.match.players.request import Request
+from nutmeg.match.players.tracking.league_tracker import LeagueTracker
+from nutmeg.match.players.tracking.localisation import head_frame, spot
+from nutmeg.match.rules.book import load_rules, pitch_of
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.match.worlds.physical.percept import Action
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.players.belief import Belief
+    from nutmeg.match.players.decide import Decide, MarkKind, Point
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.physical.percept import Heard, Percept, Sight
+    from nutmeg.motion.walk.files import WalkParameters
+
+
+ABILITIES_NAME = "nao-spark"
+"""Whose abilities the league's robot has."""
+DECISION_CYCLES = round(DECISION_INTERVAL / CYCLE)
+"""Percepts from one decision to the next."""
+LYING_HEAD_HEIGHT = 0.0
+"""A head lower than the own torso belongs to somebody who lies [m]."""
+CROSSING_GAP, CROSSING_ANGLE = 0.12, math.radians(50.0)
+"""Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
+
+
+class DecidingPlayer:
+    """One player.
+
+    Args:
+        decide: who decides.
+        team: name of its team.
+        number: its number.
+        walk: how it walks.
+        players: how many its team has.
+        robot_type: of the league's robot, 0 to 4.
+        field: the name of the field it plays on.
+        rules: the rule book; that of the league, on this field, if left out.
+        seed: of the random numbers in its memory.
+        longest: a decision that takes longer is given up, s; 0 for never.
+    """
+
+    def __init__(
+        self,
+        decide: Decide,
+        team: str,
+        number: int,
+        *,
+        walk: WalkParameters,
+        players: int = 11,
+        robot_type: int = 0,
+        field: str = "sim3d",
+        rules: Rules | None = None,
+        seed: int = 0,
+        longest: float = MAX_DECISION_TIME,
+    ) -> None:
+        self.team, self.number, self.robot_type = team, number, robot_type
+        ground = load_field(field)
+        ball = load_ball(ground.ball)
+        self.mind = Mind(
+            decide,
+            team=team,
+            number=number,
+            players=players,
+            rules=rules or load_rules("sim3d").on(pitch_of(ground, ball)),
+            body=abilities_of(load_behaviour(ABILITIES_NAME), ball_radius=ball.radius),
+            seed=seed,
+            longest=longest,
+        )
+        self.senses = LeagueTracker(ground, team=team, number=number)
+        self.limbs = Limbs(walk, robot_type)
+        self.belief: Belief | None = None
+        """What it believes; None before its first percept."""
+        self.request = Request()
+        """What it wants."""
+        self._percepts = self._decisions = 0
+        self._moved = np.zeros(3)
+        self._seen = Seen()
+        self._heard: list[Heard] = []
+        self._say: str | None = None
+        self._reported = False
+
+    @property
+    def log(self) -> list[str]:
+        """Tracebacks of lost turns."""
+        return self.mind.log
+
+    @property
+    def lost_turns(self) -> int:
+        """How many turns were lost."""
+        return self.mind.lost_turns
+
+    def act(self, percept: Percept) -> Action:
+        """What to do now."""
+        self.number = percept.game.number or self.number
+        self._listen(percept)
+        limbs, senses = self.limbs, self.senses
+        self.belief = senses.update(percept, limbs.odometry, upright=limbs.upright)
+        self._go_on(limbs.odometry)
+        if percept.sight is not None:
+            self._seen = seen_from_torso(percept.sight, percept.angles, self.team, self.number, self._side)
+        beam = None
+        if self._percepts % DECISION_CYCLES == 0:
+            self.request = request = self.mind.act(self._view(percept, self.belief))
+            self._say, beam = request.say or self._say, request.beam
+        self._percepts += 1
+        speeds = limbs.act(percept, self.request.legs, self.request.look)
+        if beam is not None:
+            senses.beamed(beam[0], beam[1])
+        wants_pass = self.request.wants_pass
+        return Action(speeds=speeds, beam=beam, say=self._speak(percept.time, self.belief), wants_pass=wants_pass)
+
+    @property
+    def _side(self) -> Side:
+        return Side.LEFT if self.senses.side is None else self.senses.side
+
+    def _go_on(self, step: tuple[float, float, float]) -> None:
+        """Adds a step to the way since the last decision, in the frame of that decision's end."""
+        c, s = math.cos(step[2]), math.sin(step[2])
+        x, y, turn = self._moved.tolist()
+        x, y = x + step[0], y + step[1]
+        self._moved[:] = c * x + s * y, c * y - s * x, turn + step[2]
+
+    def _view(self, percept: Percept, belief: Belief) -> View:
+        """What `decide` is told; what was seen, heard and walked is forgotten then."""
+        yaw, pitch = np.radians(percept.angles[:2]).tolist()
+        ahead, left, turn = self._moved.tolist()
+        c, s = math.cos(turn), math.sin(turn)
+        seen = self._seen
+        view = View(
+            time=percept.time,
+            cycle=self._decisions,
+            game=percept.game,
+            team=self.team,
+            number=self.number,
+            side=self._side,
+            odometry=(c * ahead - s * left, s * ahead + c * left, turn),
+            head=(yaw, pitch),
+            upright=self.limbs.upright,
+            doing=self.limbs.doing,
+            see=lambda: seen,
+            heard=tuple(self._heard),
+            believe=lambda: belief,
+        )
+        self._decisions += 1
+        self._seen, self._heard = Seen(), []
+        self._moved[:] = 0.0
+        return view
+
+    # ---- messages
+
+    def _listen(self, percept: Percept) -> None:
+        """Takes in what team-mates report, and keeps everything that others say for `decide`."""
+        for heard in percept.hears:
+            if heard.direction is None:
+                continue
+            self._heard.append(heard)
+            report = decode(heard.message, percept.time) if heard.team == self.team else None
+            if report is not None and report.number != self.number:
+                ball = report.ball if report.ball_age < MAX_HEARD_BALL_AGE else None
+                self.senses.hear_mate(report.number, report.place, ball, max(percept.time - report.time, 0.0))
+
+    def _speak(self, time: float, belief: Belief) -> str | None:
+        """What to say, if it is the player's turn: what `decide` wants to, or a report; both, one after the other."""
+        if not speaks(number=self.number, players=self.mind.memory.players, time=time):
+            return None
+        if self._say is not None and self._reported:
+            said, self._say, self._reported = self._say, None, False
+            return said
+        self._reported = True
+        me, ball = belief.me, belief.ball
+        known = ball.seen_ago < MAX_REPORTED_AGE
+        return encode(
+            Report(
+                number=self.number,
+                time=time,
+                place=(me.x, me.y),
+                heading=me.heading,
+                fallen=not belief.upright,
+                ball=(float(ball.place[0]), float(ball.place[1])) if known else None,
+                ball_velocity=(float(ball.velocity[0]), float(ball.velocity[1])),
+                ball_age=min(ball.seen_ago, MAX_REPORTED_AGE),
+            )
+        )
+
+
+def seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
+    """What an image shows, with the joints at these angles [degrees], for a player of a team."""
+    turn, centre = head_frame(*np.radians(angles[:2]).tolist())
+
+    def place(polar: Floats) -> Point:
+        x, y, _ = spot(polar, turn, centre).tolist()
+        return x, y
+
+    spots = {label: place(polar) for label, polar in zip(sight.labels, sight.marks, strict=True)}
+    ball = spots.pop("B", None)
+    robots = []
+    for whose, who, parts in zip(sight.teams, sight.numbers, sight.parts, strict=True):
+        if (whose, who) == (team, number):
+            continue
+        known = parts[np.isfinite(parts[:, 0])]
+        if not len(known):
+            continue
+        points = np.array([spot(polar, turn, centre) for polar in known])
+        lying = bool(np.isfinite(parts[0, 0])) and float(points[0, 2]) < LYING_HEAD_HEIGHT
+        x, y = points[:, :2].mean(axis=0).tolist()
+        robots.append(SeenRobot(place=(x, y), mate=whose == team, number=who, lying=lying))
+    lines = [(place(start), place(end)) for start, end in sight.lines]
+    return Seen(
+        ball=ball,
+        robots=tuple(robots),
+        marks=(*(_mark(own_name(label, side), where) for label, where in spots.items()), *crossings(lines)),
+    )
+
+
+def _mark(name: str, place: Point) -> SeenMark:
+    """A landmark of the league by its name, as the own team sees the pitch."""
+    posts: dict[str, MarkKind] = {"L": "own post", "R": "their post"}
+    return SeenMark(kind=posts[name[-1]] if name.startswith("G") else "corner", place=place, name=name)
+
+
+def crossings(lines: Sequence[tuple[Point, Point]]) -> tuple[SeenMark, ...]:
+    """Where straight lines meet, each given by its two ends."""
+    found = []
+    for i, (a, b) in enumerate(lines):
+        for c, d in lines[i + 1 :]:
+            crossing = _crossing(a, b, c, d)
+            if crossing is not None:
+                found.append(crossing)
+    return tuple(found)
+
+
+def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
+    first, second = math.dist(a, b), math.dist(c, d)
+    if min(first, second) < 2 * CROSSING_GAP:
+        return None
+    ux, uy, vx, vy = (b[0] - a[0]) / first, (b[1] - a[1]) / first, (d[0] - c[0]) / second, (d[1] - c[1]) / second
+    sine = ux * vy - uy * vx
+    if abs(sine) < math.sin(CROSSING_ANGLE):
+        return None
+    dx, dy = c[0] - a[0], c[1] - a[1]
+    along_first, along_second = (dx * vy - dy * vx) / sine, (dx * uy - dy * ux) / sine
+    if not (
+        -CROSSING_GAP <= along_first <= first + CROSSING_GAP and -CROSSING_GAP <= along_second <= second + CROSSING_GAP
+    ):
+        return None
+    through = sum(
+        CROSSING_GAP < along < length - CROSSING_GAP for along, length in ((along_first, first), (along_second, second))
+    )
+    kinds: tuple[MarkKind, ...] = ("L", "T", "X")
+    return SeenMark(place=(a[0] + along_first * ux, a[1] + along_first * uy), kind=kinds[through])

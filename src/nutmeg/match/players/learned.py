@@ -1,0 +1,142 @@
+"""Players that somebody else steers, cycle by cycle: with all joints, or with a walk.
+
+    player = WalkSteered("reds", 2, walk=read_walk("holonomic"))
+    player.wish = np.array([1.0, 0.0, 0.0, 0.0])        # full speed ahead
+    player.act(percept)
+
+A wish is numbers from -1 to 1. Of joints, they are shares of a joint's top speed; of a walk, shares of its top speeds
+ahead, to the left and turning left, and then whether to kick (above 0). The walk's player keeps its balance, gets up,
+finds out where it is and turns its head by itself, as the players of the built-in team do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from nutmeg.learning.gym.spaces import Part
+from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.limbs import Limbs
+from nutmeg.match.players.request import Kick, Stand, Walk
+from nutmeg.match.players.tracking.league_tracker import LeagueTracker
+from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, Action
+from nutmeg.model.field import load_field
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.players.belief import Belief
+    from nutmeg.match.players.request import Legs
+    from nutmeg.match.worlds.physical.percept import Percept
+    from nutmeg.motion.walk.files import WalkParameters as WalkNumbers
+
+
+JOINT_SPEED = 6.1395
+"""Top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all."""
+KICK_RANGE = 0.35
+"""A ball farther ahead is not kicked at, m."""
+STANDING_SHARE = 0.05
+"""Wishes below this share of the top speeds stand still."""
+BELIEF_PART = Part(
+    "belief", 8, (-20.0, -20.0, -1.0, -1.0, -40.0, -40.0, 0.0, 0.0), (20.0, 20.0, 1.0, 1.0, 40.0, 40.0, 10.0, 1.0)
+)
+"""Where the player believes to stand in the team's frame (m), cosine and sine of its heading, where it believes the
+ball ahead and to the left (m), since when it has not seen it (s), and whether it is on its feet."""
+
+
+class Steered(Protocol):
+    """A player that somebody else steers."""
+
+    wish: Floats
+    """What it is to do."""
+    beam: tuple[float, float, float] | None
+    """Where it wishes to be put, if anywhere."""
+
+    def act(self, percept: Percept) -> Action:
+        """Does what it is told."""
+
+    def told(self) -> dict[str, Floats]:
+        """What it knows beyond its percept, for observations."""
+
+
+class JointActionPlayer:
+    """Its joints are steered; a wish is (22,)."""
+
+    width = WITHOUT_TOES
+    parts: tuple[Part, ...] = ()
+
+    def __init__(self) -> None:
+        self.wish: Floats = np.zeros(WITHOUT_TOES)
+        self.beam: tuple[float, float, float] | None = None
+
+    def act(self, percept: Percept) -> Action:  # noqa: ARG002 (it does not look)
+        """Moves its joints as wished."""
+        return Action(speeds=JOINT_SPEED * self.wish, beam=self.beam)
+
+    def told(self) -> dict[str, Floats]:
+        """Nothing."""
+        return {}
+
+
+class WalkActionPlayer:
+    """Its walk is steered; a wish is (4,): ahead, left, turn, kick.
+
+    Args:
+        team: name of its team.
+        number: its number.
+        walk: how it walks.
+        field: the name of the field it plays on.
+    """
+
+    width = 4
+    parts = (BELIEF_PART,)
+
+    def __init__(self, team: str, number: int, *, walk: WalkNumbers, field: str = "sim3d") -> None:
+        self.wish: Floats = np.zeros(4)
+        self.beam: tuple[float, float, float] | None = None
+        self.belief: Belief | None = None
+        """What it believes; None before its first percept."""
+        self._limbs = Limbs(walk)
+        self._senses = LeagueTracker(load_field(field), team=team, number=number)
+
+    def act(self, percept: Percept) -> Action:
+        """Walks or kicks as wished."""
+        limbs = self._limbs
+        self.belief = self._senses.update(percept, limbs.odometry, upright=limbs.upright)
+        speeds = limbs.act(percept, self._legs(self.belief), look_around(self.belief))
+        if self.beam is not None:
+            self._senses.beamed(self.beam[0], self.beam[1])
+        return Action(speeds=speeds, beam=self.beam)
+
+    def _legs(self, belief: Belief) -> Legs:
+        ahead, left, turn, kick = self.wish.tolist()
+        ball = belief.to_body(belief.ball.place)
+        if kick > 0 and belief.ball.seen_ago < 1.0 and 0.0 < ball[0] < KICK_RANGE:
+            return Kick(ball=(float(ball[0]), float(ball[1])))
+        if max(abs(ahead), abs(left), abs(turn)) < STANDING_SHARE:
+            return Stand()
+        top = self._limbs.top_speed
+        return Walk(
+            ahead=ahead * float(top[0] if ahead > 0 else top[3]), left=left * float(top[1]), turn=turn * float(top[2])
+        )
+
+    def told(self) -> dict[str, Floats]:
+        """What it believes, as `BELIEF` orders it."""
+        belief = self.belief
+        assert belief is not None
+        me, (ahead, left) = belief.me, belief.to_body(belief.ball.place).tolist()
+        numbers = (
+            me.x,
+            me.y,
+            np.cos(me.heading),
+            np.sin(me.heading),
+            ahead,
+            left,
+            belief.ball.seen_ago,
+            belief.upright,
+        )
+        return {"belief": np.nan_to_num(np.array(numbers, float), posinf=BELIEF_OLDEST)}
+
+
+BELIEF_OLDEST = 10.0
+"""What stands for a ball that was never seen, s."""

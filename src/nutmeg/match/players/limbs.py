@@ -1,0 +1,349 @@
+"""How a player of the built-in team moves: from what it senses and wants to the speeds of its joints.
+
+    limbs = Limbs(read_walk("dynamic-rewards"), robot_type=0)
+    speeds = limbs.act(percept, Walk(ahead=0.4), Look(yaw=0.3))         # (22,) rad/s, in the order of the wire
+    limbs.odometry                                                      # (ahead, left, turn) since the last cycle
+    limbs.doing, limbs.busy, limbs.upright
+
+Nothing is known of the body but what the percept says: joint angles, gyro and accelerometer. What answers percept k
+moves the joints between percepts k + 1 and k + 2, so that angles are carried forward by what was told before
+(`motion.own_body`). A player that falls gets up whatever it was told.
+
+Wanted velocities are cut to what the walk can do and change gradually (`limbs_pace`): walks were learned with targets
+that change every few seconds, not with wishes that jump from cycle to cycle. What the gyro has seen of a turn corrects
+the rest of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base import settings
+from nutmeg.base.constants import GRAVITY
+from nutmeg.base.errors import UsageError
+from nutmeg.match.players.kicks import Moves, foot_for
+from nutmeg.match.players.request import Dive, GetUp, Kick, Stand
+from nutmeg.match.players.request import Walk as WalkWish
+from nutmeg.match.worlds.physical.ground import TOED_TYPE
+from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
+from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.keyframes import shipped_motions
+from nutmeg.motion.skills import Skill, Skills, SkillSettings
+from nutmeg.motion.walk.walker import Walker
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.players.request import Legs, Look
+    from nutmeg.match.worlds.physical.percept import Percept
+    from nutmeg.motion.walk.files import WalkParameters
+
+
+# ----------------------------------------------------------------------------------------------------
+# How much of a walk the built-in team uses: shares of its top speeds, and how gradually wishes change.
+#
+# Walks were learned without the server's delay, and for targets that change every few seconds; players of a match
+# wish something else at any time. The numbers of each walk are in `data/paces.toml`, with what was measured.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How much of a walk's speed is used, and how fast it changes."""
+
+    share: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """Of the walk's top speeds ahead, aside and in turning."""
+    gain: tuple[float, float, float] = (0.87, 0.9, 1.0)
+    """True speeds for each of the walk's step sizes and times: measured, for `Limbs.odometry`."""
+    side_turn: float = 0.0
+    """Turn to the left for each m/s to the left, which is taken back in advance [rad/m]."""
+    straighten: float = 2.0
+    """Turn rate for each radian by which the robot has turned less than it was to [1/s]."""
+    speed_up: tuple[float, float, float] = (0.5, 0.5, 3.0)
+    """How fast wanted velocities may grow [m/s², m/s², rad/s²]."""
+    slow_down: tuple[float, float, float] = (2.0, 2.0, 6.0)
+    """How fast they may get smaller [m/s², m/s², rad/s²]."""
+
+    turning: float = 0.3
+    """Share of the speed ahead and aside that is given up for turning as fast as possible."""
+
+    def __post_init__(self) -> None:
+        if not all(0 < share <= 1 for share in self.share):
+            raise ValueError(f"the shares of top speed are {self.share}; allowed is above 0 and up to 1.")
+        if not all(rate > 0 for rate in (*self.gain, *self.speed_up, *self.slow_down)):
+            raise ValueError(
+                f"gains are {self.gain}, speed_up {self.speed_up} and slow_down {self.slow_down}; all must be above 0."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paces:
+    """The paces of walks, as their file has them."""
+
+    pace: Mapping[str, Pace]
+    """By the walk's name; `default` is for all others."""
+
+    def __post_init__(self) -> None:
+        if "default" not in self.pace:
+            raise ValueError("has no [pace.default], which walks need that are not named.")
+
+
+def pace_of(walk: str) -> Pace:
+    """The pace of a walk by its name."""
+    with resources.as_file(resources.files("nutmeg.match.players") / "data" / "paces.toml") as path:
+        paces = settings.read_cached(path, Paces).pace
+    return paces.get(walk, paces["default"])
+
+
+ROBOT = "nao-spark"
+LEG_TYPES = ("type0", "type1", "type2", "type3", "type0")
+"""What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
+GET_UP_TYPES = ("type0", "type0", "type2", "type3", "type0")
+"""Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
+CYCLE = 0.02
+"""Of a percept [s]."""
+COMMAND_DELAY = 1
+"""Cycles from an answer to when it begins to move the joints."""
+NECK_JOINTS = ("hj1", "hj2")
+TOE_GAIN = 20.0
+"""Speed of a toe for each radian that it is bent [1/s]."""
+DOING = {
+    Skill.STAND: "stand",
+    Skill.WALK: "walk",
+    Skill.STOP: "stop",
+    Skill.FALL: "fall",
+    Skill.GET_UP: "get up",
+    Skill.STEADY: "steady",
+}
+STEP_LEFT = (0.012, 0.012, 0.05)
+"""Steps that may end when the robot is to stand [m, m, rad]."""
+SETTLE_TIME = 0.34
+"""How long a robot stands before it kicks [s]."""
+MAX_HEADING_ERROR = 0.5
+"""The most that a robot tries to make up for in turning [rad]."""
+CONTRADICTION_CYCLES = 4
+"""Cycles after which an accelerometer that contradicts the gyro is believed: somebody has put the robot elsewhere."""
+CONTRADICTION_COSINE, RESTING_RATE, GRAVITY_SHARE = 0.7, 1.0, 0.3
+"""Cosine between what both say is up; the rate [rad/s] and the share of gravity within which that tells something."""
+
+
+class Limbs:
+    """The body of one player.
+
+    Args:
+        walk: how it walks.
+        robot_type: of the league's robot, 0..4.
+        pace: how much of the walk is used; None for what was found to be safe with it.
+    """
+
+    def __init__(self, walk: WalkParameters, robot_type: int = 0, *, pace: Pace | None = None) -> None:
+        if robot_type not in range(len(LEG_TYPES)):
+            raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(LEG_TYPES) - 1}.")
+        kind = LEG_TYPES[robot_type]
+        self.pace = pace or pace_of(walk.name)
+        self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CYCLE)
+        sets = walk.for_robot(ROBOT).sets
+        self._sets = {name: number for number, name in enumerate(sets)}
+        first, *others = ([one] for one in sets.values())
+        self._walker = Walker(self._body, self._body.name, first, others=others, period=CYCLE)
+        self._skills = Skills(
+            self._body,
+            self._body.name,
+            self._walker,
+            shipped_motions(ROBOT, GET_UP_TYPES[robot_type]),
+            settings=SkillSettings(step_left=STEP_LEFT),
+            period=CYCLE,
+        )
+        motors = self._body.motors
+        self._columns = np.array([JOINTS.index(name) for name in motors])
+        self._toes = slice(WITHOUT_TOES, WITH_TOES if robot_type == TOED_TYPE else WITHOUT_TOES)
+        self._neck = np.array([motors.index(name) for name in NECK_JOINTS])
+        self._neck_limits = self._body.table.limits[self._body.table.motor_joints[self._neck]]
+        self._tops = [self._top_speeds(number) for number in range(len(sets))]
+        self._wanted, self._astray, self._turned = np.zeros(3), 0.0, 0.0
+        self._began, self._contradicted = False, 0
+        self._moves = Moves(self._body, walk.walk.y_sep)
+        self._path: Floats | None = None
+        self._playing, self._played = "", 0
+        self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        """How far the body has come since the last cycle: ahead and to the left [m], and turned to the left [rad]."""
+
+    def _top_speeds(self, number: int) -> Floats:
+        """Highest velocities of a set of parameters: ahead, aside, turn, and backward, (4,)."""
+        self._walker.chosen[:] = number
+        self._walker.reset()
+        walk = self._walker.walk
+        found = np.append(walk.top_speed()[0], walk.top_speed_back()[0])
+        self._walker.chosen[:] = 0
+        self._walker.reset()
+        return found
+
+    # ---- what it does
+
+    @property
+    def upright(self) -> bool:
+        """Whether it is on its feet."""
+        return not self._skills.falls.fallen[0]
+
+    @property
+    def skill(self) -> Skill:
+        """What it does, as the chapter on motion names it."""
+        return Skill(int(self._skills.state[0]))
+
+    @property
+    def doing(self) -> str:
+        """What it does, in a word."""
+        return self._playing if self.skill is Skill.LENT else DOING[self.skill]
+
+    @property
+    def busy(self) -> bool:
+        """Whether it does something that it has to bring to an end: kicking, diving, falling, getting up."""
+        return self.skill not in (Skill.STAND, Skill.WALK, Skill.STOP)
+
+    @property
+    def falls(self) -> int:
+        """How often it has fallen."""
+        return int(self._skills.fallen_times[0])
+
+    @property
+    def top_speed(self) -> Floats:
+        """What wishes are cut to with the first set of parameters: ahead, aside, turn and backward, (4,)."""
+        return self._tops[0] * [*self.pace.share, self.pace.share[0]]
+
+    def act(self, percept: Percept, legs: Legs, look: Look) -> Floats:
+        """Speeds of all joints, (22,) or with toes (24,) [rad/s], in the order of `percept.JOINTS`."""
+        self._feel(percept)
+        skills = self._skills
+        self._play(legs)
+        skills.wanted[0] = self._wish(legs)
+        skills.sample(percept.time)
+        self.odometry = self._moved()
+        speeds = np.zeros(self._toes.stop)
+        told = self._body.command[0]
+        told[self._neck] = self._neck_speeds(look)
+        speeds[self._columns] = told
+        speeds[self._toes] = -np.radians(percept.angles[self._toes]) * TOE_GAIN
+        return speeds
+
+    # ---- what it feels
+
+    def _feel(self, percept: Percept) -> None:
+        angles, gyro, acc = np.radians(percept.angles[self._columns]), np.radians(percept.gyro), percept.acc
+        body = self._body  # the percept's x is to the right and its y ahead
+        body.feel(angles, np.array([gyro[1], -gyro[0], gyro[2]]), np.array([acc[1], -acc[0], acc[2]]))
+        self._turned = CYCLE * float(body.gyro[0] @ self._skills.senses.up[0])
+        self._contradicted = self._contradicted + 1 if self._contradicts() else 0
+        if not self._began or self._contradicted >= CONTRADICTION_CYCLES:
+            body.at_rest()
+            falls = self._skills.fallen_times.copy()
+            self._skills.reset()
+            self._skills.fallen_times[:] = falls
+            self._began, self._contradicted = True, 0
+            self._wanted[:] = 0.0
+
+    def _contradicts(self) -> bool:
+        """Whether it rests, and gravity does not come from where the gyro says that up is."""
+        gyro, felt, up = self._body.gyro[0], self._body.felt[0], self._skills.senses.up[0]
+        strength = math.sqrt(float(felt @ felt))
+        rests = abs(strength / GRAVITY - 1) < GRAVITY_SHARE and float(gyro @ gyro) < RESTING_RATE**2
+        return rests and float(felt @ up) < CONTRADICTION_COSINE * strength
+
+    # ---- kicks and dives
+
+    def _play(self, legs: Legs) -> None:
+        """Begins, goes on with, or ends a kick or a dive."""
+        skills = self._skills
+        if self._path is None:
+            self._begin(legs)
+        if self._path is None:
+            return
+        over = self._played >= len(self._path) or (self._playing == "kick" and not self.upright)
+        if self.skill != Skill.LENT or over:
+            if self.skill == Skill.LENT:
+                skills.give_back([0])
+            self._path = None
+            return
+        skills.lent[0] = self._path[self._played]
+        self._played += 1
+
+    def _begin(self, legs: Legs) -> None:
+        """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
+        body = self._body
+        match legs:
+            case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= SETTLE_TIME and self.upright:
+                foot = foot_for(legs)
+                if foot is None:
+                    return
+                self._path, self._playing = self._moves.kick(legs, foot, body.angles), "kick"
+            case Dive() if self.skill in (Skill.STAND, Skill.WALK, Skill.STOP):
+                self._path, self._playing = self._moves.dive(legs, body.angles), "dive"
+            case _:
+                return
+        self._played = 0
+        self._skills.lend([0])
+
+    # ---- what it wants
+
+    def _wish(self, legs: Legs) -> Floats:
+        """The velocities to ask of the walk now, (3,)."""
+        match legs:
+            case WalkWish(ahead=ahead, left=left, turn=turn, set=name):
+                chosen = self._sets.get(name, 0)
+                self._walker.chosen[0] = chosen
+                goal = self._cut(np.array([ahead, left, turn]), self._tops[chosen])
+            case Stand() | Kick() | Dive() | GetUp():
+                goal = np.zeros(3)
+        grows = np.abs(goal) > np.abs(self._wanted)
+        most = CYCLE * np.where(grows, self.pace.speed_up, self.pace.slow_down)
+        if self.busy:
+            self._wanted[:] = 0.0
+            return self._wanted
+        self._wanted += np.minimum(np.maximum(goal - self._wanted, -most), most)
+        return self._straightened()
+
+    def _straightened(self) -> Floats:
+        """What is wanted, (3,), with the turn corrected by what the gyro has seen of it."""
+        pace, (ahead, left, turn) = self.pace, self._wanted.tolist()
+        if not self._wanted.any():
+            self._astray = 0.0
+            return self._wanted
+        astray = self._astray + CYCLE * turn - self._turned
+        self._astray = min(max(astray, -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
+        return np.array([ahead, left, turn - pace.side_turn * left + pace.straighten * self._astray])
+
+    def _cut(self, wish: Floats, top: Floats) -> Floats:
+        """A wish (3,) within what the walk can do: on an ellipse between directions."""
+        if not np.isfinite(wish).all():
+            raise UsageError(f"a walk with velocities {wish.tolist()} was asked for; each must be finite.")
+        ahead, aside, turn = self.pace.share
+        x = wish[0] / (ahead * (top[0] if wish[0] >= 0 else top[3]))
+        y = wish[1] / (aside * top[1])
+        most = turn * top[2]
+        turns = min(max(wish[2], -most), most)
+        fastest = 1 - self.pace.turning * abs(turns) / most
+        return np.array([*(wish[:2] * min(fastest / max(math.hypot(x, y), 1e-9), 1.0)), turns])
+
+    def _neck_speeds(self, look: Look) -> Floats:
+        """Speeds that lead the neck to where it is to look, (2,)."""
+        body = self._body
+        now = body.qpos[0, body.table.angles[body.table.motor_joints[self._neck]]]
+        low, high = self._neck_limits.T
+        goal = np.minimum(np.maximum(np.array([look.yaw, look.pitch]), low), high)
+        most = body.top_speeds[self._neck]
+        return np.asarray(np.minimum(np.maximum((goal - now) / CYCLE, -most), most))
+
+    # ---- where it has come
+
+    def _moved(self) -> tuple[float, float, float]:
+        """How far it has come in a cycle: by its steps, and turned as its gyro says."""
+        turned = self._turned
+        if self.skill not in (Skill.WALK, Skill.STOP):
+            return 0.0, 0.0, turned
+        walk = self._walker.walk
+        share = CYCLE * float(walk.stability[0]) / float(walk.step_time[0])
+        ahead, left, _ = self.pace.gain
+        return ahead * share * float(walk.step[0, 0]), left * share * float(walk.step[0, 1]), turned

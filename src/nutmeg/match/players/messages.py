@@ -1,0 +1,173 @@
+"""What players of the built-in team tell each other, in the twenty characters that the league allows.
+
+    text = encode(Report(number=4, time=12.34, place=(1.0, -2.0), heading=0.5, ball=(3.0, 0.0), ...))
+    decode(text)                            # the report, rounded; None for what no team-mate has said
+    speaks(number=4, players=6, time=12.34) # whether it is its turn
+
+A report is packed into 120 bits and written in 64 signs, six bits each; 18 of the bits are a checksum, so that what
+opponents shout, or another team's words, are taken for a report once in a quarter of a million times, and rarely even
+then, since its numbers must be possible too. Places are told to 2 cm, times to 0.1 s.
+
+A listener hears one team-mate in two cycles (see `match.hearing`), so that players speak in turns, two cycles each, by
+number and by the server's time, which everybody knows: with four players everybody is heard six times a second.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+
+from nutmeg.match.rules.book import MAX_PLAYERS
+
+Point = tuple[float, float]
+
+MESSAGE_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
+REPORT_LENGTH = 20
+"""Characters of a report."""
+MAX_ARRIVAL_TIME = 25.5
+"""The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
+MAX_REPORTED_AGE = 12.7
+"""The longest age, s; stands for all longer ones."""
+CYCLE = 0.02
+"""Of the server, s."""
+SPEAKING_CYCLES = 2
+"""Cycles for which one player has the word."""
+_CHECK_BITS = 18
+_VALUES = {sign: value for value, sign in enumerate(MESSAGE_ALPHABET)}
+_PLACE, _REACH = 0.02, 20.0
+_SPEED, _FASTEST = 0.1, 6.3
+_CLOCK = 2048
+"""Time stamps are counted in cycles up to here, then from 0 again: every 41 s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What one player tells; places in the own team's frame."""
+
+    number: int
+    time: float
+    """Of the server, when it was said, s."""
+    place: Point
+    """Where the speaker is, m."""
+    heading: float
+    """Where it looks, rad."""
+    fallen: bool = False
+    goes: bool = False
+    """Whether it goes for the ball."""
+    arrival: float = MAX_ARRIVAL_TIME
+    """When it could play the ball, s from now; `NEVER` if it cannot or may not."""
+    ball: Point | None = None
+    """Where it believes the ball to be, m; None if it does not know."""
+    ball_velocity: Point = (0.0, 0.0)
+    """m/s."""
+    ball_age: float = MAX_REPORTED_AGE
+    """Time since the speaker saw the ball, s."""
+    post: int = 0
+    """Which place of the formation it takes, 0 to 15."""
+
+
+_FIELDS = (4, 11, 11, 11, 7, 1, 1, 8, 1, 11, 11, 7, 7, 7, 4)
+"""Bits of number, time, x, y, heading, fallen, goes, arrival, ball known, its x, y, velocity x, y, age, post."""
+
+
+def encode(report: Report) -> str:
+    """A report as a message."""
+    ball = report.ball or (0.0, 0.0)
+    numbers = (
+        report.number,
+        round(report.time / CYCLE) % _CLOCK,
+        *map(_from_place, report.place),
+        round(report.heading / math.tau * 128) % 128,
+        report.fallen,
+        report.goes,
+        _from_time(report.arrival, MAX_ARRIVAL_TIME),
+        report.ball is not None,
+        *map(_from_place, ball),
+        *map(_from_speed, report.ball_velocity),
+        _from_time(report.ball_age, MAX_REPORTED_AGE),
+        min(max(report.post, 0), 15),
+    )
+    packed = 0
+    for value, bits in zip(numbers, _FIELDS, strict=True):
+        packed = packed << bits | int(value)
+    packed = packed << _CHECK_BITS | _checksum(packed)
+    return "".join([MESSAGE_ALPHABET[packed >> shift & 63] for shift in range(6 * (REPORT_LENGTH - 1), -1, -6)])
+
+
+def decode(message: str, now: float | None = None) -> Report | None:
+    """The report in a message; None if it is none, or was said more than a second before or after `now`.
+
+    Without `now`, the time of a report is that since the last multiple of 40.96 s.
+    """
+    if len(message) != REPORT_LENGTH:
+        return None
+    packed = 0
+    for sign in message:
+        value = _VALUES.get(sign)
+        if value is None:
+            return None
+        packed = packed << 6 | value
+    packed, check = packed >> _CHECK_BITS, packed & (1 << _CHECK_BITS) - 1
+    if check != _checksum(packed):
+        return None
+    numbers = []
+    for bits in reversed(_FIELDS):
+        numbers.append(packed & (1 << bits) - 1)
+        packed >>= bits
+    return _report(numbers[::-1], now) if packed == 0 else None
+
+
+def _report(n: list[int], now: float | None) -> Report | None:
+    """A report from its numbers, if they are possible."""
+    time = n[1] * CYCLE
+    if now is not None:
+        behind = (round(now / CYCLE) - n[1] + _CLOCK // 2) % _CLOCK - _CLOCK // 2
+        if abs(behind) * CYCLE > 1.0:
+            return None
+        time = now - behind * CYCLE
+    if not 1 <= n[0] <= MAX_PLAYERS or max(n[2], n[3], n[9], n[10]) * _PLACE > 2 * _REACH:
+        return None
+    return Report(
+        number=n[0],
+        time=time,
+        place=(_to_place(n[2]), _to_place(n[3])),
+        heading=(n[4] - 128 if n[4] >= 64 else n[4]) / 128 * math.tau,
+        fallen=bool(n[5]),
+        goes=bool(n[6]),
+        arrival=n[7] / 10,
+        ball=(_to_place(n[9]), _to_place(n[10])) if n[8] else None,
+        ball_velocity=(_to_speed(n[11]), _to_speed(n[12])),
+        ball_age=n[13] / 10,
+        post=n[14],
+    )
+
+
+def speaks(*, number: int, players: int, time: float) -> bool:
+    """Whether a player of a team of so many has the word, by the server's time [s]."""
+    cycle = round(time / CYCLE)
+    return cycle % SPEAKING_CYCLES == 0 and cycle // SPEAKING_CYCLES % max(players, number) == number - 1
+
+
+def _checksum(packed: int) -> int:
+    return zlib.crc32(packed.to_bytes(16, "big"), 0x4E75746D) & (1 << _CHECK_BITS) - 1
+
+
+def _from_place(metres: float) -> int:
+    return round((min(max(metres, -_REACH), _REACH) + _REACH) / _PLACE)
+
+
+def _to_place(value: int) -> float:
+    return round(value * _PLACE - _REACH, 2)
+
+
+def _from_speed(speed: float) -> int:
+    return round((min(max(speed, -_FASTEST), _FASTEST) + _FASTEST) / _SPEED)
+
+
+def _to_speed(value: int) -> float:
+    return round(value * _SPEED - _FASTEST, 1)
+
+
+def _from_time(seconds: float, most: float) -> int:
+    return round(min(max(seconds, 0.0), most) * 10)

@@ -1,0 +1,228 @@
+"""The colours of a pitch: which of seven a pixel has, by a table.
+
+    classes = classify(picture)                         # (240, 320, 3) RGB -> (240, 320) of `Colour`
+    colour_of((0.95, 0.78, 0.05))                       # Colour.YELLOW
+
+A table with an entry for each of 32 x 32 x 32 RGB values was how teams with coloured goals saw. This one is not
+taught: hue tells orange, yellow, green, blue and pink apart, and what has hardly any colour is white if it is bright.
+Bounds are wide, so that light and noise may change a colour. The colours are those of `camera_scene` and the fields:
+hues 21 (ball), 49 (yellow goal), 133 (carpet), 220 and 229 (blue goal and waistband), 336 degrees (pink waistband).
+The two blues are one to the table; shapes tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nutmeg.base.arrays import Bytes, Floats, Ints
+from nutmeg.base.errors import UsageError
+from nutmeg.base.kernels import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+Classes = NDArray[np.uint8]
+
+TABLE_STEPS = 32
+"""Of each of red, green and blue in the table."""
+TABLE_SHIFT = 3
+"""Bits of a byte that the table does not look at."""
+MIN_COLOUR_BRIGHTNESS, MIN_WHITE_BRIGHTNESS = 45, 168
+"""Darker than the first has no colour, brighter than the second without colour is white; of 255."""
+MIN_SATURATION = 0.2
+"""Less saturation has no colour."""
+
+
+class Colour(IntEnum):
+    """What a pixel is called; those from ORANGE on are looked for as blobs."""
+
+    OTHER = 0
+    GREEN = 1
+    WHITE = 2
+    ORANGE = 3
+    YELLOW = 4
+    BLUE = 5
+    PINK = 6
+
+
+HUES = {
+    Colour.ORANGE: (6.0, 34.0, 0.55),
+    Colour.YELLOW: (39.0, 66.0, 0.5),
+    Colour.GREEN: (85.0, 170.0, 0.25),
+    Colour.BLUE: (200.0, 252.0, 0.4),
+    Colour.PINK: (305.0, 352.0, 0.3),
+}
+"""From and to which hue, degrees, and the least saturation."""
+
+
+@lru_cache(maxsize=1)
+def colour_table() -> Classes:
+    """(32768,) the colour of each value, red first."""
+    value = (np.arange(TABLE_STEPS) + 0.5) * 2**TABLE_SHIFT
+    rgb = np.stack(np.meshgrid(value, value, value, indexing="ij"), axis=-1).reshape(-1, 3)
+    most, least = rgb.max(axis=1), rgb.min(axis=1)
+    range_ = np.maximum(most - least, 1e-9)
+    saturation, hue = range_ / most, _hue(rgb, most, range_)
+    table = np.zeros(len(rgb), np.uint8)
+    table[(saturation < MIN_SATURATION) & (most >= MIN_WHITE_BRIGHTNESS)] = Colour.WHITE
+    for colour, (low, high, least_saturation) in HUES.items():
+        table[(hue >= low) & (hue <= high) & (saturation >= least_saturation) & (most >= MIN_COLOUR_BRIGHTNESS)] = (
+            colour
+        )
+    table.setflags(write=False)
+    return table
+
+
+def _hue(rgb: Floats, most: Floats, range_: Floats) -> Floats:
+    """(N,) degrees."""
+    red, green, blue = rgb.T
+    hue = np.where(
+        most == red,
+        ((green - blue) / range_) % 6.0,
+        np.where(most == green, (blue - red) / range_ + 2.0, (red - green) / range_ + 4.0),
+    )
+    return np.asarray(60.0 * hue)
+
+
+def classify(picture: Bytes) -> Classes:
+    """(height, width) the colour of each pixel of a picture (height, width, 3)."""
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
+        raise UsageError(
+            f"a picture has the shape {picture.shape} and the type {picture.dtype}; it must be (height, width, 3) of "
+            "bytes, red, green and blue."
+        )
+    red, green, blue = ((picture[..., k] >> TABLE_SHIFT).astype(np.intp) for k in range(3))
+    return np.asarray(colour_table()[(red * TABLE_STEPS + green) * TABLE_STEPS + blue])
+
+
+def colour_of(rgb: Sequence[float]) -> Colour:
+    """What a paint (3,) of 0 to 1 is called."""
+    pixel = np.round(255.0 * np.clip(np.asarray(rgb, float), 0.0, 1.0)).astype(np.uint8)
+    return Colour(int(classify(pixel[None, None])[0, 0]))
+
+
+# ----------------------------------------------------------------------------------------------------
+# Patches of one colour in a picture: connected pixels, compiled.
+#
+# Pixels belong together that touch, also at corners. Each pixel is labelled by its neighbours above and to the left,
+# and labels that meet are joined (union-find), so that one pass over the picture finds everything.
+
+
+FIRST_BLOB_COLOUR = int(Colour.ORANGE)
+"""The first of the colours that are looked for."""
+MAX_LABELS = 4096
+"""Labels in a picture; of a picture with more, which is noise, what is left over is not found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """A patch of one colour."""
+
+    colour: Colour
+    count: int
+    """Pixels."""
+    middle: tuple[float, float]
+    """Mean column and row, the middle of the first pixel being (0.5, 0.5)."""
+    box: tuple[int, int, int, int]
+    """Least column and row, and greatest column and row, which still belong to it."""
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        return self.box[2] - self.box[0] + 1
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return self.box[3] - self.box[1] + 1
+
+    def cut(self, size: tuple[int, int]) -> bool:
+        """Whether it goes on beyond the edge of a picture of that size."""
+        return self.box[0] == 0 or self.box[1] == 0 or self.box[2] == size[0] - 1 or self.box[3] == size[1] - 1
+
+
+def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
+    """All patches of at least so many pixels, the largest first."""
+    table = blob_table(classes)
+    table = table[table[:, 1] >= least]
+    return [
+        Blob(
+            colour=Colour(int(row[0])),
+            count=int(row[1]),
+            middle=(row[2] / row[1] + 0.5, row[3] / row[1] + 0.5),
+            box=(int(row[4]), int(row[5]), int(row[6]), int(row[7])),
+        )
+        for row in table[np.argsort(-table[:, 1], kind="stable")].tolist()
+    ]
+
+
+@kernel
+def blob_table(classes: Bytes) -> Ints:
+    """(K, 8) colour, pixels, sums of columns and rows, least column and row, greatest column and row."""
+    height, width = classes.shape
+    parent = np.arange(MAX_LABELS)
+    labels = np.full((2, width + 2), -1)
+    table = np.zeros((MAX_LABELS, 8), np.int64)
+    used = 0
+    for row in range(height):
+        above, here = labels[(row + 1) % 2], labels[row % 2]
+        here[:] = -1
+        for column in range(width):
+            colour = classes[row, column]
+            if colour < FIRST_BLOB_COLOUR:
+                continue
+            label = -1
+            for near in (here[column], above[column], above[column + 1], above[column + 2]):
+                if near >= 0 and table[near, 0] == colour:
+                    root = _root(parent, near)
+                    if label >= 0 and root != label:
+                        parent[max(root, label)] = min(root, label)
+                        root = min(root, label)
+                    label = root
+            if label < 0:
+                if used == MAX_LABELS:
+                    continue
+                label = used
+                used += 1
+                table[label, 0], table[label, 4], table[label, 5] = colour, width, height
+                table[label, 6], table[label, 7] = -1, -1
+            here[column + 1] = label
+            _add(table[label], column, row)
+    for label in range(used - 1, -1, -1):  # roots are always lower
+        root = _root(parent, label)
+        if root != label:
+            _join(table[root], table[label])
+    return table[:used]
+
+
+@kernel
+def _root(parent: Ints, label: int) -> int:
+    while parent[label] != label:
+        parent[label] = parent[parent[label]]
+        label = parent[label]
+    return label
+
+
+@kernel
+def _add(row: Ints, x: int, y: int) -> None:
+    row[1] += 1
+    row[2] += x
+    row[3] += y
+    row[4], row[5] = min(row[4], x), min(row[5], y)
+    row[6], row[7] = max(row[6], x), max(row[7], y)
+
+
+@kernel
+def _join(row: Ints, other: Ints) -> None:
+    for k in range(1, 4):
+        row[k] += other[k]
+    row[4], row[5] = min(row[4], other[4]), min(row[5], other[5])
+    row[6], row[7] = max(row[6], other[6]), max(row[7], other[7])
+    other[1] = 0

@@ -1,0 +1,164 @@
+"""Teams that are a `decide`, by name: a compiled strategy, the built-in team's tactics, or a function of a user's own.
+
+    decide = read_decide("roles-pass")                  # a strategy that comes with Nutmeg
+    decide = read_decide("builtin")                     # the built-in team's tactics
+    decide = read_decide("chaser.py:decide")            # decide(percept, memory) -> Request; or package.module:name
+    title_of("teams/chaser.py:decide")                  # "chaser"
+
+They play in both worlds (see `brain`). Strategies can also play thousands of matches at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError, suggestion
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nutmeg.match.players.decide import Decide
+    from nutmeg.match.worlds.physical.percept import Player
+
+
+# ----------------------------------------------------------------------------------------------------
+# Players of a user's own, named on a command line or in a file.
+#
+# The file is loaded as a module of its own; what it imports must be installed or stand on Python's path.
+
+
+MakePlayer = Callable[[str, int], "Player"]
+"""Makes the player of a team with a number."""
+CLASS_HINT = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
+FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request"
+"""What to write into a file that has nothing of the kind; as in docs/howto/decision-algorithm.md."""
+
+
+def load_player(name: str) -> MakePlayer:
+    """What a name such as `file.py:Class` or `module:Class` stands for."""
+    place, attribute = _parts(name, "Class")
+    module = _module(place)
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        known = [key for key, value in vars(module).items() if hasattr(value, "act")]
+        raise UsageError(
+            f"{place} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', CLASS_HINT)}"
+        )
+    make: MakePlayer = found
+    return make
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """The function that a name such as `file.py:decide` or `module:decide` stands for."""
+    place, attribute = _parts(name, "decide")
+    module = _module(place)
+    found: Callable[..., Any] | None = getattr(module, attribute, None)
+    if not callable(found) or isinstance(found, type):
+        known = [key for key, value in vars(module).items() if isinstance(value, FunctionType) and key[0] != "_"]
+        raise UsageError(
+            f"{place} has no function {attribute!r}. {_instead(attribute, known, 'function', FUNCTION_HINT)}"
+        )
+    return found
+
+
+def _instead(name: str, known: list[str], kind: str, needed: str) -> str:
+    """What else there is in a file, or what to write into it if there is nothing."""
+    if known:
+        return f"{suggestion(name, known)}It has: {', '.join(known)}."
+    return f"It has no {kind} at all; write {needed.format(name=name)}."
+
+
+def player_digest(name: str) -> str:
+    """A digest of the file of a player, so that a changed player is not taken for the same; empty of a module."""
+    path = Path(name.rpartition(":")[0])
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
+
+
+def _parts(name: str, kind: str) -> tuple[str, str]:
+    """The place and the name within it."""
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute.isidentifier():
+        raise UsageError(f"{name!r} names no player; needed is file.py:{kind} or module:{kind}.")
+    return place, attribute
+
+
+def _module(place: str) -> ModuleType:
+    return _from_file(Path(place)) if place.endswith(".py") else _installed(place)
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise FileError(path, "there is no such file; relative paths start at the current folder.")
+    known = f"nutmeg_player_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if known in sys.modules:
+        return sys.modules[known]
+    spec = importlib.util.spec_from_file_location(known, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise FileError(path, f"cannot be loaded: {type(error).__name__}: {error}.") from error
+    sys.modules[known] = module
+    return module
+
+
+def _installed(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(f"the module {name!r} cannot be imported: {error}.") from None
+
+
+BUILTIN_NAME = "builtin"
+"""The built-in team's tactics."""
+DEFAULT_FUNCTION = "decide"
+"""A function of this name lends its team the name of its file."""
+
+
+def decider_names() -> list[str]:
+    """Those that come with Nutmeg."""
+    from nutmeg.match.players.strategies.strategies import strategy_names
+
+    return [*strategy_names(), BUILTIN_NAME]
+
+
+def is_decider(name: str) -> bool:
+    """Whether a name stands for a `decide`, rather than for a walk."""
+    return ":" in name or name in decider_names()
+
+
+def is_strategy(name: str) -> bool:
+    """Whether a name stands for a compiled strategy."""
+    return ":" not in name and name != BUILTIN_NAME and is_decider(name)
+
+
+def read_decide(name: str) -> Decide:
+    """What a name stands for."""
+    if ":" in name:
+        return load_function(name)
+    if name == BUILTIN_NAME:
+        from nutmeg.match.players.builtin.player import team_decide
+
+        return team_decide
+    if name not in decider_names():
+        raise UnknownNameError("strategy", name, (*decider_names(), "file.py:decide"))
+    from nutmeg.match.players.strategies.strategies import strategy_decide
+
+    return strategy_decide(name)
+
+
+def title_of(name: str) -> str:
+    """What a team is called that decides so: the strategy, the function, or the file of a function `decide`."""
+    place, _, attribute = name.rpartition(":")
+    if place and attribute == DEFAULT_FUNCTION:
+        return Path(place).stem if place.endswith(".py") else place.rpartition(".")[2]
+    return attribute

@@ -1,0 +1,1 @@
+"""The `tracking` part of Nutmeg."""

@@ -1,0 +1,390 @@
+"""The recording of a match: robots, ball, the state of the game, what players believe and want, and events.
+
+    recording = MatchRecording(Path("final.nutmeg"), LeagueFigures(world), rules, seed=7, teams=("reds", "blues"))
+    recording.sample(time, state)
+    recording.event(time, "goal", side="left")
+
+Robots are called `left1` to `right11`, by the side on which their team *began*: they keep their names, shirts and
+channels when the teams change ends. Their scene has everything that is only seen, so that viewers need nothing else.
+Robots that do not play lie below the ground. A robot has the shape of the type that joined last under its name; for who
+joins after the beginning, the scene is put right when the recording ends. Toes cannot be put on by then: who joins late
+as type 4 is drawn as type 0. Channels as in every scene (`<robot>.pose`, `<robot>.angles`, `ball.pose`), and
+
+    game.state          play mode by index, game time, goals of the left and the right end, half, whether the teams have
+                        changed ends, and who touched the ball last (0..10 are `left1`.., 11..21 `right1`..; -1: nobody)
+    <robot>.belief      where the player believes itself (x, y, heading) and the ball, how old its news of the ball is,
+                        and how uncertain all three are (standard deviations): on the pitch as everybody sees it, made
+                        from what it was told one cycle earlier
+    <robot>.others      where it believes the other robots, and how old its news of them is, renewed every 0.2 s (in the
+                        behavioural world, every cycle); missing if not known for 5 s
+    <robot>.request     what it wants: its legs by index (`behaviour.state.Legs`), the velocities of a walk, which kick
+                        (`behaviour.state.KickKind`) and how strong, where it is to look; missing if it does not say
+
+Beliefs and requests are there if somebody gives them (`minds`). Events: `join`, `leave`, `swap_ends`, `intent` (what a
+player wants has changed), `lost_turn` (a player failed, with its traceback), and all the referee's. Those about a
+player have its `robot`, and those about a side its `team`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.arrays import Bools, Floats
+from nutmeg.base.errors import RecordingError
+from nutmeg.base.journal import replace_file
+from nutmeg.match.players.behavioural import request_row
+from nutmeg.match.players.request import Request
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
+from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
+from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording.manifest import SCENE
+from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from nutmeg.match.players.belief import Belief
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.state import MatchState
+    from nutmeg.match.worlds.physical.world import MatchWorld
+
+    Minds = Callable[[], Mapping[int, object]]
+
+
+TEAM_COLOURS = ("blue", "red")
+"""Shirts of the team that began on the left, and of the other."""
+STATE_LABELS = ("mode", "time", "left", "right", "half", "swapped", "touch")
+STATE_STEP = 1e-3
+BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
+BELIEF_STEP = 1e-3
+"""Beliefs are stored to a millimetre and a milliradian, requests too."""
+REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
+OTHERS_EVERY = 10
+"""Cycles between two times at which beliefs about others, and intents, are looked at, unless told otherwise."""
+OTHERS_LABELS = ("x", "y", "age")
+MAX_OTHERS_AGE = 5.0
+"""Others of whom nothing was known for so long are not written down, s."""
+MAX_BALL_AGE = 99.0
+"""Age of news that never came, s."""
+MAX_DEVIATION = 99.0
+"""The largest standard deviation that is stored, m or rad."""
+MAX_TEXT_LENGTH = 2000
+"""Characters of a traceback that are kept."""
+
+
+class MatchRecording:
+    """Writes a match down as it goes on.
+
+    Args:
+        path: the recording to make.
+        figures: what is recorded; who plays already is drawn with its own type.
+        rules: how many players a team may have.
+        seed: of the match.
+        teams: names of left and right.
+        config: what else to keep with it.
+        minds: who tells what players believe and want; None if nobody does.
+        others_every: cycles between two times at which beliefs about others, and intents, are looked at.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        figures: Figures,
+        rules: Rules,
+        *,
+        seed: int,
+        teams: tuple[str, str],
+        config: Mapping[str, object] | None = None,
+        minds: Minds | None = None,
+        others_every: int = OTHERS_EVERY,
+    ) -> None:
+        self._others_every = others_every
+        self._figures, number = figures, np.arange(SLOTS) % MAX_PLAYERS
+        self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
+        self._drawn = {slot: figures.kind(slot) for slot in self._slots}
+        self._joined = dict(self._drawn)
+        scene = assemble(_settings(figures, self._drawn))
+        self._joints = [table.joints for table in scene.robots]
+        channels, order = [], []
+        for slot, table in zip(self._slots, scene.robots, strict=True):
+            channels.append(Channel(name=f"{table.name}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
+            angles = Channel(name=f"{table.name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
+            channels.append(angles)
+            order.append(_columns(slot, table.joints, figures.joints))
+        channels.append(Channel(name="ball.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
+        channels.append(
+            Channel(
+                name="game.state", labels=STATE_LABELS, resolution=STATE_STEP, about="mode by index, s, goals, robot"
+            )
+        )
+        ball = _ANGLES + SLOTS * len(figures.joints)
+        self._order = np.concatenate([*order, [ball + i for i in range(7 + len(STATE_LABELS))]])
+        self._minds, self._swapped, self._samples = minds, False, 0
+        self._intents: dict[str, str] = {}
+        self._told: dict[int, int] = {}
+        if minds is not None:
+            channels += self._mind_channels()
+        settings = {
+            "rules": rules.name,
+            "field": figures.field,
+            "left": teams[0],
+            "right": teams[1],
+            **(config or {}),
+        }
+        self.writer = RecordingWriter.create(
+            path, channels, kind="match", seed=seed, config=settings, scene_xml=scene.xml
+        )
+
+    def sample(self, time: float, state: MatchState, *, game_time: float | None = None) -> None:
+        """Appends the present; the game's time is the state's, unless the referee has not been asked since."""
+        figures, shown = self._figures, state.time if game_time is None else game_time
+        touch = -1 if state.touch is None else self._of_slot(slot_of(state.touch.side, state.touch.index + 1))
+        game = (float(state.mode), shown, *map(float, state.score), float(state.half), self._swapped, touch)
+        poses, angles, ball = figures.poses(), figures.angles(), figures.ball()
+        if self._swapped:
+            poses, angles = _rolled(poses), _rolled(angles)
+        row = np.concatenate([poses.ravel(), angles.ravel(), ball, game])[self._order]
+        if self._minds is not None:
+            self._think(time, self._minds())
+            row = np.concatenate([row, self._beliefs.ravel(), self._others.ravel(), self._requests.ravel()])
+        self._samples += 1
+        self.writer.append(time, row)
+
+    def event(self, time: float, kind: str, **fields: object) -> None:
+        """Appends an event; a `side` and a `number`, if it has them, become a `robot` as well."""
+        if isinstance(number := fields.get("number"), int) and isinstance(side := fields.get("side"), str):
+            slot = slot_of(Side.LEFT if side == Side.LEFT.word else Side.RIGHT, number)
+            fields["robot"] = SLOT_NAMES[self._of_slot(slot)]
+            if kind == "join" and self._of_slot(slot) in self._drawn:
+                self._joined[self._of_slot(slot)] = self._figures.kind(slot)
+        self.writer.event(time, kind, **fields)
+
+    def swap_ends(self, time: float, teams: tuple[str, str]) -> None:
+        """The teams have changed ends; left and right are these now."""
+        self._swapped = not self._swapped
+        self.event(time, "swap_ends", left=teams[0], right=teams[1], text="the teams change ends")
+
+    def close(self) -> None:
+        """Finishes the recording; closing twice is fine."""
+        self._redraw()
+        self.writer.close()
+
+    def _redraw(self) -> None:
+        """Gives who joined late its own shape, unless that has other joints."""
+        if self._joined == self._drawn:
+            return
+        scene = assemble(_settings(self._figures, self._joined))
+        found = [table.joints for table in scene.robots]
+        fitting = {
+            slot: self._joined[slot] if joints == known else kind
+            for (slot, kind), joints, known in zip(self._drawn.items(), found, self._joints, strict=True)
+        }
+        if fitting != self._joined:
+            scene = assemble(_settings(self._figures, fitting))
+        self._drawn = self._joined = fitting
+        try:
+            replace_file(self.writer.path / SCENE, scene.xml.encode())
+        except OSError as error:
+            raise RecordingError(
+                f"{self.writer.path}: cannot write {SCENE} again: {error.strerror}. Robots that joined late are drawn "
+                "as type 0; nothing else is lost."
+            ) from None
+
+    def _of_slot(self, slot: int) -> int:
+        """The slot that a player began in."""
+        return (slot + MAX_PLAYERS) % SLOTS if self._swapped else slot
+
+    # ---- what players believe and want
+
+    def _mind_channels(self) -> list[Channel]:
+        names = [SLOT_NAMES[slot] for slot in self._slots]
+        self._row_of = {slot: row for row, slot in enumerate(self._slots)}
+        self._beliefs = np.full((len(names), len(BELIEF_LABELS)), np.nan)
+        self._others = np.full((len(names), len(names), len(OTHERS_LABELS)), np.nan)
+        self._requests = np.full((len(names), len(REQUEST_LABELS)), np.nan)
+        places = tuple(f"{name}.{axis}" for name in names for axis in OTHERS_LABELS)
+        own = [
+            Channel(name=f"{n}.belief", labels=BELIEF_LABELS, unit="m, rad, s", resolution=BELIEF_STEP) for n in names
+        ]
+        others = [Channel(name=f"{n}.others", labels=places, unit="m, s", resolution=BELIEF_STEP) for n in names]
+        wants = [
+            Channel(name=f"{n}.request", labels=REQUEST_LABELS, unit="m/s, rad/s, rad", resolution=BELIEF_STEP)
+            for n in names
+        ]
+        return own + others + wants
+
+    def _think(self, time: float, minds: Mapping[int, object]) -> None:
+        """Takes down what everybody believes, and now and then what it believes of others and wants."""
+        self._beliefs[:], self._requests[:] = np.nan, np.nan
+        looks = self._samples % self._others_every == 0
+        if looks:
+            self._others[:] = np.nan
+        for slot, mind in minds.items():
+            row = self._row_of.get(self._of_slot(slot))
+            self._complain(time, slot, mind)
+            belief: Belief | None = getattr(mind, "belief", None)
+            if row is None or belief is None:
+                continue
+            if isinstance(request := getattr(mind, "request", None), Request):
+                self._requests[row] = request_row(request)
+            self._beliefs[row] = _own(belief, side_of_slot(slot))
+            if looks:
+                self._others[row] = self._believed(belief, slot)
+                self._want(time, SLOT_NAMES[self._slots[row]], request)
+
+    def _complain(self, time: float, slot: int, mind: object) -> None:
+        """Writes down why a player lost turns, as far as its log tells."""
+        log: Sequence[str] = getattr(mind, "log", ())
+        told = self._told.get(self._of_slot(slot), 0)
+        for text in log[told:]:
+            robot = SLOT_NAMES[self._of_slot(slot)]
+            self.event(time, "lost_turn", robot=robot, text=text[-MAX_TEXT_LENGTH:])
+        self._told[self._of_slot(slot)] = len(log)
+
+    def _believed(self, belief: Belief, slot: int) -> Floats:
+        """(R, 3) where a player believes the robots of this recording, as everybody sees the pitch, and since when."""
+        side = side_of_slot(slot)
+        found = np.full((SLOTS, len(OTHERS_LABELS)), np.nan)
+        for team, others in ((side, belief.mates), (side.other, belief.opponents)):
+            news = np.column_stack([side.sign * others.places, others.ages])
+            known = np.where(others.ages[:, None] <= MAX_OTHERS_AGE, news, np.nan)
+            found[slot_of(team, 1) : slot_of(team, MAX_PLAYERS) + 1] = known
+        found[slot] = np.nan
+        return (_rolled(found) if self._swapped else found)[self._slots]
+
+    def _want(self, time: float, robot: str, request: object) -> None:
+        """Writes down what a player wants, if that has changed."""
+        intent = str(getattr(request, "intent", "") or "")
+        if intent and self._intents.get(robot) != intent:
+            self._intents[robot] = intent
+            self.event(time, "intent", robot=robot, text=intent)
+
+
+_ANGLES = SLOTS * 7
+
+
+def _own(belief: Belief, side: Side) -> tuple[float, ...]:
+    """Where a player believes itself and the ball, as everybody sees the pitch."""
+    me, ball, sign = belief.me, belief.ball, side.sign
+    turn = me.heading if sign > 0 else me.heading + math.pi
+    x, y = ball.place
+    age, spreads = min(float(ball.age), MAX_BALL_AGE), (me.spread, me.heading_spread, ball.spread)
+    places = sign * me.x, sign * me.y, wrap_angle_exactly(turn), sign * float(x), sign * float(y)
+    return *places, age, *(min(spread, MAX_DEVIATION) for spread in spreads)
+
+
+def _rolled(array: Floats) -> Floats:
+    """An array over slots, (22, ...), over those that players began in."""
+    return np.roll(array, MAX_PLAYERS, axis=0)
+
+
+def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) -> list[int]:
+    """Where the numbers of one robot are among all numbers of a row."""
+    pose = [slot * 7 + i for i in range(7)]
+    return pose + [_ANGLES + slot * len(all_joints) + all_joints.index(joint) for joint in joints]
+
+
+def _settings(figures: Figures, kinds: Mapping[int, str]) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots' types by slot."""
+    robots = tuple(
+        Placement(
+            robot=figures.robot,
+            name=SLOT_NAMES[slot],
+            type=kind,
+            pose=figures.pose,
+            parked=True,
+            team=TEAM_COLOURS[slot >= MAX_PLAYERS],
+        )
+        for slot, kind in kinds.items()
+    )
+    return SceneSettings(field=figures.field, robots=robots, physics=figures.physics)
+
+
+# ----------------------------------------------------------------------------------------------------
+# What a recording of a match draws: which robots there are, and how they and the ball stand.
+#
+# A world of robots without joints gives its players a body to be seen with: `behaviour.figures`.
+
+
+class Figures(Protocol):
+    """The robots and the ball of a match, as they are seen."""
+
+    robot: str
+    """Which robot of the catalogue."""
+    joints: tuple[str, ...]
+    """The columns of `angles`; at least the joints of the robot."""
+    physics: str
+    """Profile of the scene; empty for the robot's own."""
+    pose: str
+    """The robot's pose in the scene before the first moment."""
+
+    @property
+    def field(self) -> str:
+        """Name of the field."""
+        ...
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        ...
+
+    def kind(self, slot: int) -> str:
+        """The robot's type of a player."""
+        ...
+
+    def poses(self) -> Floats:
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        ...
+
+    def angles(self) -> Floats:
+        """(22, joints) rad."""
+        ...
+
+    def ball(self) -> Floats:
+        """(7,) place and attitude (quaternion) of the ball."""
+        ...
+
+
+class LeagueFigures:
+    """Those of the physical world."""
+
+    def __init__(self, world: MatchWorld) -> None:
+        self._world = world
+        self.robot, self.physics, self.pose = ROBOT, PHYSICS, "zero"
+        self.joints: tuple[str, ...] = JOINTS
+
+    @property
+    def field(self) -> str:
+        """Name of the field."""
+        return self._world.field.name
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        return self._world.present
+
+    def kind(self, slot: int) -> str:
+        """The type of a player's robot; who does not play yet is drawn as type 0."""
+        return f"type{self._world.types[slot]}" if self._world.present[slot] else "type0"
+
+    def poses(self) -> Floats:
+        """(22, 7) of the torsos."""
+        return self._world.poses()
+
+    def angles(self) -> Floats:
+        """(22, 24) rad."""
+        return np.radians(self._world.angles)
+
+    def ball(self) -> Floats:
+        """(7,)."""
+        ground = self._world.ground
+        return np.asarray(ground.world.qpos[ground.ball : ground.ball + 7])

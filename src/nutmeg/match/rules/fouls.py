@@ -1,0 +1,582 @@
+"""Fouls that can be seen from where players are: incapable, illegal defence and attack, crowding, self-collision.
+
+Called in rcssserver3d's way (numbers in the rule book). Goalies are never called for crowding or for being in an area.
+Of several players to blame, the farthest from the own goal (areas) or from the ball is: the server draws lots.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.match.rules.book import AreaRules, Foul
+from nutmeg.match.rules.decisions import LIMBS, FreezeLimbs
+from nutmeg.match.rules.judgement import TIME_TOLERANCE, own_places, own_point, settle, sign_of
+from nutmeg.match.rules.play_modes import KICK_OFFS, Side, ball_is_live
+from nutmeg.match.rules.state import PLAYERS_SHAPE, DownTimes, Held, Stillness, touch_groups
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.match.rules.decisions import Place
+    from nutmeg.match.rules.judgement import Judgement
+    from nutmeg.match.rules.state import Facts, MatchState
+
+    Player = tuple[Side, int]
+
+
+# ----------------------------------------------------------------------------------------------------
+# What follows a foul: the offender is told, held up, and put beside the pitch; or only moved a little.
+#
+# rcssserver3d lifts an offender for half a second (so that spectators see it) and then puts it beyond the touch line
+# that is farther from the ball, in its own half, by number. Since 0.7.3 some fouls only move the offender on the
+# pitch.
+#
+# In the Standard Platform League an offender is taken off at once and stays beside the pitch for some time, goals or
+# not; then it comes back at the touch line. Meanwhile it takes no part: what it touches or asks for does not count,
+# and the world should not let it move (`penalised` says who that is; who strays is put back). A new half pardons
+# everybody.
+
+
+OUTSIDE_TOLERANCE = 0.1
+"""Who is farther from its place beside the pitch than this is put back, m."""
+
+
+def penalised(state: MatchState) -> Bools:
+    """(2, 11) who serves a penalty, held up or beside the pitch, and takes no part in the game."""
+    found = np.zeros(PLAYERS_SHAPE, bool)
+    for held in state.held:
+        found[held.side, held.index] = True
+    return found
+
+
+def penalise(case: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
+    """Call a foul. With `to`, in own coordinates, the player is moved there; without, it is held and sent outside."""
+    x, y = case.facts.position[side, index, :2].tolist()
+    case.change(fouls=case.state.fouls + 1)
+    case.tell("foul", f"{foul.title}: {side.word} {index + 1} {text}", side=side, index=index, place=(x, y), foul=foul)
+    if to is not None:
+        settle(case, side, index, to, foul.title)
+        return
+    held = Held(side=side, index=index, foul=foul, stamp=case.elapsed)
+    if case.rules.fouls.hold_time == 0:
+        case.hold(*case.state.held, *_send_out(case, held))
+    else:
+        case.hold(*case.state.held, held)
+
+
+def serve_penalties(case: Judgement) -> None:
+    """Hold up who is held, put outside whose time has come, and let those come back who have served theirs."""
+    rules = case.rules.fouls
+    staying: list[Held] = []
+    for held in case.state.held:
+        if not case.facts.present[held.side, held.index]:
+            continue
+        waited = case.elapsed - held.stamp
+        if held.place is not None:
+            if waited < rules.hold_time + rules.removal_time - TIME_TOLERANCE:
+                staying.append(held)
+                _keep_out(case, held, held.place)
+            else:
+                come_back(case, held)
+        elif waited < rules.hold_time - TIME_TOLERANCE:
+            staying.append(held)
+            x, y = case.facts.position[held.side, held.index, :2].tolist()
+            case.move(held.side, held.index, (x, y), held.foul.title, height=rules.hold_height)
+        else:
+            staying += _send_out(case, held)
+    if tuple(staying) != case.state.held:
+        case.hold(*staying)
+
+
+def forget_penalties(case: Judgement) -> None:
+    """Pardon everybody; who is beside the pitch comes back."""
+    for held in case.state.held:
+        if held.place is not None and case.facts.present[held.side, held.index]:
+            come_back(case, held)
+    case.hold()
+
+
+def _send_out(case: Judgement, held: Held) -> list[Held]:
+    """Put an offender beside the pitch; what is left of its penalty, if anything is."""
+    rules = case.rules.fouls
+    wish = own_point(outside_place(case, held.side, held.index), held.side)
+    place = settle(case, held.side, held.index, wish, held.foul.title, room=rules.outside_spacing / 2)
+    return [dataclasses.replace(held, place=place)] if rules.removal_time > 0 else []
+
+
+def _keep_out(case: Judgement, held: Held, place: Place) -> None:
+    """Put somebody back who has left its place beside the pitch."""
+    x, y = case.facts.position[held.side, held.index, :2].tolist()
+    if not math.hypot(x - place[0], y - place[1]) <= OUTSIDE_TOLERANCE:
+        case.move(held.side, held.index, place, held.foul.title)
+
+
+def come_back(case: Judgement, held: Held) -> None:
+    """Put a player on the touch line away from the ball, in its own half, looking at the pitch."""
+    side, pitch = held.side, case.rules.pitch
+    away = -sign_of(case.ball[1], side.sign)
+    place = (-side.sign * case.rules.fouls.return_distance, away * pitch.width / 2)
+    found = settle(case, side, held.index, own_point(place, side), "comes back", heading=-away * math.pi / 2)
+    case.tell("return", f"{side.word} {held.index + 1} may play again", side=side, index=held.index, place=found)
+
+
+def outside_place(case: Judgement, side: Side, index: int) -> Place:
+    """Where an offender is put: beyond the touch line on the other side of the ball, by number."""
+    rules, pitch = case.rules.fouls, case.rules.pitch
+    x = -side.sign * rules.outside_spacing * (6 - index)
+    y = -sign_of(case.ball[1], side.sign) * (pitch.width / 2 + rules.outside_distance)
+    return x, y
+
+
+def without_penalised(facts: Facts, state: MatchState) -> Facts:
+    """The facts as they count: nobody who is beside the pitch for a while touches the ball."""
+    touches = facts.touches_ball
+    out = [(h.side, h.index) for h in state.held if h.place is not None and touches[h.side, h.index]]
+    if not out:
+        return facts
+    touches = touches.copy()
+    for player in out:
+        touches[player] = False
+    return dataclasses.replace(facts, touches_ball=touches)
+
+
+OWN_AREA, THEIR_AREA = 0, 1
+"""Which penalty area: first index of `MatchState.in_areas`."""
+
+
+def judge_incapable(case: Judgement) -> None:
+    """Count how long players lie or sit, tell of falls, and send out who does for too long."""
+    rules, facts = case.rules.fouls.incapable, case.facts
+    height = facts.position[..., 2]
+    low = (height < rules.not_standing_height) & case.active
+    if case.state.down is None and not low.any():
+        return
+    before = case.state.down
+    if before is None:
+        zero, nobody = np.zeros(low.shape), np.zeros(low.shape, bool)
+        before = DownTimes(not_standing=zero, ground=zero, standing=zero, low=nobody, counted=nobody, lying=nobody)
+    down = _count_down_times(case, before, low)
+    for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
+        place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
+        case.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
+    longest = float(down.not_standing.max()), float(down.ground.max())
+    if rules.on and (
+        longest[0] > rules.not_standing_time + TIME_TOLERANCE or longest[1] > rules.ground_time + TIME_TOLERANCE
+    ):
+        down = _call_incapable(case, down)
+    case.change(down=down if max(longest) > 0 or low.any() else None)
+
+
+def _call_incapable(case: Judgement, down: DownTimes) -> DownTimes:
+    """Send out who has been down for too long; the times of the others."""
+    rules, goalie = case.rules.fouls.incapable, case.facts.goalie
+    offends = (down.ground > np.where(goalie, rules.goalie_ground_time, rules.ground_time) + TIME_TOLERANCE) | (
+        down.not_standing > np.where(goalie, rules.goalie_not_standing_time, rules.not_standing_time) + TIME_TOLERANCE
+    )
+    offends &= case.active
+    for side, index in np.argwhere(offends).tolist():
+        penalise(case, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
+    kept = ~offends
+    return DownTimes(
+        not_standing=down.not_standing * kept,
+        ground=down.ground * kept,
+        standing=down.standing * kept,
+        low=down.low & kept,
+        counted=down.counted & kept,
+        lying=down.lying & kept,
+    )
+
+
+def _count_down_times(case: Judgement, before: DownTimes, low: Bools) -> DownTimes:
+    """The times one cycle later; beside the pitch nothing is counted, standing for a while ends it.
+
+    In the part of a long time step that the facts do not speak of, everybody went on as before.
+    """
+    rules, facts = case.rules.fouls.incapable, case.facts
+    earlier = facts.time_step - case.cycle
+    if earlier > TIME_TOLERANCE:
+        before = _down_for(before, earlier, (before.low, before.counted, before.lying), rules.stood_up_time)
+    counted = low & (np.abs(facts.position[..., 1]) < case.rules.pitch.width / 2 + rules.margin)
+    lying = counted & (facts.position[..., 2] < rules.ground_height)
+    return _down_for(before, case.cycle, (low, counted, lying), rules.stood_up_time)
+
+
+def _down_for(before: DownTimes, step: float, who: tuple[Bools, Bools, Bools], stood_up_time: float) -> DownTimes:
+    """The times after a step, by who was low, whose time not standing counts, and whose time on the ground does."""
+    low, counted, lying = who
+    standing = np.where(low, 0.0, before.standing + step)
+    stood_up = ~low & (standing > stood_up_time + TIME_TOLERANCE)
+    not_standing = np.where(stood_up, 0.0, before.not_standing + step * counted)
+    ground = np.where(low, before.ground + step * lying, 0.0)
+    return DownTimes(not_standing=not_standing, ground=ground, standing=standing, low=low, counted=counted, lying=lying)
+
+
+def judge_areas(case: Judgement) -> None:
+    """Call who is one too many in a penalty area: who came last."""
+    if not (case.rules.fouls.illegal_defence.on or case.rules.fouls.illegal_attack.on):
+        return
+    inside = areas(case)
+    if inside is case.state.in_areas:
+        return
+    before = case.state.in_areas
+    fouls = case.rules.fouls
+    for which, rules in ((OWN_AREA, fouls.illegal_defence), (THEIR_AREA, fouls.illegal_attack)):
+        if rules.on:
+            for side in Side:
+                if np.count_nonzero(inside[which, side]) > rules.most:
+                    _judge_area(case, which, side, rules, inside[which, side], before[which, side])
+    case.change(in_areas=inside)
+
+
+def areas(case: Judgement) -> Bools:
+    """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
+    pitch, position = case.rules.pitch, case.facts.position
+    x = position[..., 0]
+    edge = pitch.length / 2 - pitch.penalty_depth
+    deep = (np.abs(x) > edge) & (np.abs(position[..., 1]) < pitch.penalty_width / 2) & (np.abs(x) <= pitch.length / 2)
+    deep &= case.active
+    if not deep.any():
+        return _none_inside(case)
+    left = deep & (x < 0)
+    right = deep & (x > 0)
+    inside = np.stack([np.stack([left[0], right[1]]), np.stack([right[0], left[1]])])
+    return case.state.in_areas if np.array_equal(inside, case.state.in_areas) else inside
+
+
+def _none_inside(case: Judgement) -> Bools:
+    before = case.state.in_areas
+    return np.zeros_like(before) if before.any() else before
+
+
+def _judge_area(case: Judgement, which: int, side: Side, rules: AreaRules, inside: Bools, before: Bools) -> None:
+    """Send away as many as there are too many: first who just came, then who is farthest from the own goal."""
+    own, pitch = own_places(case, side), case.rules.pitch
+    distance = np.hypot(own[:, 0] + pitch.length / 2, own[:, 1])
+    field_players = np.flatnonzero(inside & ~case.facts.goalie[side]).tolist()
+    field_players.sort(key=lambda i: (bool(before[i]), -float(distance[i]), i))
+    foul = Foul.ILLEGAL_DEFENCE if which == OWN_AREA else Foul.ILLEGAL_ATTACK
+    whose = "the own" if which == OWN_AREA else "the opponents'"
+    for index in field_players[: int(np.count_nonzero(inside)) - rules.most]:
+        to = None if rules.sent_outside else _edge_of_area(case, which, own[index].tolist())
+        penalise(case, side, index, foul, f"is one too many in {whose} area", to=to)
+        inside[index] = False
+
+
+def _edge_of_area(case: Judgement, which: int, place: list[float]) -> Place:
+    """The nearest place outside an area, in own coordinates, not behind the goal line."""
+    pitch, radius = case.rules.pitch, case.rules.restarts.player_radius
+    x, y = place
+    end = -1.0 if which == OWN_AREA else 1.0
+    edge, half_width = pitch.length / 2 - pitch.penalty_depth - radius, pitch.penalty_width / 2 + radius
+    if half_width - abs(y) < abs(x) - edge:
+        return x, half_width * sign_of(y, -1.0)
+    return end * edge, y
+
+
+def judge_crowding(case: Judgement) -> None:
+    """Call the second and third nearest of a team when they are too near to a ball that an opponent is near to."""
+    rules = case.rules.fouls.crowding
+    if not rules.on:
+        return
+    offset = case.facts.position[..., :2] - case.facts.ball[:2]
+    distance = np.where(case.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
+    nearest = distance.min(axis=1)
+    for side in Side:
+        if nearest[side.other] >= rules.opponent_distance or case.state.mode is KICK_OFFS[side]:
+            continue
+        order = np.argsort(distance[side], kind="stable")
+        for rank, limit in ((1, rules.second_distance), (2, rules.third_distance)):
+            index = int(order[rank])
+            if distance[side, index] <= limit and not case.facts.goalie[side, index]:
+                to = None if rules.sent_outside else _away_from_ball(case, side, index, limit)
+                penalise(case, side, index, Foul.CROWDING, "crowds the ball", to=to)
+
+
+def _away_from_ball(case: Judgement, side: Side, index: int, distance: float) -> Place:
+    """A place at a distance from the ball, straight away from it, in own coordinates."""
+    x, y = own_places(case, side)[index].tolist()
+    ball_x, ball_y = own_point((case.ball[0], case.ball[1]), side)
+    gap = float(np.hypot(x - ball_x, y - ball_y))
+    reach = distance + case.rules.restarts.player_radius
+    if gap < 1e-9:
+        return ball_x - reach, ball_y
+    return ball_x + (x - ball_x) / gap * reach, ball_y + (y - ball_y) / gap * reach
+
+
+def judge_self_collisions(case: Judgement) -> None:
+    """Take the drive from limbs that are inside another part of their robot, or send the player out."""
+    rules, found = case.rules.fouls.self_collision, case.facts.self_collision
+    if not rules.on or not found.any():
+        return
+    frozen = case.state.stamps.frozen
+    wait = rules.freeze_time + rules.thaw_time if rules.penalty == "freeze" else rules.outside_cooldown
+    due = found & (case.elapsed - frozen > wait - TIME_TOLERANCE) & case.active[..., None]
+    if not due.any():
+        return
+    case.change(stamps=dataclasses.replace(case.state.stamps, frozen=np.where(due, case.elapsed, frozen)))
+    for s, index in np.argwhere(due.any(axis=2)).tolist():
+        side, limbs = Side(s), tuple(LIMBS[i] for i in np.flatnonzero(due[s, index]).tolist())
+        text = f"collides with itself ({', '.join(limbs)})"
+        if rules.penalty == "outside":
+            penalise(case, side, index, Foul.SELF_COLLISION, text, to=None)
+            continue
+        x, y = case.facts.position[s, index, :2].tolist()
+        case.change(fouls=case.state.fouls + 1)
+        title = f"{Foul.SELF_COLLISION.title}: {side.word} {index + 1} {text}"
+        case.tell("foul", title, side=side, index=index, place=(x, y), foul=Foul.SELF_COLLISION)
+        case.decisions.append(FreezeLimbs(side=side, number=index + 1, limbs=limbs, duration=rules.freeze_time))
+
+
+# ----------------------------------------------------------------------------------------------------
+# Fouls between players who touch each other: touching in too large a group, charging, and pushing.
+#
+# **Touching.** A group has too many; of the side with more players in it, who came last has to go, never a goalie. In
+# rcssserver3d it is a question of lots who of several goes; here it is the one farthest from the ball.
+#
+# **Charging** (rcssserver3d 0.7.3, after the foul model of 2016; numbers in the rule book). Of two opponents who
+# touch, one charges who is fast, and fast towards the point of collision. Near the ball, who runs towards it rather
+# than towards the opponent plays the ball; if both do, the farther one charges, if it came from another direction or
+# the nearer one was slow. If both charge, or the ball is where they collide, neither does: such a collision makes
+# both safe for a moment. Goalies in their own area do not charge, nor does who has just touched the ball or has just
+# been moved.
+#
+# **Pushing** (Standard Platform League). Who pushed whom is said by the world, which knows how they met; of
+# opponents, the one responsible is sent off. Goalies in their own area may be exempt, and who has just been moved is.
+
+
+def judge_touching(case: Judgement) -> None:
+    """Call who makes a group of touching players too large."""
+    rules, contacts = case.rules.fouls.touching, case.facts.contacts
+    if rules.on and len(contacts) >= rules.most:
+        for group in touch_groups(contacts):
+            players = [(Side(s), i) for s, i in group if case.active[s, i]]
+            while len(players) > rules.most:
+                offender = _one_too_many(case, players)
+                if offender is None:
+                    break
+                to = None if rules.sent_outside else _out_of_group(case, players, offender)
+                penalise(case, *offender, Foul.TOUCHING, f"touches a group of {len(players)}", to=to)
+                players.remove(offender)
+
+
+def remember_contacts(case: Judgement) -> frozenset[tuple[int, int]]:
+    """Who touches another player now."""
+    if not len(case.facts.contacts):
+        return frozenset()
+    return frozenset((s, i) for s, i in case.facts.contacts.reshape(-1, 2).tolist())
+
+
+def _one_too_many(case: Judgement, players: list[Player]) -> Player | None:
+    """Who of a group has to go."""
+    count = [sum(side is s for side, _ in players) for s in Side]
+    field_players = [p for p in players if not case.facts.goalie[p]]
+    came_last = [p for p in field_players if p not in case.state.in_contact]
+    of_larger = [p for p in came_last if count[p[0]] >= count[p[0].other]]
+    if not of_larger:
+        of_larger = [p for p in field_players if count[p[0]] >= count[p[0].other]]
+    in_doubt = case.doubtful()
+
+    def order(player: Player) -> tuple[float, bool, int]:
+        x, y = case.facts.position[player][:2].tolist()
+        return -math.hypot(x - case.ball[0], y - case.ball[1]), player[0] is not in_doubt, player[1]
+
+    return min(of_larger or field_players, key=order, default=None)
+
+
+def _out_of_group(case: Judgement, players: list[Player], offender: Player) -> Place:
+    """A place away from the middle of a group by a player's radius, in own coordinates."""
+    side, index = offender
+    middle = np.mean([case.facts.position[p][:2] for p in players], axis=0) * side.sign
+    x, y = own_places(case, side)[index].tolist()
+    away_x, away_y = x - float(middle[0]), y - float(middle[1])
+    gap, radius = math.hypot(away_x, away_y), case.rules.restarts.player_radius
+    return (x + away_x / gap * radius, y + away_y / gap * radius) if gap > 1e-9 else (x - radius, y)
+
+
+def judge_charging(case: Judgement) -> None:
+    """Call who runs into an opponent."""
+    facts = case.facts
+    if not case.rules.fouls.charging.on or not len(facts.contacts):
+        return
+    opponents = facts.contacts[:, 0, 0] != facts.contacts[:, 1, 0]
+    if not opponents.any():
+        return
+    stamps = case.state.stamps
+    touched, innocent = stamps.touched_ball.copy(), stamps.innocent.copy()
+    charging: set[Player] = set()
+    for pair, place in zip(facts.contacts[opponents].tolist(), facts.contact_places[opponents].tolist(), strict=True):
+        players = [(Side(s), i) for s, i in pair]
+        if all(_may_be_judged(case, p) for p in players):
+            charging |= _judge_pair(case, players, place, touched, innocent)
+    case.change(stamps=dataclasses.replace(stamps, touched_ball=touched, innocent=innocent))
+    for side, index in sorted(charging, key=lambda p: (p[1], p[0] is not case.doubtful())):
+        penalise(case, side, index, Foul.CHARGING, "charged an opponent", to=None)
+
+
+def _may_be_judged(case: Judgement, player: Player) -> bool:
+    """Whether a player is up, free, and not just moved."""
+    immunity = case.rules.fouls.charging.moved_immunity
+    down = case.state.down is not None and case.state.down.not_standing[player] > 0
+    return (
+        bool(case.active[player])
+        and not down
+        and case.elapsed - case.state.stamps.moved[player] >= immunity - TIME_TOLERANCE
+    )
+
+
+def _judge_pair(
+    case: Judgement, players: list[Player], place: list[float], touched: Floats, innocent: Floats
+) -> set[Player]:
+    """Who of two colliding opponents charges; writes immunities into `touched` and `innocent`."""
+    rules, stamps = case.rules.fouls.charging, case.state.stamps
+    ball = case.ball[:2]
+    charges = _who_is_at_fault(case, players, place)
+    safe = [goalie_at_home(case, p) for p in players]
+    for i, player in enumerate(players):
+        if charges[i]:  # who is run into is excused for as long as who runs into it
+            victim = players[1 - i]
+            if safe[i]:
+                touched[victim] = case.elapsed
+            elif case.elapsed - stamps.touched_ball[player] < rules.immunity - TIME_TOLERANCE:
+                touched[victim] = max(touched[victim], stamps.touched_ball[player])
+            innocent[victim] = max(innocent[victim], stamps.innocent[player])
+    if all(charges) or math.dist(place, ball) < rules.ball_collision_distance:
+        charges = [False, False]
+    if not any(charges):
+        for player in players:
+            innocent[player] = case.elapsed
+    return {
+        player
+        for i, player in enumerate(players)
+        if charges[i]
+        and not safe[i]
+        and case.elapsed - stamps.innocent[player] >= rules.collision_time - TIME_TOLERANCE
+        and case.elapsed - stamps.touched_ball[player] >= rules.immunity - TIME_TOLERANCE
+    }
+
+
+def judge_pushing(case: Judgement) -> None:
+    """Send out who pushes an opponent."""
+    rules, pushes = case.rules.fouls.pushing, case.facts.pushes
+    if not rules.on or not len(pushes):
+        return
+    guilty: set[Player] = set()
+    for (side, index), (other, victim) in pushes.tolist():
+        player = (Side(side), index)
+        free = side != other and case.active[player] and case.active[other, victim]
+        if free and case.elapsed - case.state.stamps.moved[player] >= rules.moved_immunity - TIME_TOLERANCE:
+            guilty.add(player)
+    if rules.goalie_exempt:
+        guilty = {p for p in guilty if not goalie_at_home(case, p)}
+    for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not case.doubtful())):
+        penalise(case, side, index, Foul.PUSHING, "pushed an opponent", to=None)
+
+
+def _mean_velocity(case: Judgement, player: Player) -> list[float]:
+    """A player's velocity over the last cycles, m/s."""
+    samples = [v[player].tolist() for v in (case.facts.velocity, *case.state.velocities)]
+    return [sum(axis) / len(samples) for axis in zip(*samples, strict=True)]
+
+
+def _who_is_at_fault(case: Judgement, players: list[Player], place: list[float]) -> list[bool]:
+    """For each of two colliding opponents, whether it is fast, fast towards the other, and not playing the ball."""
+    rules = case.rules.fouls.charging
+    spots = [case.facts.position[p][:2].tolist() for p in players]
+    speeds = [_mean_velocity(case, p) for p in players]
+    speed = [math.hypot(*v) for v in speeds]
+    to_ball = [math.dist(s, case.ball[:2]) for s in spots]
+    off_ball = [_angle(v, s, case.ball[:2]) for v, s in zip(speeds, spots, strict=True)]
+    off_other = [_angle(speeds[i], spots[i], spots[1 - i]) for i in (0, 1)]
+    charges = [True, True]
+    if min(to_ball) < rules.ball_rules_distance:
+        charges = [off_ball[i] >= max(off_other[i], rules.ball_angle) and speed[i] >= rules.speed for i in (0, 1)]
+        if not any(charges) and abs(to_ball[0] - to_ball[1]) > rules.distance_difference:
+            other_way = abs(off_other[0] - off_other[1]) > rules.angle_difference
+            charges = [to_ball[i] > to_ball[1 - i] and (other_way or speed[1 - i] < rules.speed) for i in (0, 1)]
+    for i in (0, 1):
+        target = [(place[k] + spots[1 - i][k]) / 2 - spots[i][k] for k in (0, 1)]
+        length = math.hypot(*target) or 1.0
+        towards = (speeds[i][0] * target[0] + speeds[i][1] * target[1]) / length
+        charges[i] = charges[i] and speed[i] >= rules.speed and towards >= rules.collision_speed
+    return charges
+
+
+def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] | list[float]) -> float:
+    """Between a velocity and the way to a target, degrees, 0 to 180."""
+    turn = math.atan2(velocity[1], velocity[0]) - math.atan2(target[1] - spot[1], target[0] - spot[0])
+    return abs(math.degrees(wrap_angle_exactly(turn)))
+
+
+def goalie_at_home(case: Judgement, player: Player) -> bool:
+    """Whether a player is a goalie in its own penalty area, or behind it in the goal."""
+    side, index = player
+    if not case.facts.goalie[player]:
+        return False
+    pitch = case.rules.pitch
+    x, y = own_places(case, side)[index].tolist()
+    return bool(x <= -pitch.length / 2 + pitch.penalty_depth and abs(y) <= pitch.penalty_width / 2)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Standing still near the ball for too long, and so keeping others from it (seed: NaOISIS, its match mode).
+#
+# The referee looks at fixed times of its own clock, every few seconds: who is near the ball and has hardly moved
+# since the last look has been standing still since that look at least. Between two looks nothing about it has to be
+# known, so that a batched world need not ask in every cycle. Who lies is dealt with elsewhere
+# (`fouls.judge_incapable`).
+
+
+def looks(elapsed: float, interval: float) -> int:
+    """How many times the referee has looked, by its own clock."""
+    return math.floor((elapsed + TIME_TOLERANCE) / interval)
+
+
+def judge_inactive(case: Judgement) -> None:
+    """Send out who stands still near the ball for too long."""
+    rules = case.rules.fouls.inactive
+    if not rules.on:
+        return
+    if not ball_is_live(case.state.mode):
+        forget_stillness(case)
+        return
+    now = case.elapsed
+    if looks(now, rules.look_interval) == looks(now - case.facts.time_step, rules.look_interval):
+        return
+    place = case.facts.position[..., :2].copy()
+    near = _near_ball(case)
+    since = np.full(near.shape, now)
+    before = case.state.still
+    if before is not None:
+        gone = np.hypot(place[..., 0] - before.place[..., 0], place[..., 1] - before.place[..., 1])
+        since = np.where(near & (gone < rules.movement), before.since, now)
+    case.change(still=Stillness(place=place, since=since))
+    if near.any():
+        for side, index in np.argwhere(near & (now - since >= rules.time - TIME_TOLERANCE)).tolist():
+            penalise(case, Side(side), index, Foul.INACTIVE, "stands still near the ball", to=None)
+
+
+def _near_ball(case: Judgement) -> Bools:
+    """(2, 11) who plays, stands and is near the ball, and may be called."""
+    rules, position = case.rules.fouls.inactive, case.facts.position
+    distance = np.hypot(position[..., 0] - case.ball[0], position[..., 1] - case.ball[1])
+    standing = position[..., 2] >= case.rules.fouls.incapable.not_standing_height
+    near: Bools = (distance < rules.ball_distance) & standing & case.active
+    if rules.goalie_exempt:
+        for side, index in np.argwhere(near & case.facts.goalie).tolist():
+            near[side, index] = not goalie_at_home(case, (Side(side), index))
+    return near
+
+
+def forget_stillness(case: Judgement) -> None:
+    """Forget who stood still."""
+    if case.state.still is not None:
+        case.change(still=None)
+
+
+def next_look(state: MatchState, interval: float) -> float:
+    """Until the referee looks again, s."""
+    return (looks(state.elapsed, interval) + 1) * interval - state.elapsed

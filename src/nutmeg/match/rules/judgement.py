@@ -1,0 +1,322 @@
+"""One cycle on the referee's desk: the state as it changes, the facts, the rules, and the decisions so far.
+
+A `Case` lives for one judgement only; what comes out of it is a new frozen state. The parts of the referee
+(`restarts`, `scoring`, `fouls`, ...) are functions that take a case.
+
+Everything about a side is worked out as that team sees it: `side.sign` times a place, so that it attacks towards +x.
+That is what makes the referee fair: turn the whole pitch by half a turn, and all decisions turn with it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.match.rules.decisions import Decision, Event, EventKind, MovePlayer, Place, PlaceBall
+from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.match.rules.book import Foul, Rules
+    from nutmeg.match.rules.state import Facts, Held, MatchState
+
+    Allowed = Callable[[Floats], Bools]
+
+
+TIME_TOLERANCE = 1e-6
+"""Clocks are sums of cycles: times closer than this are the same, s."""
+BALL_REST_DISTANCE = 0.005
+"""A ball nearer to its place than this lies where it was put, m."""
+
+
+class Judgement:
+    """The work of one judgement."""
+
+    def __init__(self, state: MatchState, facts: Facts, rules: Rules) -> None:
+        self.state, self.facts, self.rules = state, facts, rules
+        self.decisions: list[Decision] = []
+        self.ball: tuple[float, float, float] = tuple(facts.ball.tolist())
+        self.toucher: tuple[Side, int] | None = None
+        """Who touched the ball in this cycle, if anybody."""
+        self.moved: list[tuple[Side, int]] = []
+        """Who has been moved in this cycle."""
+        self._active: Bools | None = None
+
+    @property
+    def cycle(self) -> float:
+        """How much of the time step the facts hold for, s."""
+        step = self.facts.time_step
+        return step if self.facts.cycle is None else min(self.facts.cycle, step)
+
+    @cached_property
+    def ball_before(self) -> tuple[float, float, float] | None:
+        """Where the ball was one cycle ago, m."""
+        told = self.facts.ball_before
+        return self.state.ball_before if told is None else tuple(told.tolist())
+
+    def change(self, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
+        """Set fields of the state, in a copy of it."""
+        self.state = changed(self.state, fields)
+
+    def set_mode(self, mode: PlayMode, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
+        """Go to another play mode, and set other fields of the state at once."""
+        self.change(mode=mode, mode_time=0.0, **fields)
+        self.tell("play_mode", mode.wire_name, side=side_of(mode))
+
+    def tell(
+        self,
+        kind: EventKind,
+        text: str,
+        *,
+        side: Side | None = None,
+        index: int | None = None,
+        place: Place | None = None,
+        foul: Foul | None = None,
+    ) -> None:
+        """Decide that something is told to everybody."""
+        number = None if index is None else index + 1
+        self.decisions.append(
+            Event(kind=kind, time=self.state.time, side=side, number=number, place=place, foul=foul, text=text)
+        )
+
+    def put_ball(self, place: Place) -> None:
+        """Decide that the ball lies at a place; says nothing if it does so already."""
+        if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= BALL_REST_DISTANCE:
+            self.decisions.append(PlaceBall(place=place))
+
+    def move(
+        self,
+        side: Side,
+        index: int,
+        place: Place,
+        reason: str,
+        *,
+        height: float | None = None,
+        heading: float | None = None,
+    ) -> None:
+        """Decide that a player is put somewhere."""
+        self.decisions.append(
+            MovePlayer(side=side, number=index + 1, place=place, height=height, heading=heading, reason=reason)
+        )
+        self.moved.append((side, index))
+        self.planned[side, index] = place
+
+    @cached_property
+    def planned(self) -> Floats:
+        """(2, 11, 2) where players are, or will be once they have been moved."""
+        return self.facts.position[..., :2].copy()
+
+    @property
+    def active(self) -> Bools:
+        """(2, 11) who is there and does not serve a penalty."""
+        if self._active is None:
+            self._active = self.facts.present
+            if self.state.held:
+                self._active = self._active.copy()
+                for held in self.state.held:
+                    self._active[held.side, held.index] = False
+        return self._active
+
+    def hold(self, *held: Held) -> None:
+        """Set who serves a penalty."""
+        self.change(held=held)
+        self._active = None
+
+    @property
+    def elapsed(self) -> float:
+        """The referee's own clock, s."""
+        return self.state.elapsed
+
+    @property
+    def is_drill(self) -> bool:
+        """Whether there are too few players for restrictions on kicks to make sense."""
+        return int(np.count_nonzero(self.facts.present)) <= self.rules.match.drill_players
+
+    def doubtful(self) -> Side:
+        """The side against which the referee decides when both are equally at fault: who did not have the ball."""
+        return self.state.starter.other if self.state.touch is None else self.state.touch.side.other
+
+
+def changed(state: MatchState, fields: Mapping[str, Any]) -> MatchState:
+    """A copy of a state with other values of some fields: `dataclasses.replace` in a twentieth of its time."""
+    known = state.__dict__
+    if not fields.keys() <= known.keys():
+        raise TypeError(f"the state of a match has no {', '.join(sorted(fields.keys() - known.keys()))}.")
+    copy = object.__new__(type(state))
+    copy.__dict__.update(known)
+    copy.__dict__.update(fields)
+    return copy
+
+
+def sign_of(value: float, otherwise: float) -> float:
+    """1.0 or -1.0 as a value is positive or negative; for zero, the sign of something else."""
+    return math.copysign(1.0, value if value else otherwise)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Moving players out of the way, to places where nobody stands.
+#
+# rcssserver3d moves a player along x to a fixed distance and, since 0.7.1, tries places around that one until it
+# finds a free one: not on another player, not in a goal, not in an own penalty area that is full already. Here the
+# places tried are a grid of player radii around the wished one, nearest first and backwards before forwards.
+#
+# All functions take the `Case` of one judgement; "own" coordinates are those in which the team attacks towards +x.
+
+
+def own_places(case: Judgement, side: Side) -> Floats:
+    """(11, 2) where the players of a side are, in own coordinates."""
+    return case.facts.position[side, :, :2] * side.sign
+
+
+def own_point(place: Place, side: Side) -> Place:
+    """A place in own coordinates, or back."""
+    return place[0] * side.sign, place[1] * side.sign
+
+
+def clear_circle(case: Judgement, side: Side, centre: Place, reason: str) -> None:
+    """Move the players of a side who are too near to a place: back towards their goal, or sideways at its line."""
+    restarts, pitch = case.rules.restarts, case.rules.pitch
+    own, middle = own_places(case, side), own_point(centre, side)
+    near = np.hypot(own[:, 0] - middle[0], own[:, 1] - middle[1]) < restarts.distance
+    near &= case.active[side]
+    if not near.any():
+        return
+
+    def allowed(places: Floats) -> Bools:
+        far: Bools = np.hypot(places[:, 0] - middle[0], places[:, 1] - middle[1]) >= restarts.distance
+        return far
+
+    for index in np.flatnonzero(near).tolist():
+        x, y = own[index].tolist()
+        if middle[0] - restarts.move_distance < -pitch.length / 2:
+            y = middle[1] + (restarts.move_distance if middle[1] < 0 else -restarts.move_distance)
+        else:
+            x = middle[0] - restarts.move_distance
+        settle(case, side, index, (x, y), reason, allowed=allowed)
+
+
+def clear_half(case: Judgement, side: Side, *, circle_allowed: bool, circle_forbidden: bool, reason: str) -> None:
+    """Send the players of a side to their own half; the kicking side may stay in the circle, the other must not."""
+    pitch, back = case.rules.pitch, -case.rules.restarts.move_distance
+    own = own_places(case, side)
+    wrong = own[:, 0] > 0
+    if circle_allowed or circle_forbidden:
+        in_circle = np.hypot(own[:, 0], own[:, 1]) < pitch.circle_radius
+        wrong = (wrong & ~in_circle) if circle_allowed else wrong
+        wrong = (wrong | in_circle) if circle_forbidden else wrong
+    wrong &= case.active[side]
+    if not wrong.any():
+        return
+
+    def allowed(places: Floats) -> Bools:
+        good: Bools = places[:, 0] <= 0
+        if circle_forbidden:
+            good = good & (np.hypot(places[:, 0], places[:, 1]) >= pitch.circle_radius)
+        return good
+
+    for index in np.flatnonzero(wrong).tolist():
+        settle(case, side, index, (back, float(own[index, 1])), reason, allowed=allowed)
+
+
+def clear_area(case: Judgement, side: Side, reason: str) -> None:
+    """Move the players of a side out of the opponents' penalty area."""
+    pitch = case.rules.pitch
+    own = own_places(case, side)
+    edge, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.penalty_width / 2
+    inside = (own[:, 0] > edge) & (np.abs(own[:, 1]) < half_width) & case.active[side]
+    for index in np.flatnonzero(inside).tolist():
+        settle(case, side, index, (edge - case.rules.restarts.move_distance, float(own[index, 1])), reason)
+
+
+def repel(case: Judgement, side: Side, centre: Place, nearest: float, to: float, reason: str) -> None:
+    """Push the players of a side who are nearer to a place than `nearest` straight away from it, to a distance."""
+    own, middle = own_places(case, side), own_point(centre, side)
+    away = own - middle
+    distance = np.hypot(away[:, 0], away[:, 1])
+    near = (distance < nearest) & case.active[side]
+
+    def allowed(places: Floats) -> Bools:
+        far: Bools = np.hypot(places[:, 0] - middle[0], places[:, 1] - middle[1]) >= nearest
+        return far
+
+    for index in np.flatnonzero(near).tolist():
+        gap = float(distance[index])
+        x, y = (away[index] / gap).tolist() if gap > 1e-9 else (-1.0, 0.0)
+        settle(case, side, index, (middle[0] + to * x, middle[1] + to * y), reason, allowed=allowed)
+
+
+def settle(
+    case: Judgement,
+    side: Side,
+    index: int,
+    wish: Place,
+    reason: str,
+    *,
+    allowed: Allowed | None = None,
+    room: float | None = None,
+    heading: float | None = None,
+) -> Place:
+    """Move a player to the free place nearest to a wished one, both in own coordinates; to that one if none is free.
+
+    Gives the place on the pitch; `heading` is on the pitch, too.
+    """
+    restarts = case.rules.restarts
+    room = 2 * restarts.player_radius if room is None else room
+    places = np.array(wish) + offsets(restarts.player_radius, restarts.move_attempts)
+    taken = _taken(case, side, index)
+    found = wish
+    for tried in (places[:1], places[1:]):  # the wished place is free nearly always
+        good = _free(case, side, index, tried, taken, room)
+        if allowed is not None:
+            good &= allowed(tried)
+        if good.any():
+            found = tuple(tried[int(np.argmax(good))].tolist())
+            break
+    place = own_point(found, side)
+    case.move(side, index, place, reason, heading=heading)
+    return place
+
+
+def _taken(case: Judgement, side: Side, index: int) -> Floats:
+    """(M, 2) where others stand, in own coordinates; whom the other side moves in this cycle counts as unmoved."""
+    others = case.facts.present.copy()
+    others[side, index] = False
+    own, theirs = case.planned[side][others[side]], case.facts.position[side.other, :, :2][others[side.other]]
+    taken: Floats = np.concatenate([own, theirs]) * side.sign
+    return taken
+
+
+def _free(case: Judgement, side: Side, index: int, places: Floats, taken: Floats, room: float) -> Bools:
+    """(C,) which places have room for a player, and are not in a goal or in a full own area."""
+    pitch, radius = case.rules.pitch, case.rules.restarts.player_radius
+    gaps = places[:, None, :] - taken[None]
+    good: Bools = np.logical_and.reduce(np.hypot(gaps[..., 0], gaps[..., 1]) >= room, axis=1)
+    x, y = places[:, 0], np.abs(places[:, 1])
+    good &= ~((np.abs(x) > pitch.length / 2) & (y < pitch.goal_width / 2 + radius))
+    if _own_area_is_full(case, side, index):
+        edge = -pitch.length / 2 + pitch.penalty_depth
+        good &= ~((x < edge + radius) & (y < pitch.penalty_width / 2 + radius))
+    return good
+
+
+def _own_area_is_full(case: Judgement, side: Side, index: int) -> bool:
+    """Whether one more player in the own penalty area would be a foul; `index` may stay if it is there already."""
+    rules = case.rules.fouls.illegal_defence
+    inside = case.state.in_areas[0, side]
+    return rules.on and not inside[index] and int(np.count_nonzero(inside)) >= rules.most
+
+
+@lru_cache(maxsize=8)
+def offsets(spacing: float, count: int) -> Floats:
+    """(count, 2) a grid around a place, nearest first, backwards before forwards."""
+    reach = int(np.ceil(np.sqrt(count))) + 1
+    steps = range(-reach, reach + 1)
+    grid = sorted(((x, y) for x in steps for y in steps), key=lambda p: (p[0] ** 2 + p[1] ** 2, p[0], -p[1]))
+    found = np.array(grid[:count], float) * spacing
+    found.flags.writeable = False
+    return found

@@ -1,0 +1,55 @@
+"""Offside, as an option: rcssserver3d has the play modes for it, but no longer calls it.
+
+As in human soccer: when a player touches the ball, team-mates in the other half who are nearer to the opponents' goal
+line than the ball and than the second last opponent are in an offside position. If one of them is the next of the team
+to touch it, and no opponent was in between, the opponents have a free kick where that happened. Nobody is offside
+from a goal kick, a kick-in or a corner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.match.rules.judgement import own_places
+from nutmeg.match.rules.play_modes import CORNER_KICKS, GOAL_KICKS, KICK_INS
+from nutmeg.match.rules.restarts import award_offside
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
+    from nutmeg.match.rules.judgement import Judgement
+    from nutmeg.match.rules.play_modes import Side
+
+NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
+
+
+def judge_offside(case: Judgement) -> bool:
+    """Whether the player who touches the ball was offside; if not, see who is now."""
+    if not case.rules.offside.on or case.toucher is None:
+        return False
+    side, index = case.toucher
+    positions = case.state.in_offside
+    if positions is not None and positions[side, index]:
+        place = (case.ball[0], case.ball[1])
+        award_offside(case, side.other, place)
+        return True
+    case.change(in_offside=offside_positions(case, side, index))
+    return False
+
+
+def offside_positions(case: Judgement, side: Side, toucher: int) -> Bools | None:
+    """(2, 11) who is in an offside position when `toucher` plays the ball; None if nobody is or can be."""
+    kick = case.state.kick
+    if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:
+        return None
+    opponents = np.sort(own_places(case, side.other)[case.facts.present[side.other], 0])
+    second_last = -float(opponents[1]) if len(opponents) > 1 else 0.0
+    limit = max(0.0, case.ball[0] * side.sign, second_last)
+    ahead = (own_places(case, side)[:, 0] > limit) & case.active[side]
+    ahead[toucher] = False
+    if not ahead.any():
+        return None
+    found = np.zeros((2, len(ahead)), bool)
+    found[side] = ahead
+    return found

@@ -1,0 +1,97 @@
+"""What a trainer may order from outside the game: play modes, kick-offs, drop balls, score and time.
+
+Pure functions, as the referee: each takes a state and gives a new one, and what the world has to do. They stand for the
+SimSpark monitor's commands `(playMode X)`, `(kickOff Left)`, `(dropBall)`, `(score l r)` and `(time t)`.
+
+    state, decisions = kick_off(state, rules, facts, Side.LEFT)
+    state, decisions = set_play_mode(state, rules, facts, mode_named("PlayOn"))
+    state = set_score(state, 2, 1)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules import restarts
+from nutmeg.match.rules.judgement import Judgement
+from nutmeg.match.rules.play_modes import (
+    CORNER_KICKS,
+    DIRECT_FREE_KICKS,
+    FREE_KICKS,
+    GOAL_KICKS,
+    KICK_INS,
+    KICK_OFFS,
+    OFFSIDES,
+    PASSES,
+    PlayMode,
+    Side,
+    side_of,
+)
+from nutmeg.match.rules.state import PassWatch
+
+if TYPE_CHECKING:
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Decision
+    from nutmeg.match.rules.state import Facts, MatchState
+
+    Outcome = tuple[MatchState, tuple[Decision, ...]]
+
+
+def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode) -> Outcome:
+    """Go to any play mode; restarts are taken where the ball is, or where the rules want them. Nobody scores."""
+    case = Judgement(state, facts, rules)
+    side = side_of(mode)
+    place = state.last_inside
+    if side is None or mode in (PlayMode.GOAL_LEFT, PlayMode.GOAL_RIGHT):
+        case.set_mode(mode, kick=None, no_score=None, pass_watch=None, in_offside=None)
+    elif mode in KICK_OFFS:
+        restarts.start_kick_off(case, side)
+    elif mode in KICK_INS:
+        restarts.award_kick_in(case, side, place)
+    elif mode in CORNER_KICKS:
+        restarts.award_corner_kick(case, side, place[1])
+    elif mode in GOAL_KICKS:
+        restarts.award_goal_kick(case, side)
+    elif mode in FREE_KICKS or mode in DIRECT_FREE_KICKS:
+        restarts.award_free_kick(case, side, place, direct=mode in DIRECT_FREE_KICKS)
+    elif mode in OFFSIDES:
+        restarts.award_offside(case, side, place)
+    else:
+        assert mode in PASSES
+        watch = PassWatch(side=side, stamp=case.elapsed, place=(case.ball[0], case.ball[1]))
+        case.set_mode(mode, pass_watch=watch)
+    return case.state, tuple(case.decisions)
+
+
+def kick_off(state: MatchState, rules: Rules, facts: Facts, side: Side | None = None) -> Outcome:
+    """Start a half, or play again from the centre; without a side, whoever's turn it is."""
+    case = Judgement(state, facts, rules)
+    if side is not None and state.half == 1 and state.time == 0.0:
+        case.change(starter=side)  # who starts the match decides who starts the second half
+    restarts.start_kick_off(case, case.state.starter if side is None else side)
+    return case.state, tuple(case.decisions)
+
+
+def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
+    """Put the ball down where it is, move players away from it, and play on."""
+    case = Judgement(state, facts, rules)
+    inside = all(map(math.isfinite, case.ball))
+    restarts.drop_ball(case, (case.ball[0], case.ball[1]) if inside else state.last_inside)
+    return case.state, tuple(case.decisions)
+
+
+def set_score(state: MatchState, left: int, right: int) -> MatchState:
+    """Set the score."""
+    if left < 0 or right < 0:
+        raise UsageError(f"the score {left}:{right} has a negative number; scores are 0 or more.")
+    return dataclasses.replace(state, score=(left, right))
+
+
+def set_time(state: MatchState, time: float) -> MatchState:
+    """Set the game's clock, s; the half stays the same."""
+    if not (math.isfinite(time) and time >= 0):
+        raise UsageError(f"the time {time} s is not possible; game time is 0 s or more.")
+    return dataclasses.replace(state, time=time)

@@ -1,0 +1,1 @@
+"""The `series` part of Nutmeg."""

@@ -1,0 +1,297 @@
+"""A series of games between teams, on any number of workers, with the same results on all of them.
+
+    series = Series(settings)
+    evaluator = Processes(2, piece=series.piece)
+    results = series.play(evaluator, log=GameLog(Path("runs/walks/games.jsonl")), on_game=print)
+    standings(settings, results)
+
+A game is decided by the two teams, its number and the series' seed; what has been played is not played again. Every
+other game of a pair is played from the other side, and after two games the other team begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+
+from nutmeg.base.errors import FileError, SimulationError
+from nutmeg.base.journal import append_lines, read_lines
+from nutmeg.match.behavioural_game import eyes_for
+from nutmeg.match.game import Game
+from nutmeg.match.loop import GameLoop, PlayerError
+from nutmeg.match.players.builtin.player import TeamPlayer
+from nutmeg.match.players.deciding_player import DecidingPlayer
+from nutmeg.match.players.registry import load_player, player_digest, read_decide
+from nutmeg.match.series.behavioural import BehaviourSeriesGames
+from nutmeg.match.series.settings import COUNTED_EVENTS, kick_off_of, played_out, sides_of
+from nutmeg.match.worlds.behavioural.settings import load_behaviour
+from nutmeg.search.evaluation import Share
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.series.settings import Pair, SeriesSettings
+    from nutmeg.match.worlds.physical.percept import Player
+    from nutmeg.motion.walk.files import WalkParameters
+    from nutmeg.search.evaluation import Evaluator
+
+
+RESULT_LENGTH = 2 * (1 + len(COUNTED_EVENTS))
+"""Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""
+BATCH_SIZE = 64
+"""Games between compiled strategies that are played together; the result is the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameResult:
+    """How a game ended; pairs of numbers are those of the first team and of the second."""
+
+    home: str
+    """The first team."""
+    away: str
+    """The second team."""
+    number: int
+    """Which game of the two, from 0."""
+    goals: tuple[int, int] = (0, 0)
+    falls: tuple[int, int] = (0, 0)
+    fouls: tuple[int, int] = (0, 0)
+    failure: str = ""
+    """Why it broke off, if it did; then its numbers do not count."""
+
+    @property
+    def difference(self) -> int:
+        """Goals of the first team more than of the second."""
+        return self.goals[0] - self.goals[1]
+
+    @property
+    def home_is_left(self) -> bool:
+        """Whether the first team plays from the left."""
+        return self.number % 2 == 0
+
+
+@dataclass(frozen=True)
+class SeriesGames:
+    """Plays games; a function for every evaluator of `nutmeg.search`.
+
+    Called with rows (n, 4): first team, second team, number of the game, and which of its numbers is wanted. Rows of a
+    game stand together, have the same seed and are played once.
+    """
+
+    settings: SeriesSettings
+    walks: tuple[WalkParameters | None, ...]
+    """Of the teams; None of players of a user's own."""
+    _broken: dict[tuple[int, ...], str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
+        """The wanted numbers, (n,)."""
+        played: dict[tuple[int, ...], list[int]] = {}
+        values = []
+        for row, rng in zip(rows, generators, strict=True):
+            home, away, number, part = (int(value) for value in row)
+            if (home, away, number) not in played:
+                played[home, away, number] = self._counts((home, away), number, int(rng.integers(2**63)))
+            values.append(float(played[home, away, number][part]))
+        return values
+
+    def _counts(self, pair: Pair, number: int, seed: int) -> list[int]:
+        key = (*pair, number)
+        try:
+            if key not in self._broken:
+                return self.counts(pair, number, seed)
+        except (SimulationError, PlayerError) as error:
+            self._broken[key] = str(error)  # asked again for each of its numbers, it is not played again
+        raise SimulationError(self._broken[key])
+
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
+        """Plays a game; goals, falls and fouls of the first team and of the second, (6,)."""
+        sides = sides_of(pair, number)
+        names = [self.settings.team[index].name for index in sides]
+        game = Game(
+            self.settings.rule_book(),
+            seed=seed,
+            noise=self.settings.noise,
+            left=names[0],
+            right=names[1],
+            players=2 * self.settings.players,
+            kick_off=kick_off_of(number),
+            record=record,
+            field=self.settings.ground,
+        )
+        with game:
+            players = {who: player for index in sides for who, player in self.team(index)}
+            driver = GameLoop(game, players, types=self.types(sides))
+            return played_out(driver, [self.settings.team[index].name for index in pair])
+
+    def team(self, index: int) -> Iterable[tuple[tuple[str, int], Player]]:
+        """The players of a team, each with its name and number."""
+        entrant, count, walk = self.settings.team[index], self.settings.players, self.walks[index]
+        common: dict[str, Any] = {"players": count, "robot_type": entrant.robot_type, "field": self.settings.ground}
+        for number in range(1, count + 1):
+            who = entrant.name, number
+            if walk is None:
+                yield who, load_player(entrant.player)(*who)
+            elif entrant.decide:
+                yield who, DecidingPlayer(read_decide(entrant.decide), *who, walk=walk, **common)
+            else:
+                yield who, TeamPlayer(*who, walk=walk, **common)
+
+    def types(self, sides: Pair) -> dict[tuple[str, int], int]:
+        """Types of the robots of two teams, by team and number."""
+        teams, numbers = (self.settings.team[index] for index in sides), range(1, self.settings.players + 1)
+        return {(team.name, number): team.robot_type for team in teams for number in numbers}
+
+
+class Series:
+    """All games of a series.
+
+    Args:
+        settings: who plays whom, how often and how long.
+        walks: how the teams walk, in their order; those that the settings name if left out.
+    """
+
+    piece: Share = Share(unit=RESULT_LENGTH, most=RESULT_LENGTH)
+    """How evaluators cut work: a game at a time, or a batch of games of the behavioural world."""
+
+    def __init__(self, settings: SeriesSettings, walks: Sequence[WalkParameters | None] | None = None) -> None:
+        self.settings = settings
+        found = settings.walks() if walks is None else tuple(walks)
+        behavioural = settings.world == "behavioural"
+        self.games: SeriesGames | BehaviourSeriesGames = (
+            BehaviourSeriesGames(settings) if behavioural else SeriesGames(settings, found)
+        )
+        if behavioural:
+            self.piece = Share(unit=RESULT_LENGTH, most=RESULT_LENGTH * BATCH_SIZE)
+        self._walks = found
+
+    def described(self) -> dict[str, object]:
+        """All that decides how a game ends but for its number and the seed."""
+        chosen = self.settings
+        walks = [None if walk is None else {n: asdict(one) for n, one in walk.sets.items()} for walk in self._walks]
+        described: dict[str, object] = {
+            "teams": [(one.name, one.robot_type, one.player, player_digest(one.player)) for one in chosen.team],
+            "players": chosen.players,
+            "noise": chosen.noise,
+            "rules": asdict(chosen.rule_book()),
+            "walks": walks,
+        }
+        if any(one.decide for one in chosen.team):
+            described["decide"] = [(one.decide, player_digest(one.decide)) for one in chosen.team]
+        if chosen.world == "behavioural":
+            described["world"] = chosen.world
+            behaviour = load_behaviour(chosen.behaviour)
+            described["behaviour"] = asdict(behaviour)
+            described["eyes"] = asdict(eyes_for(behaviour, chosen.eyes or None))
+        return described
+
+    def _batches(self, waiting: Sequence[tuple[Pair, int]], at_once: int) -> Iterator[list[tuple[Pair, int]]]:
+        """Games that are handed out together: large batches of compiled strategies first, then others."""
+        games = self.games
+        compiled: list[tuple[Pair, int]] = []
+        others: list[tuple[Pair, int]] = []
+        for game in waiting:
+            at_a_time = isinstance(games, BehaviourSeriesGames) and games.compiled(game[0])
+            (compiled if at_a_time else others).append(game)
+        for games_left, size in ((compiled, BATCH_SIZE * max(at_once, 1)), (others, max(at_once, 1))):
+            for first in range(0, len(games_left), size):
+                yield games_left[first : first + size]
+
+    def schedule(self) -> list[tuple[Pair, int]]:
+        """All games: the first of every pair, then the second of every pair, and so on."""
+        return [(pair, number) for number in range(self.settings.games) for pair in self.settings.pairs]
+
+    def play(
+        self,
+        evaluator: Evaluator,
+        *,
+        log: GameLog | None = None,
+        at_once: int = 1,
+        on_game: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> list[GameResult]:
+        """Plays what has not been played; the results of all games, in the order of the schedule.
+
+        Args:
+            evaluator: where games are played; cut its work by `piece`.
+            log: what was played before, and where to save what is played now.
+            at_once: how many games are handed out together (of compiled strategies, how many batches); they are saved
+                when all of them have ended.
+            on_game: told how many games of how many are done.
+        """
+        log = log or GameLog(None)
+        schedule = self.schedule()
+        waiting = [game for game in schedule if self._key(game) not in log.results]
+        done = len(schedule) - len(waiting)
+        on_game(done, len(schedule))
+        for batch in self._batches(waiting, at_once):
+
+            def told(rows: int, _: int, before: int = done) -> None:
+                on_game(before + rows // RESULT_LENGTH, len(schedule))
+
+            log.append(self._played(evaluator, batch, told))
+            done += len(batch)
+        return [log.results[self._key(game)] for game in schedule]
+
+    def _key(self, game: tuple[Pair, int]) -> tuple[str, str, int]:
+        (home, away), number = game
+        return self.settings.names[home], self.settings.names[away], number
+
+    def _played(
+        self, evaluator: Evaluator, batch: Sequence[tuple[Pair, int]], progress: Callable[[int, int], None]
+    ) -> list[GameResult]:
+        rows = np.array([(*pair, number, part) for pair, number in batch for part in range(RESULT_LENGTH)], float)
+        seeds = [
+            SeedSequence(self.settings.seed, spawn_key=(*pair, number))
+            for pair, number in batch
+            for _ in range(RESULT_LENGTH)
+        ]
+        found = evaluator.evaluate(self.games, rows, seeds, progress)
+        reasons = {failure.index // RESULT_LENGTH: failure.reason for failure in found.failures}
+        return [
+            self._result(
+                game, found.values[index * RESULT_LENGTH : (index + 1) * RESULT_LENGTH], reasons.get(index, "")
+            )
+            for index, game in enumerate(batch)
+        ]
+
+    def _result(self, game: tuple[Pair, int], values: Floats, failure: str) -> GameResult:
+        home, away, number = self._key(game)
+        if failure:
+            return GameResult(home=home, away=away, number=number, failure=failure)
+        goals, falls, fouls = (_pair(column) for column in values.reshape(2, -1).T)
+        return GameResult(home=home, away=away, number=number, goals=goals, falls=falls, fouls=fouls)
+
+
+class GameLog:
+    """The results of games in a file of JSON lines, which may have been begun before; None keeps them in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.results: dict[tuple[str, str, int], GameResult] = {}
+        """By first team, second team and number."""
+        if path is not None:
+            self._read(path)
+
+    def append(self, results: Iterable[GameResult]) -> None:
+        """Adds games that have been played."""
+        new = {(one.home, one.away, one.number): one for one in results}
+        if self._path is not None:
+            append_lines(self._path, map(asdict, new.values()), problem="games cannot be saved")
+        self.results |= new
+
+    def _read(self, path: Path) -> None:
+        for line, table in enumerate(read_lines(path), start=1):
+            try:
+                table |= {name: _pair(table[name]) for name in ("goals", "falls", "fouls")}
+                one = GameResult(**table)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise FileError(path, "is not the result of a game.", line=line) from None
+            self.results[one.home, one.away, one.number] = one
+
+
+def _pair(values: Iterable[float]) -> tuple[int, int]:
+    first, second = (int(value) for value in values)
+    return first, second

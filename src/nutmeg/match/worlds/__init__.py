@@ -1,0 +1,1 @@
+"""The `worlds` part of Nutmeg."""

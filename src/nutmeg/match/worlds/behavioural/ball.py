@@ -1,0 +1,371 @@
+"""The ball of the behavioural world, compiled: it rolls, and changes its path at feet, bodies, posts and nets.
+
+    push_ball(players, ball, numbers)                     # feet that have moved into it
+    roll_ball(players, ball, numbers, goals, STEP)        # on its way
+
+The last two kinds of collision of seed 002: a robot and a ball that rolls, and a robot that walks into one that lies.
+Both use the rectangles of the feet, made larger by the ball's radius. Across the surface the ball leaves with a share
+of the speed with which it met it (`BounceSettings`), seen from what it met; along the surface nothing changes, but at
+nets, which take as much there. A path is followed from bounce to bounce within a step: no ball is fast enough to pass
+through a foot, a post or a net. What lies or dives is as good as a foot. `goals` is a `Goals`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from nutmeg.base.arrays import Floats
+from nutmeg.base.kernels import kernel
+from nutmeg.match.worlds.behavioural.collisions import FEET, bounds
+from nutmeg.match.worlds.behavioural.random import KICK, key, normal_pair
+from nutmeg.match.worlds.behavioural.state import KickKind, Posture
+
+# ----------------------------------------------------------------------------------------------------
+# Kicks of the behavioural world, compiled: which balls they reach, where these go and how fast they start.
+#
+# Seed 002, table 2: a ball is kicked if it lies in the kick's rectangle. It leaves along the line from the tip of the
+# foot, (10, 5) or (10, -5) cm, through its centre. That is the angle between this line and the foot's normal, which
+# points ahead for a straight kick and to the other foot's side for a side kick. A left side kick takes balls to the
+# right of the middle, and the other way round; a ball before the kicking foot instead (in the rectangle of the
+# straight kick of that foot) is on the wrong side: it is kicked straight, and weakly. Strength is a share of the
+# kind's longest distance. A ball slows down by dv/dt = -(a + b v), solved exactly, so that steps of any length give
+# the same way: v^2 / 2a for b = 0, v / b for a = 0, otherwise v/b - a/b^2 ln(1 + b v / a).
+
+
+STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
+"""What became of a kick."""
+STOPPED_SPEED = 0.01
+"""A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
+SERIES_LIMIT = 1e-3
+"""Below this, what is a difference of two like numbers is a series."""
+_KICKING = int(Posture.KICKING)
+_LEFT_STRAIGHT, _LEFT_SIDE, _RIGHT_SIDE = int(KickKind.LEFT_STRAIGHT), int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)
+
+
+@kernel
+def kicked_ball(kick: int, strength: float, x: float, y: float, numbers: Any) -> tuple[bool, float, float, int]:  # noqa: ANN401
+    """What a kick does to a ball at a place of the robot's frame [m].
+
+    Whether it reaches it, the ball's direction from the heading to the left [rad], how far it goes [m], and what became
+    of the kick: `STRAIGHT`, `SIDE` or `WRONG_SIDE`.
+    """
+    mirror = 1.0 if kick in (_LEFT_STRAIGHT, _LEFT_SIDE) else -1.0
+    y *= mirror
+    tip_x, tip_y = numbers.kick_tip_ahead, numbers.kick_tip_aside
+    before = numbers.kick_straight_near <= x <= numbers.kick_straight_far
+    before = before and numbers.kick_straight_inner <= y <= numbers.kick_straight_outer
+    if kick in (_LEFT_SIDE, _RIGHT_SIDE):
+        beside = numbers.kick_side_near <= x <= numbers.kick_side_far
+        if beside and numbers.kick_side_inner <= -y <= numbers.kick_side_outer:
+            direction = math.atan2(y - tip_y, x - tip_x - numbers.kick_side_stretch)
+            return True, mirror * direction, strength * numbers.kick_side_distance, SIDE_KICK
+        distance = strength * numbers.kick_straight_distance * numbers.kick_wrong_side_share
+        return before, mirror * math.atan2(y - tip_y, x - tip_x), distance, WRONG_SIDE_KICK
+    return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick_straight_distance, STRAIGHT_KICK
+
+
+@kernel
+def strike(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa: ANN401 (numpy records)
+    """Kicks the ball of a match for who comes to that moment of its kick within this step."""
+    moment = numbers.kick_follow_through + 1e-9
+    for k in range(len(players)):
+        player = players[k]
+        if player.posture != _KICKING or player.busy <= moment or player.busy - step > moment:
+            continue
+        x, y = ball.x - player.x, ball.y - player.y
+        along, across = x * player.cos + y * player.sin, y * player.cos - x * player.sin
+        reached, direction, distance, kind = kicked_ball(player.kick, player.strength, along, across, numbers)
+        if not reached or distance <= 0.0:
+            continue
+        aside, apart = numbers.kick_straight_direction_spread, numbers.kick_straight_distance_spread
+        if kind == SIDE_KICK:
+            aside, apart = numbers.kick_side_direction_spread, numbers.kick_side_distance_spread
+        first, second = normal_pair(key(ball.seed, ball.cycle, player.slot, KICK), 0)
+        direction += player.heading + aside * first
+        distance *= max(0.0, 1.0 + apart * second)
+        speed = launch_speed(distance, numbers.ball_deceleration, numbers.ball_damping)
+        ball.vx, ball.vy = speed * math.cos(direction), speed * math.sin(direction)
+        player.touched, player.kicked = 1, 1
+
+
+@kernel
+def rolled(speed: float, time: float, deceleration: float, damping: float) -> tuple[float, float]:
+    """How far a ball rolls in a time [m], and how fast it then is [m/s]."""
+    a, b = deceleration, damping
+    if a == 0.0 and speed * math.exp(-b * time) < STOPPED_SPEED:
+        return speed / b, 0.0
+    until = time
+    if a > 0.0:
+        until = min(time, math.log1p(b * speed / a) / b if b > 0.0 else speed / a)
+    slows, z = a + b * speed, b * until
+    if z < SERIES_LIMIT:
+        way = speed * until - slows * until**2 * (0.5 - z / 6.0 + z**2 / 24.0)
+        left_over = speed - slows * until * (1.0 - z / 2.0 + z**2 / 6.0)
+    else:
+        way = -slows * math.expm1(-z) / b**2 - a * until / b
+        left_over = (slows * math.exp(-z) - a) / b
+    return way, max(left_over, 0.0) if until == time else 0.0
+
+
+@kernel
+def rolling_distance(speed: float, deceleration: float, damping: float) -> float:
+    """How far a ball rolls until it stops [m]."""
+    a, b = deceleration, damping
+    if a == 0.0:
+        return speed / b
+    z = b * speed / a
+    if z < SERIES_LIMIT:
+        return speed**2 / a * (0.5 - z / 3.0 + z**2 / 4.0)
+    return speed / b - a / b**2 * math.log1p(z)
+
+
+@kernel
+def launch_speed(distance: float, deceleration: float, damping: float) -> float:
+    """How fast a ball must start to roll a distance [m/s]; with both kinds of friction by Newton's method."""
+    a, b = deceleration, damping
+    if a == 0.0:
+        return b * distance
+    speed = math.sqrt(2.0 * a * distance)
+    if b == 0.0 or distance <= 0.0:
+        return speed
+    for _ in range(50):  # the distance is convex in the speed, and its slope is v / (a + b v)
+        short = distance - rolling_distance(speed, a, b)
+        change = short * (a + b * speed) / speed
+        speed += change
+        if abs(change) < 1e-12 * speed:
+            break
+    return speed
+
+
+MAX_BOUNCES = 6
+"""In one step; what is left of the way is then lost."""
+SURFACE_GAP = 1e-6
+"""How far from a surface the ball is put that has met it [m]."""
+SLIP_PER_STEP = 0.01
+"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
+HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
+"""What a ball meets that is no player."""
+_STANDS = int(Posture.UPRIGHT), int(Posture.KICKING)
+
+
+class Goals(NamedTuple):
+    """What stands around on a pitch; nothing where there are no goals."""
+
+    posts: Floats
+    """(P, 2) their centres, m."""
+    post_radius: float
+    """m."""
+    nets: Floats
+    """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
+    nearest: float
+    """No post or net is nearer to the halfway line, m."""
+
+
+@kernel
+def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:  # noqa: ANN401
+    """Turns the ball's speed at a surface that moves with (vx, vy); False if it is leaving it already."""
+    towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
+    if towards >= 0.0:
+        return False
+    ball.vx -= (1.0 + share) * towards * nx
+    ball.vy -= (1.0 + share) * towards * ny
+    return True
+
+
+@kernel
+def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa: ANN401
+    """Leaves a share of the ball's speed along a surface."""
+    along = ball.vy * nx - ball.vx * ny
+    ball.vx += (1.0 - share) * along * ny
+    ball.vy -= (1.0 - share) * along * nx
+
+
+@kernel
+def _surface_speed(player: Any, ball: Any) -> tuple[float, float]:  # noqa: ANN401
+    """How a player's surface moves where the ball is [m/s]."""
+    if player.posture != _STANDS[0]:
+        return 0.0, 0.0
+    return player.vx - player.turn * (ball.y - player.y), player.vy + player.turn * (ball.x - player.x)
+
+
+@kernel
+def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
+    """Moves the ball out of who has stepped into it, and lets it roll as fast as it was met.
+
+    A ball that several have between their feet slips out to a side, a little in each step.
+    """
+    count, last = 0, 0
+    for k in range(len(players)):
+        player = players[k]
+        x, y, near = ball.x - player.x, ball.y - player.y, player.reach + ball.radius
+        if x * x + y * y <= near * near and _push_out(player, ball, numbers):
+            count, last = count + 1, k
+    if count > 1:
+        player = players[last]
+        across = (ball.y - player.y) * player.cos - (ball.x - player.x) * player.sin
+        slip = math.copysign(SLIP_PER_STEP, across)
+        ball.x -= slip * player.sin
+        ball.y += slip * player.cos
+
+
+@kernel
+def _push_out(player: Any, ball: Any, numbers: Any) -> bool:  # noqa: ANN401
+    """Moves the ball out of a player's rectangle on the nearest way, if it is in it."""
+    a, radius = bounds(player, numbers, FEET), ball.radius
+    x, y = ball.x - a[0], ball.y - a[1]
+    along, across = x * a[2] + y * a[3], y * a[2] - x * a[3]
+    depth_x, depth_y = a[4] + radius - abs(along), a[5] + radius - abs(across)
+    if depth_x <= 0.0 or depth_y <= 0.0:
+        return False
+    if depth_x < depth_y:
+        sign = math.copysign(1.0, along)
+        nx, ny, depth = sign * a[2], sign * a[3], depth_x
+    else:
+        sign = math.copysign(1.0, across)
+        nx, ny, depth = -sign * a[3], sign * a[2], depth_y
+    ball.x += (depth + SURFACE_GAP) * nx
+    ball.y += (depth + SURFACE_GAP) * ny
+    player.touched = 1
+    vx, vy = _surface_speed(player, ball)
+    _give_back(ball, nx, ny, vx, vy, numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held)
+    return True
+
+
+@kernel
+def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) -> None:  # noqa: ANN401
+    """Rolls the ball for a step."""
+    speed = math.hypot(ball.vx, ball.vy)
+    if speed == 0.0:
+        return
+    way, slower = rolled(speed, step, numbers.ball_deceleration, numbers.ball_damping)
+    ux, uy = ball.vx / speed, ball.vy / speed
+    ball.vx, ball.vy = slower * ux, slower * uy
+    for _ in range(MAX_BOUNCES):
+        share, nx, ny, what = _first_hit(players, ball, numbers, goals, way * ux, way * uy)
+        ball.x += share * way * ux
+        ball.y += share * way * uy
+        if what == HIT_NOTHING:
+            return
+        vx, vy, springs = 0.0, 0.0, numbers.bounce_post
+        if what == HIT_NET:
+            springs = numbers.bounce_net
+        elif what != HIT_POST:
+            player = players[what]
+            player.touched = 1
+            vx, vy = _surface_speed(player, ball)
+            springs = numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held
+        before = math.hypot(ball.vx, ball.vy)
+        bounced = _give_back(ball, nx, ny, vx, vy, springs)
+        if what == HIT_NET:
+            _slow_along(ball, nx, ny, springs)
+        after = math.hypot(ball.vx, ball.vy)
+        if not bounced or before == 0.0 or after == 0.0:
+            return  # it stopped there
+        ball.x += SURFACE_GAP * nx
+        ball.y += SURFACE_GAP * ny
+        ux, uy = ball.vx / after, ball.vy / after
+        way *= (1.0 - share) * after / before
+
+
+@kernel
+def _first_hit(
+    players: Any,  # noqa: ANN401
+    ball: Any,  # noqa: ANN401
+    numbers: Any,  # noqa: ANN401
+    goals: Goals,
+    dx: float,
+    dy: float,
+) -> tuple[float, float, float, int]:
+    """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
+
+    What is the place of a player in `players`, `POST`, `NET` or `NOTHING`; the share is 1 where nothing is met.
+    """
+    best, best_x, best_y, what = 1.0, 0.0, 0.0, HIT_NOTHING
+    x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)
+    for k in range(len(players)):
+        player = players[k]
+        off_x, off_y, near = x - player.x, y - player.y, player.reach + radius + length
+        if off_x * off_x + off_y * off_y > near * near:
+            continue
+        share, nx, ny = _into_rectangle(bounds(player, numbers, FEET), x, y, dx, dy, radius)
+        if share < best:
+            vx, vy = _surface_speed(player, ball)
+            if (ball.vx - vx) * nx + (ball.vy - vy) * ny < 0.0:
+                best, best_x, best_y, what = share, nx, ny, k
+    if abs(x) + length + radius < goals.nearest:
+        return best, best_x, best_y, what
+    for p in range(len(goals.posts)):
+        share, nx, ny = _into_post(x - goals.posts[p, 0], y - goals.posts[p, 1], dx, dy, radius + goals.post_radius)
+        if share < best:
+            best, best_x, best_y, what = share, nx, ny, HIT_POST
+    for w in range(len(goals.nets)):
+        share, nx, ny = _into_net(goals.nets, w, x, y, dx, dy, radius)
+        if share < best:
+            best, best_x, best_y, what = share, nx, ny, HIT_NET
+    return best, best_x, best_y, what
+
+
+@kernel
+def _into_rectangle(
+    a: tuple[float, float, float, float, float, float], x: float, y: float, dx: float, dy: float, radius: float
+) -> tuple[float, float, float]:
+    """The share of a way after which a ball enters a rectangle, 1 if it does not, and the normal of the side."""
+    along, across = (x - a[0]) * a[2] + (y - a[1]) * a[3], (y - a[1]) * a[2] - (x - a[0]) * a[3]
+    way_x, way_y = dx * a[2] + dy * a[3], dy * a[2] - dx * a[3]
+    enter, leave, side_x, side_y = -math.inf, math.inf, 0.0, 0.0
+    for axis in range(2):
+        place, way, half = (along, way_x, a[4] + radius) if axis == 0 else (across, way_y, a[5] + radius)
+        if way == 0.0:
+            if abs(place) >= half:
+                return 1.0, 0.0, 0.0
+            continue
+        sign = 1.0 if way > 0.0 else -1.0
+        first, last = (-sign * half - place) / way, (sign * half - place) / way
+        if first > enter:
+            enter = first
+            side_x, side_y = (-sign, 0.0) if axis == 0 else (0.0, -sign)
+        leave = min(leave, last)
+    if enter >= leave or enter < 0.0 or enter >= 1.0:
+        return 1.0, 0.0, 0.0
+    return enter, side_x * a[2] - side_y * a[3], side_x * a[3] + side_y * a[2]
+
+
+@kernel
+def _into_post(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[float, float, float]:
+    """The share of a way after which a point enters a circle around the origin, 1 if it does not, and the normal."""
+    length, towards = dx * dx + dy * dy, x * dx + y * dy
+    if length == 0.0 or towards >= 0.0:
+        return 1.0, 0.0, 0.0
+    gap = x * x + y * y - radius * radius
+    if gap <= 0.0:  # a player pushed it in
+        size = math.sqrt(x * x + y * y)
+        return (0.0, x / size, y / size) if size > 0.0 else (1.0, 0.0, 0.0)
+    under = towards * towards - length * gap
+    if under <= 0.0:
+        return 1.0, 0.0, 0.0
+    share = (-towards - math.sqrt(under)) / length
+    if share >= 1.0:
+        return 1.0, 0.0, 0.0
+    share = max(share, 0.0)
+    return share, (x + share * dx) / radius, (y + share * dy) / radius
+
+
+@kernel
+def _into_net(
+    nets: Floats, w: int, x: float, y: float, dx: float, dy: float, radius: float
+) -> tuple[float, float, float]:
+    """The share of a way after which a ball meets a net, 1 if it does not, and the normal."""
+    upright = nets[w, 0] == nets[w, 2]  # along y
+    place, way = (x - nets[w, 0], dx) if upright else (y - nets[w, 1], dy)
+    if way == 0.0 or place * way >= 0.0:
+        return 1.0, 0.0, 0.0
+    side = 1.0 if place > 0.0 else -1.0
+    share = max((side * radius - place) / way, 0.0)
+    if share >= 1.0:
+        return 1.0, 0.0, 0.0
+    beside = y + share * dy if upright else x + share * dx
+    low, high = (nets[w, 1], nets[w, 3]) if upright else (nets[w, 0], nets[w, 2])
+    if not low - radius < beside < high + radius:
+        return 1.0, 0.0, 0.0
+    return (share, side, 0.0) if upright else (share, 0.0, side)

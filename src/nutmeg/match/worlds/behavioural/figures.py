@@ -1,0 +1,258 @@
+"""A body for players without joints, so that recordings, pages and videos can show them: a Nao of the catalogue.
+
+    figures = BehaviourFigures(world, match=0)
+    figures.poses(), figures.angles(), figures.ball()
+
+It stands in its standing pose with its head turned, swings its legs when it walks, bends one for a kick, and lies the
+way it has fallen. None of this has to do with how the behavioural world moves it; it is to be looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.arrays import Bools, Floats
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.motion import CYCLE
+from nutmeg.match.worlds.behavioural.state import KickKind, MatchesState, Posture
+from nutmeg.match.worlds.behavioural.vision import Vision
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+from nutmeg.model.posing import standing
+from nutmeg.model.robot import load_robot
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+
+if TYPE_CHECKING:
+    from nutmeg.match.worlds.behavioural.vision import Sightings
+    from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+    from nutmeg.recording import Recording
+
+
+FIGURE_ROBOT, FIGURE_POSE = "nao-v4", "stand"
+HIDDEN_HEIGHT = -5.0
+"""Height of who does not play [m]."""
+LYING_HEIGHT = 0.09
+"""Height of the torso of who lies [m]."""
+STEP_TIME, THIGH_SWING, KNEE_BEND = 0.8, 0.22, 0.45
+"""A pair of steps takes so long [s]; how far the thighs swing and the knees bend at full speed [rad]."""
+FULL_SPEED = 0.2
+"""Full speed of the drawn legs [m/s], and of a turn of four times that [rad/s]."""
+KICK_SWING = -0.7
+"""How far the thigh of a kicking leg swings [rad]."""
+
+
+class BehaviourFigures:
+    """The players of one match of a behavioural world.
+
+    Args:
+        world: where they play.
+        match: which match.
+        robot: which robot of the catalogue; one with the joints of a Nao.
+    """
+
+    def __init__(self, world: BehaviourWorld, match: int = 0, robot: str = FIGURE_ROBOT) -> None:
+        self._world, self._match = world, match
+        self.robot, self.physics, self.pose = robot, "", FIGURE_POSE
+        scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot=robot, pose=FIGURE_POSE),)))
+        self.joints: tuple[str, ...] = scene.robots[0].joints
+        stance = standing(load_robot(robot), FIGURE_POSE)
+        self._stance, self._height = stance.angles, stance.height
+        self._column = {name: column for column, name in enumerate(self.joints)}
+
+    @property
+    def field(self) -> str:
+        """Name of the field."""
+        return self._world.field.name
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        present: Bools = self._world.state.present[self._match]
+        return present
+
+    def kind(self, slot: int) -> str:  # noqa: ARG002 (all are alike)
+        """The robot's type of a player."""
+        return ""
+
+    def ball(self) -> Floats:
+        """(7,) place and attitude (quaternion) of the ball."""
+        x, y = self._world.state.ball[self._match]
+        return np.array([x, y, self._world.ball_radius, 1.0, 0.0, 0.0, 0.0])
+
+    def poses(self) -> Floats:
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        found = np.zeros((SLOTS, 7))
+        found[:, 2], found[:, 3] = HIDDEN_HEIGHT, 1.0
+        for slot in np.flatnonzero(self.present).tolist():
+            found[slot] = self._torso(slot)
+        return found
+
+    def _torso(self, slot: int) -> tuple[float, ...]:
+        state, m = self._world.state, self._match
+        x, y, heading = state.pose[m, slot].tolist()
+        lean, to = self._lean(slot), float(state.fallen_to[m, slot])
+        if lean == 0.0:
+            return x, y, self._height, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)
+        way, up = self._height * math.sin(lean), max(self._height * math.cos(lean), LYING_HEIGHT)
+        place = x + way * math.cos(heading + to), y + way * math.sin(heading + to), up
+        # first lean about the horizontal axis across the direction of the fall, then turn about z by the heading
+        c, s = math.cos(lean / 2), math.sin(lean / 2)
+        a, b = -s * math.sin(to), s * math.cos(to)
+        d, e = math.cos(heading / 2), math.sin(heading / 2)
+        return *place, d * c, d * a - e * b, d * b + e * a, e * c
+
+    def _lean(self, slot: int) -> float:
+        """How far a player leans towards where it falls [rad]."""
+        state, m = self._world.state, self._match
+        posture = Posture(int(state.posture[m, slot]))
+        if posture in (Posture.UPRIGHT, Posture.KICKING):
+            return 0.0
+        if posture is Posture.GETTING_UP:
+            return math.pi / 2 * min(float(state.busy[m, slot]) / 3.0, 1.0)
+        return math.pi / 2
+
+    def angles(self) -> Floats:
+        """(22, joints) rad."""
+        state, m = self._world.state, self._match
+        found = np.tile(self._stance, (SLOTS, 1))
+        phase = math.tau * float(state.cycle[m]) * 0.1 / STEP_TIME
+        for slot in np.flatnonzero(self.present).tolist():
+            yaw, pitch = state.head[m, slot].tolist()
+            self._add(found[slot], HeadYaw=yaw, HeadPitch=-pitch)
+            posture = Posture(int(state.posture[m, slot]))
+            if posture is Posture.KICKING:
+                left = KickKind(int(state.kick[m, slot])) in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
+                self._swing(found[slot], "L" if left else "R", KICK_SWING, 0.5)
+            elif posture is Posture.UPRIGHT:
+                ahead, aside, turn = state.speed[m, slot].tolist()
+                share = min((math.hypot(ahead, aside) + 0.25 * abs(turn)) / FULL_SPEED, 1.0)
+                if share > 0.02:
+                    self._walk(found[slot], share, phase + slot)
+        return found
+
+    def _walk(self, row: Floats, share: float, phase: float) -> None:
+        """Swings both legs and arms."""
+        for leg, sign in (("L", 1.0), ("R", -1.0)):
+            swing = sign * THIGH_SWING * share * math.sin(phase)
+            lifted = KNEE_BEND * share * max(sign * math.cos(phase), 0.0)
+            self._swing(row, leg, -swing - lifted / 2, lifted)
+            self._add(row, **{f"{leg}ShoulderPitch": swing})
+
+    def _swing(self, row: Floats, leg: str, thigh: float, knee: float) -> None:
+        """Moves a leg; its ankle keeps the sole level."""
+        self._add(row, **{f"{leg}HipPitch": thigh, f"{leg}KneePitch": knee, f"{leg}AnklePitch": -thigh - knee})
+
+    def _add(self, row: Floats, **angles: float) -> None:
+        for joint, angle in angles.items():
+            row[self._column[joint]] += angle
+
+
+# ----------------------------------------------------------------------------------------------------
+# A behavioural match read back from its recording: where everybody is, and what its eyes show it, at any moment.
+#
+# A recording keeps places to a tenth of a millimetre, attitudes and joints, but no postures; these follow from how
+# the torso leans. Chance here is a function of seed and cycle, so that eyes can be asked again and say the same, up
+# to that rounding.
+
+
+BEHAVIOURAL_WORLD = "behavioural"
+"""What a recording of this world says it is."""
+UPRIGHT_LEAN = math.radians(1.0)
+"""Who leans less than this stands."""
+LYING_LEAN = math.radians(85.0)
+"""Who leans more than this lies."""
+CARRIED_DISTANCE = 0.15
+"""Who has come farther than this in a cycle was put there [m]."""
+
+
+def is_behavioural(recording: Recording) -> bool:
+    """Whether a recording is one of this world."""
+    return recording.manifest.kind == "match" and recording.manifest.config.get("world") == BEHAVIOURAL_WORLD
+
+
+class RecordedMatch:
+    """The match of a recording, which may still grow."""
+
+    def __init__(self, recording: Recording) -> None:
+        if not is_behavioural(recording):
+            raise UsageError("this is no recording of a match of the behavioural world.")
+        self._recording, config = recording, recording.manifest.config
+        self.field = load_field(str(config["field"]))
+        self.ball = load_ball(self.field.ball)
+        eyes = str(config.get("eyes", "nao"))
+        self.eyes = load_eyes(Path(eyes) if eyes.endswith(".toml") else eyes)
+        self.robots = tuple(name for name in SLOT_NAMES if f"{name}.pose" in recording.channels)
+        """Who is recorded, by the names that robots began with."""
+        self._height = standing(load_robot(FIGURE_ROBOT), FIGURE_POSE).height
+        self._vision: Vision | None = None
+
+    def swapped(self, row: int) -> bool:
+        """Whether the teams have changed ends."""
+        labels = self._recording.channels["game.state"].labels
+        return bool(self._recording.read("game.state", row, row + 1)[0][labels.index("swapped")] > 0.5)
+
+    def slot(self, robot: str, row: int) -> int:
+        """The slot that a robot has."""
+        return (SLOT_NAMES.index(robot) + (SLOTS // 2 if self.swapped(row) else 0)) % SLOTS
+
+    def state(self, row: int) -> MatchesState:
+        """Where everybody and the ball are; what a recording does not tell is as in a new state."""
+        recording, state = self._recording, MatchesState.new(1)
+        seed = recording.manifest.seed or 0
+        state.seed[0], state.cycle[0] = np.uint64(seed % 2**64), row + 1
+        state.ball[0] = state.ball_before[0] = recording.read("ball.pose", row, row + 1)[0][:2]
+        for robot in self.robots:
+            self._put(state, robot, row)
+        return state
+
+    def _put(self, state: MatchesState, robot: str, row: int) -> None:
+        """Reads a robot into its slot."""
+        first = max(row - 1, 0)
+        poses = self._recording.read(f"{robot}.pose", first, row + 1)
+        slot, pose = self.slot(robot, row), poses[-1]
+        state.present[0, slot] = pose[2] > HIDDEN_HEIGHT / 2
+        if not state.present[0, slot]:
+            return
+        x, y, heading, lean, to = standing_place(pose, self._height)
+        state.pose[0, slot], state.fallen_to[0, slot] = (x, y, heading), to
+        if lean > UPRIGHT_LEAN:
+            state.posture[0, slot] = Posture.LYING if lean > LYING_LEAN else Posture.GETTING_UP
+        labels = self._recording.channels[f"{robot}.angles"].labels
+        angles = self._recording.read(f"{robot}.angles", row, row + 1)[0]
+        state.head[0, slot] = angles[labels.index("HeadYaw")], -angles[labels.index("HeadPitch")]
+        before = standing_place(poses[0], self._height)
+        step = math.hypot(x - before[0], y - before[1])
+        if lean <= UPRIGHT_LEAN and step < CARRIED_DISTANCE and row > first:
+            state.speed[0, slot] = step / CYCLE, 0.0, wrap_angle_exactly(heading - before[2]) / CYCLE
+
+    def sights(self, row: int) -> Sightings:
+        """What everybody sees; written anew by the next call."""
+        if self._vision is None:
+            self._vision = Vision(self.eyes, self.field, ball_radius=self.ball.radius, count=1)
+        return self._vision.see(self.state(row))
+
+
+def standing_place(pose: Floats, height: float) -> tuple[float, float, float, float, float]:
+    """Where a figure has its feet, from its torso's pose (7,).
+
+    Returns:
+        x, y [m], heading, how far it leans and to where from its heading [rad]; see `BehaviourFigures`.
+    """
+    x, y, _, qw, qx, qy, qz = pose.tolist()
+    heading, lean = 2.0 * math.atan2(qz, qw), 2.0 * math.atan2(math.hypot(qx, qy), math.hypot(qw, qz))
+    heading = wrap_angle_exactly(heading)
+    if lean < UPRIGHT_LEAN:
+        return x, y, heading, 0.0, 0.0
+    sign = 1.0 if math.cos(heading / 2) * qw + math.sin(heading / 2) * qz > 0 else -1.0
+    d, e = math.cos(heading / 2), math.sin(heading / 2)
+    a, b = sign * (d * qx + e * qy), sign * (d * qy - e * qx)
+    to = math.atan2(-a, b)
+    way = height * math.sin(lean)
+    return x - way * math.cos(heading + to), y - way * math.sin(heading + to), heading, lean, to

@@ -1,0 +1,1 @@
+"""The `physical` part of Nutmeg."""

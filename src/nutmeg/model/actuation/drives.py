@@ -1,0 +1,99 @@
+"""Ideal actuation: drives that follow their command as well as a torque and a speed limit allow.
+
+Both kinds are native MuJoCo, so that an exported model moves the same without Nutmeg:
+
+- a *position* drive is a `pid` actuator with proportional and derivative gain whose set-point moves no faster
+  than the speed limit (`slewmax`) and whose force is clamped to the torque limit;
+- a *velocity* drive is a velocity constraint with a torque limit, as robot simulators of the ODE family have
+  it. A fixed tendon measures the joint's speed minus that of a separate heavy rotor, and the tendon's dry
+  friction, as large as the torque limit, holds the difference at zero. The rotor has inertia J and a velocity
+  actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
+  negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs.
+  (The rotor hangs on the driven body, nearly massless: MuJoCo 4.0's sparse Newton solver goes wrong when a
+  tendon with friction spans two kinematic trees.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import mujoco
+
+from nutmeg.base.errors import ModelError
+from nutmeg.model.actuation.settings import hinges, matching_names
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nutmeg.model.robot import Drive, RobotSettings
+
+ROTOR_SUFFIX = ".rotor"
+"""Suffix of the joint and body of a velocity drive's rotor."""
+ROTOR_INERTIA = 1e4
+"""[kg m²]: 10 N m changes the rotor's speed by 2e-5 rad/s in a 20 ms step."""
+
+
+def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> None:
+    """Gives every joint that a drive names its ideal actuator."""
+    joints = hinges(spec)
+    followers = {s.follower for s in robot.shared}
+    motors = {a.target: a.name for a in spec.actuators}
+    for joint, drive in drive_of_each_joint(robot, joints).items():
+        if joint in motors:
+            raise ModelError(
+                f"joint {joint!r} has the actuator {motors[joint]!r} in the model file already; "
+                f"take it out there, or take the joint out of the drives."
+            )
+        joints[joint].armature = drive.armature
+        joints[joint].frictionloss = drive.friction
+        if joint not in followers:
+            _add(spec, joints[joint], drive, timestep)
+
+
+def drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[str, Drive]:
+    """The drive of each driven joint; a drive that only some types have goes before one that all have."""
+    driven: dict[str, str] = {}
+    for name, drive in robot.drives.items():
+        for joint in matching_names(drive.joints, joints, "joint", f"drive {name!r} of {robot.name}"):
+            rival = driven.get(joint)
+            if rival is not None and bool(drive.only) == bool(robot.drives[rival].only):
+                raise ModelError(f"joint {joint!r} is driven by {rival!r} and by {name!r}.")
+            if rival is None or drive.only:
+                driven[joint] = name
+    return {joint: robot.drives[name] for joint, name in driven.items()}
+
+
+def _add(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
+    if drive.kind == "position":
+        _add_position_drive(spec, joint, drive)
+    else:
+        _add_velocity_drive(spec, joint, drive, timestep)
+
+
+def _add_position_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive) -> None:  # noqa: ANN401
+    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_pid(kp=drive.stiffness, kv=drive.damping, slewmax=drive.speed, ctrlspec=POSITION_INPUT)
+    motor.forcerange = [-drive.torque, drive.torque]
+    if joint.range[0] < joint.range[1]:
+        in_radians = math.pi / 180 if spec.compiler.degree else 1.0  # an MJCF file may give its ranges in degrees
+        motor.ctrlrange = [limit * in_radians for limit in joint.range]
+
+
+def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
+    rotor = joint.parent.add_body(name=joint.name + ROTOR_SUFFIX, explicitinertial=True)
+    rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
+    hinge = rotor.add_joint(name=joint.name + ROTOR_SUFFIX, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
+    hinge.armature = ROTOR_INERTIA
+    clutch = spec.add_tendon(name=joint.name + ".clutch", frictionloss=drive.torque)
+    clutch.wrap_joint(joint.name, 1.0)
+    clutch.wrap_joint(hinge.name, -1.0)
+    clutch.solref_friction = [2 * timestep, 1.0]
+    clutch.solimp_friction = [0.9999, 0.9999, 0.001, 0.5, 2]
+    motor = spec.add_actuator(name=joint.name, target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_velocity(ROTOR_INERTIA / timestep)
+    motor.ctrlrange = [-drive.speed, drive.speed]
+
+
+POSITION_INPUT = 1
+"""`ctrlspec` of a pid actuator with a position set-point alone."""

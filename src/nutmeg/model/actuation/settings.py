@@ -1,0 +1,248 @@
+"""Realistic actuation as data: servos, gears with play, legs that bend, and the battery behind them.
+
+A robot's `actuation.toml` has one table for each group of joints:
+
+    [servo.knee]
+    joints = ["*KneePitch"]
+    stall_torque = 0.065        # of the motor alone, at the battery's voltage
+    no_load_speed = 911.0
+    ratio = 130.85
+    p = 250.0                   # V/rad: the firmware thinks in voltage
+    [gear.knee]
+    joints = ["*KneePitch"]
+    play = 0.0244
+    stiffness = 600.0
+    [flex.legs]
+    bodies = ["*Thigh", "*Tibia"]
+    stiffness = 400.0
+
+The terms are those of MoToFlex (seed 001, sections 3.1 to 3.3), with the firmware and friction that it left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import mujoco
+
+from nutmeg.base.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nutmeg.model.robot import RobotSettings
+
+
+LOAD_FRICTION_NUMBERS = ("load_friction", "squeeze_friction", "squeeze_static")
+"""Numbers of a servo that make its dry friction depend on its load."""
+
+
+def _need(condition: bool, text: str) -> None:
+    if not condition:
+        raise ValueError(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Battery:
+    """What feeds the motors."""
+
+    voltage: float = 21.6
+    """Open-circuit voltage [V]."""
+    resistance: float = 0.0
+    """Internal resistance [ohm]: the voltage sags under load (see `engine.supply`); 0 is a perfect battery."""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _need(self.voltage > 0, f"voltage is {self.voltage} V; it must be above 0.")
+        _need(self.resistance >= 0, f"resistance is {self.resistance} ohm; it must be 0 or above.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servo:
+    """A motor with its gear ratio and firmware; motor numbers are those of the motor alone, as on data sheets."""
+
+    joints: tuple[str, ...]
+    """Joint names or patterns."""
+    stall_torque: float
+    """Torque of the motor at rest, at the battery's voltage [N m]."""
+    no_load_speed: float
+    """Speed of the motor without load, at the battery's voltage [rad/s]."""
+    ratio: float
+    """Gear ratio: turns of the motor for one of the joint."""
+    efficiency: float = 1.0
+    """Share of the motor's torque that the gear passes on."""
+    rotor_inertia: float = 0.0
+    """Of the motor and the gear as seen by the motor [kg m²]."""
+    inductance: float = 0.0
+    """Of the winding [H]; 0 lets the current follow at once."""
+    p: float = 200.0
+    """Firmware: volts for each radian of error [V/rad]."""
+    i: float = 0.0
+    """Firmware: volts for each radian second of summed error [V/(rad s)]."""
+    d: float = 0.0
+    """Firmware: volts against each rad/s of the joint [V s/rad]."""
+    output_limit: float = 1.0
+    """Share of the battery's voltage that the firmware may use, 0..1."""
+    viscous: float = 0.0
+    """Friction that grows with speed, at the joint [N m s/rad]."""
+    coulomb: float = 0.0
+    """Dry friction at the joint [N m]."""
+    static: float = 0.0
+    """Dry friction at rest, at least `coulomb` (Stribeck effect); 0 for no such effect [N m]."""
+    stribeck_speed: float = 0.1
+    """Speed at which `static` has faded into `coulomb` [rad/s]."""
+    load_friction: float = 0.0
+    """Dry friction for each N m that the motor gives (see `engine.supply`)."""
+    squeeze_friction: float = 0.0
+    """Dry friction for each squared N m with which motor and load press the gear's teeth against each other
+    (see `engine.servo_friction`) [1/(N m)]."""
+    squeeze_static: float = 0.0
+    """What is added to `squeeze_friction` at rest [1/(N m)]."""
+    squeeze_speed: float = 1.0
+    """Speed at which half of `squeeze_static` is left [rad/s]."""
+    delay: float = 0.0
+    """Time from a command to the motor's reaction [s]."""
+    thermal: tuple[float, float] | None = None
+    """Thermal resistance of the winding to its surroundings [K/W] and its heat capacity [J/K]: it gets hot, its
+    resistance grows; None for a motor that stays cold."""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("stall_torque", "no_load_speed", "ratio", "p", "stribeck_speed", "squeeze_speed"):
+            _need(getattr(self, name) > 0, f"{name} is {getattr(self, name)}; it must be above 0.")
+        for name in ("rotor_inertia", "inductance", "i", "d", "viscous", "coulomb", "static", *LOAD_FRICTION_NUMBERS):
+            _need(getattr(self, name) >= 0, f"{name} is {getattr(self, name)}; it must be 0 or above.")
+        _need(0 < self.efficiency <= 1, f"efficiency is {self.efficiency}; it must be above 0 and at most 1.")
+        _need(0 < self.output_limit <= 1, f"output_limit is {self.output_limit}; it must be above 0 and at most 1.")
+        _need(0 <= self.delay <= 0.5, f"delay is {self.delay} s; it must be 0 to 0.5.")
+        _need(not self.static or self.static >= self.coulomb, f"static is {self.static}; it must be 0 or >= coulomb.")
+
+    @property
+    def rubs_under_load(self) -> bool:
+        """Whether its dry friction depends on its load, so that it must be brought up to date."""
+        return any(getattr(self, name) for name in LOAD_FRICTION_NUMBERS)
+
+    def constant(self, voltage: float) -> float:
+        """Torque and back-EMF constant as seen at the joint [N m/A, V s/rad]."""
+        return self.ratio * voltage / self.no_load_speed
+
+    def resistance(self, voltage: float) -> float:
+        """Resistance of the winding as seen at the joint, the gear's losses included [ohm]."""
+        return voltage * voltage / (self.no_load_speed * self.stall_torque) / self.efficiency
+
+    def electrical_time(self, voltage: float) -> float:
+        """Time constant L/R of the winding [s]."""
+        return self.inductance / (self.resistance(voltage) * self.efficiency)
+
+    def stiffness(self, voltage: float) -> float:
+        """Torque at the joint for each radian of error [N m/rad]."""
+        return self.constant(voltage) / self.resistance(voltage) * self.p
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gear:
+    """Play and elasticity between the motor and the joint."""
+
+    joints: tuple[str, ...]
+    play: float = 0.0
+    """How far the joint can be turned while the motor stands still [rad]."""
+    stiffness: float = 500.0
+    """Of the gear's spring [N m/rad]."""
+    damping: float = 1.0
+    """Of the gear's spring [N m s/rad]."""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _need(self.play >= 0, f"play is {self.play} rad; it must be 0 or above.")
+        _need(self.stiffness > 0, f"stiffness is {self.stiffness} N m/rad; it must be above 0.")
+        _need(self.damping >= 0, f"damping is {self.damping} N m s/rad; it must be 0 or above.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flex:
+    """Links that bend: each is cut in two, joined by springs about the two axes across it."""
+
+    bodies: tuple[str, ...]
+    """Body names or patterns."""
+    stiffness: float = 400.0
+    """Of each spring [N m/rad] (D_B of equation 1)."""
+    damping: float = 0.1
+    """Of each spring [N m s/rad]."""
+    friction: float = 0.0
+    """Dry friction about each axis [N m]."""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _need(self.stiffness > 0, f"stiffness is {self.stiffness} N m/rad; it must be above 0.")
+        _need(self.damping >= 0, f"damping is {self.damping} N m s/rad; it must be 0 or above.")
+        _need(self.friction >= 0, f"friction is {self.friction} N m; it must be 0 or above.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actuation:
+    """How the joints of a robot are driven in reality."""
+
+    battery: Battery = Battery()
+    servo: Mapping[str, Servo] = field(default_factory=dict)
+    gear: Mapping[str, Gear] = field(default_factory=dict)
+    flex: Mapping[str, Flex] = field(default_factory=dict)
+    printed: bool = False
+    """Motors and gears computed by the paper's algorithms as printed, not by the engine (see `printed`)."""
+    gear_step: float = 1e-4
+    """Only of printed gears: the longest step Δtg of their own [s] (algorithm 2, line 2)."""
+    gear_mass: float = 0.02
+    """Only of printed gears: the small mass m_g that moves within the hull, as a share of the rotor's inertia."""
+    gear_friction: float = 0.2
+    """Only of printed gears: the friction B_g of that mass, as a share of the gear's damping."""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _need(self.gear_step > 0, f"gear_step is {self.gear_step} s; it must be above 0.")
+        _need(0 < self.gear_mass <= 1, f"gear_mass is {self.gear_mass}; it must be above 0 and at most 1.")
+        _need(self.gear_friction >= 0, f"gear_friction is {self.gear_friction}; it must be 0 or above.")
+
+
+# ----------------------------------------------------------------------------------------------------
+# Groups of joints and bodies by name or pattern, and joints that share a motor.
+
+
+BEND_SUFFIXES = (".bend_1", ".bend_2")
+"""Ends of the names of the hinges of bending links: no motor drives them, whatever a pattern says."""
+
+
+def matching_names(patterns: Iterable[str], names: Iterable[str], kind: str, where: str) -> list[str]:
+    """The names that match any of the patterns, in the order of the patterns; one that matches nothing is an error."""
+    names = list(names)
+    out: list[str] = []
+    for pattern in patterns:
+        found = [name for name in names if fnmatchcase(name, pattern)]
+        if not found:
+            raise UnknownNameError(kind, pattern, names, where=where)
+        out += [name for name in found if name not in out]
+    return out
+
+
+def hinges(spec: mujoco.MjSpec) -> dict[str, mujoco.MjsJoint]:
+    """The hinges of a specification by name, without those of bending links."""
+    hinge = mujoco.mjtJoint.mjJNT_HINGE
+    return {j.name: j for j in spec.joints if j.type == hinge and not j.name.endswith(BEND_SUFFIXES)}
+
+
+def share_motors(spec: mujoco.MjSpec, robot: RobotSettings) -> None:
+    """Lets the follower of each pair of shared joints have its leader's angle."""
+    joints = hinges(spec)
+    for shared in robot.shared:
+        for name in (shared.leader, shared.follower):
+            if name not in joints:
+                raise UnknownNameError("joint", name, joints, where=f"shared joints of {robot.name}")
+        pair = spec.add_equality(
+            name=f"{shared.leader}={shared.follower}",
+            type=mujoco.mjtEq.mjEQ_JOINT,
+            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+        )
+        pair.name1, pair.name2 = shared.follower, shared.leader
+        pair.data[:5] = [0.0, shared.ratio, 0.0, 0.0, 0.0]
+        pair.solref = [0.01, 1.0]

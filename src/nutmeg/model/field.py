@@ -1,0 +1,483 @@
+"""Pitches as data; `field_geoms` puts them into a scene.
+
+A field is a TOML file under `data/fields/` (or a user's own): measures, goals, carpet, colours, and where each
+number comes from (rule book and year).
+
+    field = load_field("spl2025")
+    field.landmarks()["G1R"]   # (4.5, 0.75, 0.8)
+
+**Coordinates.** The origin is the centre mark, on the carpet. x points along the pitch to the right goal (the one
+the left team shoots at), y to the left of someone who looks that way, z up. SI units. Lines are measured at their
+middle, as in the rule books.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import mujoco
+
+from nutmeg.base import settings
+from nutmeg.base.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+FIELDS_FOLDER = Path(__file__).parent / "data" / "fields"
+
+Colour = tuple[float, float, float]
+Point = tuple[float, float]
+Segment = tuple[Point, Point]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreaSettings:
+    """A penalty or goal area, both ends alike."""
+
+    depth: float
+    """From the goal line into the pitch, m."""
+    width: float
+    """Along the goal line, m."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalSettings:
+    """Both goals."""
+
+    inner_width: float
+    """Between the posts, m."""
+    height: float
+    """From the carpet to the crossbar's lower edge, m."""
+    depth: float
+    """From the posts' centres to the net at the back, m."""
+    post_radius: float
+    """Radius of posts and crossbar, m."""
+    post_offset: float
+    """How far the posts' centres stand behind the middle of the goal line, m."""
+    net_thickness: float = 0.15
+    """How thick the net is to the physics, outwards, m."""
+    left_colour: Colour
+    """Posts and crossbar of the goal at negative x."""
+    right_colour: Colour
+    """Posts and crossbar of the goal at positive x."""
+    net_colour: tuple[float, float, float, float] = (0.9, 0.9, 0.9, 0.35)
+    """Red, green, blue and opacity."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CarpetSettings:
+    """The ground."""
+
+    colour: Colour
+    """Red, green, blue, 0 to 1."""
+    friction: tuple[float, float, float]
+    """Sliding coefficient; torsional and rolling coefficients in m. For robots: a ball brings its own."""
+    solref: tuple[float, float] = (0.02, 1.0)
+    """MuJoCo's contact time constant, s, and damping ratio."""
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    """MuJoCo's contact impedance."""
+    thickness: float = 0.3
+    """m, so that nothing falls through."""
+    stripe_width: float = 0.75
+    """Width of the mown stripes, m; 0 for none."""
+    tiles: bool = False
+    """Squares instead of stripes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldSettings:
+    """A pitch; every number's origin is in `source`."""
+
+    name: str
+    """The name it is called by, that of its file."""
+    length: float
+    """Between the goal lines, m; x."""
+    width: float
+    """Between the touch lines, m; y."""
+    border: float = 0.0
+    """Free carpet around the lines, m."""
+    line_width: float = 0.0
+    """m; 0 for a floor without lines."""
+    centre_circle_radius: float = 0.0
+    """m; 0 for none."""
+    circle_segments: int = 40
+    """Straight pieces the centre circle is made of; even."""
+    centre_mark: bool = False
+    """A dash across the halfway line at the centre."""
+    penalty_area: AreaSettings | None = None
+    """Penalty areas, if marked."""
+    goal_area: AreaSettings | None = None
+    """Goal areas, if marked."""
+    penalty_mark_distance: float = 0.0
+    """From the goal line to the penalty mark, m; 0 for none."""
+    penalty_mark_size: float = 0.1
+    """Length of the strokes of the penalty cross, m."""
+    corner_arc_radius: float = 0.0
+    """Quarter circles at the corners, m; 0 for none."""
+    goal: GoalSettings | None = None
+    """The goals, if there are any."""
+    carpet: CarpetSettings | None = None
+    """The ground, if there is any."""
+    ball: str = "none"
+    """The ball played with here; `none` where nobody plays."""
+    flags: bool = False
+    """Corner flags are drawn."""
+    source: Mapping[str, str] = field(default_factory=dict)
+    """Where each number comes from."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no pitch can have."""
+        for name in ("length", "width", "border", "line_width", "centre_circle_radius", "corner_arc_radius"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}, but cannot be negative.")
+        if self.circle_segments < 4 or self.circle_segments % 2:
+            raise ValueError(f"circle_segments is {self.circle_segments}, but must be even and at least 4.")
+        if self.carpet and not (self.length > 0 and self.width > 0):
+            raise ValueError("a carpet needs a length and a width above 0.")
+        if self.goal and self.goal.inner_width >= self.width:
+            raise ValueError(f"the goal ({self.goal.inner_width} m) is wider than the pitch ({self.width} m).")
+
+    def landmarks(self) -> dict[str, tuple[float, float, float]]:
+        """What players see, m, by the names of the 3D simulation league.
+
+        Corners F1L .. F2R, and upper inner corners of the goals G1L .. G2R; 1 is at positive y, L at negative x.
+        """
+        marks = {}
+        for side, x in (("L", -self.length / 2), ("R", self.length / 2)):
+            for number, sign in (("1", 1), ("2", -1)):
+                if self.line_width:
+                    marks[f"F{number}{side}"] = (x, sign * self.width / 2, 0.0)
+                if self.goal:
+                    marks[f"G{number}{side}"] = (x, sign * self.goal.inner_width / 2, self.goal.height)
+        return marks
+
+    def lines(self) -> tuple[Segment, ...]:
+        """The middles of all lines as straight pieces ((x1, y1), (x2, y2)), m; circles as polygons."""
+        return tuple(segment for layer in self.layers() for segment in layer)
+
+    def layers(self) -> tuple[tuple[Segment, ...], ...]:
+        """The lines in groups that do not cross within: touch, goal, inner lines, arcs (two), marks."""
+        if not self.line_width:
+            return ()
+        x, y = self.length / 2, self.width / 2
+        touch: tuple[Segment, ...] = (((-x, y), (x, y)), ((-x, -y), (x, -y)))
+        goal_lines: tuple[Segment, ...] = (((-x, -y), (-x, y)), ((x, -y), (x, y)))
+        inside: list[Segment] = [((0.0, -y), (0.0, y))]
+        for area in (self.penalty_area, self.goal_area):
+            inside += _area(area, x) if area else []
+        even, odd = tuple(self._arcs())[::2], tuple(self._arcs())[1::2]
+        return touch, goal_lines, tuple(inside), even, odd, tuple(self._marks())
+
+    def _arcs(self) -> Iterator[Segment]:
+        if self.centre_circle_radius:
+            yield from _arc((0.0, 0.0), self.centre_circle_radius, 0.0, 2 * math.pi, self.circle_segments)
+        if self.corner_arc_radius:
+            for sx, sy, start in ((1, 1, math.pi), (-1, 1, 1.5 * math.pi), (-1, -1, 0.0), (1, -1, 0.5 * math.pi)):
+                corner = (sx * self.length / 2, sy * self.width / 2)
+                yield from _arc(corner, self.corner_arc_radius, start, math.pi / 2, 6)
+
+    def _marks(self) -> Iterator[Segment]:
+        half = self.penalty_mark_size / 2
+        if self.centre_mark:
+            yield (-half, 0.0), (half, 0.0)
+        if self.penalty_mark_distance:
+            for x in (self.penalty_mark_distance - self.length / 2, self.length / 2 - self.penalty_mark_distance):
+                yield (x - half, 0.0), (x + half, 0.0)
+                yield (x, -half), (x, half)
+
+
+def _area(area: AreaSettings, x: float) -> list[Segment]:
+    """The three lines of an area at each end."""
+    half, edge = area.width / 2, x - area.depth
+    right: list[Segment] = [((edge, -half), (edge, half)), ((edge, half), (x, half)), ((edge, -half), (x, -half))]
+    return right + [((-x1, y1), (-x2, y2)) for (x1, y1), (x2, y2) in right]
+
+
+def _arc(centre: Point, radius: float, start: float, angle: float, pieces: int) -> Iterator[Segment]:
+    turns = [start + angle * i / pieces for i in range(pieces + 1)]
+    points = [(centre[0] + radius * math.cos(t), centre[1] + radius * math.sin(t)) for t in turns]
+    yield from itertools.pairwise(points)
+
+
+def field_names() -> list[str]:
+    """The fields that come with Nutmeg."""
+    return sorted(path.stem for path in FIELDS_FOLDER.glob("*.toml"))
+
+
+def load_field(name: str | Path) -> FieldSettings:
+    """The field of that name, or of a user's own file (a path ending in `.toml`)."""
+    if str(name).endswith(".toml"):
+        return settings.read_cached(Path(name), FieldSettings)
+    if name not in field_names():
+        raise UnknownNameError("field", str(name), field_names())
+    return settings.read_cached(FIELDS_FOLDER / f"{name}.toml", FieldSettings)
+
+
+# ----------------------------------------------------------------------------------------------------
+# A pitch in a scene: carpet, lines, goals with their nets, flags and light.
+#
+# **Physics.** The carpet is one finite box with its top at z = 0; there is no ground beyond it. A net is felt as a
+# block behind what is drawn, so thick that a hard shot cannot leave at the back within a step; nets take the energy
+# out of a ball, posts and crossbars give part of it back. Both have a higher `priority` than the ball (see `ball`).
+# Geoms that collide and are seen are in group 0, seen only in 1, felt only in 3. `visuals=False` leaves out all that
+# is only seen, and the light and sky.
+
+
+GOAL_PRIORITY = 3
+POST_SOLREF = (0.014, 0.4)
+NET_SOLREF = (0.010, 1.0)
+LINE_COLOUR = (0.95, 0.95, 0.95, 1.0)
+
+# A carpet, a line or a net that throws shadows mottles itself and its neighbours.
+SEEN_ONLY = {"contype": 0, "conaffinity": 0, "group": 1, "mass": 0, "castshadow": False}
+
+
+def add_field(spec: mujoco.MjSpec, field: FieldSettings, *, visuals: bool = True) -> None:
+    """Add carpet, lines, goals, flags and light to the scene; all names begin with `field/`."""
+    if visuals:
+        _add_light(spec, field)
+    if field.carpet:
+        _add_carpet(spec, field, field.carpet, visuals=visuals)
+    if field.goal:
+        _add_goal(spec, field, field.goal, "left", visuals=visuals)
+        _add_goal(spec, field, field.goal, "right", visuals=visuals)
+    if visuals:
+        _add_lines(spec, field)
+        if field.flags:
+            _add_flags(spec, field)
+
+
+def _add_carpet(spec: mujoco.MjSpec, field: FieldSettings, carpet: CarpetSettings, *, visuals: bool) -> None:
+    x, y = field.length / 2 + field.border, field.width / 2 + field.border
+    geom = spec.worldbody.add_geom(
+        name="field/carpet",
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[x, y, carpet.thickness / 2],
+        pos=[0, 0, -carpet.thickness / 2],
+        friction=list(carpet.friction),
+        solref=list(carpet.solref),
+        solimp=list(carpet.solimp),
+        rgba=[*carpet.colour, 1],
+        group=0,
+        castshadow=False,
+    )
+    if visuals and carpet.stripe_width:
+        texture = spec.add_texture(
+            name="field/mown",
+            type=mujoco.mjtTexture.mjTEXTURE_2D,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+            rgb1=[1, 1, 1],
+            rgb2=[0.9, 0.9, 0.9],
+            width=256,
+            height=256,
+        )
+        # A checker holds two squares a side. Stripes show a hair's breadth of one row of it only.
+        along = x / carpet.stripe_width
+        across = y / carpet.stripe_width if carpet.tiles else 1e-3
+        material = spec.add_material(name="field/carpet", texrepeat=[along, across], specular=0, shininess=0)
+        material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
+        geom.material = material.name
+
+
+def _add_lines(spec: mujoco.MjSpec, field: FieldSettings) -> None:
+    """Thin boxes; each layer a little higher, so that no two faces lie in one plane where lines cross."""
+    for level, layer in enumerate(field.layers()):
+        top = 0.0015 + 0.0001 * level
+        # Straight lines end in square corners, pieces of an arc meet at their outer edges, marks are as long as said.
+        longer = (1.0, 1.0, 1.0, *2 * [math.tan(math.pi / field.circle_segments)], 0.0)[level]
+        for number, ((x1, y1), (x2, y2)) in enumerate(layer):
+            half = (math.hypot(x2 - x1, y2 - y1) + longer * field.line_width) / 2
+            turn = math.atan2(y2 - y1, x2 - x1)
+            spec.worldbody.add_geom(
+                name=f"field/line{level}_{number}",
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                size=[half, field.line_width / 2, top],
+                pos=[(x1 + x2) / 2, (y1 + y2) / 2, 0],
+                quat=[math.cos(turn / 2), 0, 0, math.sin(turn / 2)],
+                rgba=list(LINE_COLOUR),
+                **SEEN_ONLY,
+            )
+
+
+def _add_goal(
+    spec: mujoco.MjSpec, field: FieldSettings, goal: GoalSettings, side: Literal["left", "right"], *, visuals: bool
+) -> None:
+    """A body at the middle of the goal line whose x points into the goal."""
+    out = -1 if side == "left" else 1
+    turned = [0, 0, 0, 1] if side == "left" else [1, 0, 0, 0]
+    body = spec.worldbody.add_body(name=f"field/{side}_goal", pos=[out * field.length / 2, 0, 0], quat=turned)
+    colour = [*(goal.left_colour if side == "left" else goal.right_colour), 1]
+    x, y = goal.post_offset, goal.inner_width / 2 + goal.post_radius
+    top = goal.height + goal.post_radius
+    bars = {
+        "post1": ((x, y, 0), (x, y, top)),
+        "post2": ((x, -y, 0), (x, -y, top)),
+        "crossbar": ((x, -y, top), (x, y, top)),
+    }
+    for name, (start, end) in bars.items():
+        body.add_geom(
+            name=f"field/{side}_goal/{name}",
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+            fromto=[*start, *end],
+            size=[goal.post_radius, 0, 0],
+            friction=[0.6, 0.005, 0.0001],
+            solref=list(POST_SOLREF),
+            solimp=[0.95, 0.99, 0.001, 0.5, 2],
+            priority=GOAL_PRIORITY,
+            rgba=colour,
+            group=0,
+            castshadow=goal.post_radius > 0.03,  # thinner than the shadow map can draw
+        )
+    _add_nets(body, goal, f"field/{side}_goal")
+    if visuals:
+        _draw_nets(spec, body, goal, f"field/{side}_goal")
+
+
+def _net_panels(goal: GoalSettings) -> dict[str, tuple[list[float], list[float]]]:
+    """Centre and half size of the panels as drawn (2 mm thick); the thin axis points out of the goal."""
+    front, back = goal.post_offset, goal.post_offset + goal.depth
+    y, z = goal.inner_width / 2 + goal.post_radius, goal.height
+    middle, half, thin = (front + back) / 2, goal.depth / 2, 0.001
+    return {
+        "back": ([back, 0, z / 2], [thin, y, z / 2]),
+        "side1": ([middle, y, z / 2], [half, thin, z / 2]),
+        "side2": ([middle, -y, z / 2], [half, thin, z / 2]),
+        "roof": ([middle, 0, z], [half, y, thin]),
+    }
+
+
+def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
+    """What is felt of the nets: blocks whose inner faces are the panels."""
+    for name, (centre, size) in _net_panels(goal).items():
+        axis = size.index(min(size))
+        size[axis] = goal.net_thickness / 2
+        centre[axis] += math.copysign(goal.net_thickness / 2, centre[axis])
+        body.add_geom(
+            name=f"{prefix}/net_{name}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=centre,
+            size=size,
+            friction=[0.8, 0.005, 0.001],
+            solref=list(NET_SOLREF),
+            solimp=[0.95, 0.99, 0.001, 0.5, 2],
+            priority=GOAL_PRIORITY,
+            rgba=[0.8, 0.8, 0.8, 0.3],
+            group=3,
+            castshadow=False,
+        )
+
+
+def _draw_nets(spec: mujoco.MjSpec, body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
+    """What is seen of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
+    if not spec.texture("field/net"):
+        spec.add_texture(
+            name="field/net",
+            type=mujoco.mjtTexture.mjTEXTURE_2D,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+            mark=mujoco.mjtMark.mjMARK_EDGE,
+            rgb1=[0.5, 0.5, 0.5],
+            markrgb=[1, 1, 1],
+            width=32,
+            height=32,
+        )
+        material = spec.add_material(name="field/net", texuniform=True, texrepeat=[10, 10], specular=0, shininess=0)
+        material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "field/net"
+    for name, (centre, size) in _net_panels(goal).items():
+        # A texture lies in the x-y plane of its geom, so the thin axis is made z.
+        axis = size.index(min(size))
+        across, up = [i for i in range(3) if i != axis]
+        quat = {0: [0.5, 0.5, 0.5, 0.5], 1: [0.5**0.5, 0.5**0.5, 0, 0], 2: [1, 0, 0, 0]}[axis]
+        body.add_geom(
+            name=f"{prefix}/mesh_{name}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=centre,
+            size=[size[across], size[up], size[axis]],
+            quat=quat,
+            material="field/net",
+            rgba=list(goal.net_colour),
+            **SEEN_ONLY,
+        )
+    front, back, y = goal.post_offset, goal.post_offset + goal.depth, goal.inner_width / 2 + goal.post_radius
+    for number, z in enumerate((0.01, goal.height)):
+        corners = [(front, y, z), (back, y, z), (back, -y, z), (front, -y, z)]
+        for piece, (start, end) in enumerate(itertools.pairwise(corners)):
+            _draw_rod(body, f"{prefix}/frame{number}_{piece}", start, end, 0.01)
+    for number, sign in enumerate((1, -1)):
+        _draw_rod(body, f"{prefix}/stay{number}", (back, sign * y, 0), (back, sign * y, goal.height), 0.01)
+
+
+def _add_flags(spec: mujoco.MjSpec, field: FieldSettings) -> None:
+    for name, (x, y, _) in field.landmarks().items():
+        if name.startswith("F"):
+            _draw_rod(spec.worldbody, f"field/{name}/pole", (x, y, 0), (x, y, 0.5), 0.01)
+            spec.worldbody.add_geom(
+                name=f"field/{name}/cloth",
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                pos=[x - math.copysign(0.09, x), y, 0.43],
+                size=[0.08, 0.003, 0.06],
+                rgba=[0.85, 0.15, 0.12, 1],
+                **SEEN_ONLY,
+            )
+
+
+def _draw_rod(
+    body: mujoco.MjsBody,
+    name: str,
+    start: tuple[float, float, float],
+    end: tuple[float, float, float],
+    radius: float,
+) -> None:
+    body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+        fromto=[*start, *end],
+        size=[radius, 0, 0],
+        rgba=list(LINE_COLOUR),
+        **SEEN_ONLY,
+    )
+
+
+def _add_light(spec: mujoco.MjSpec, field: FieldSettings) -> None:
+    """A sun that throws shadows, a weaker light from the other side, a bright headlight and a sky."""
+    reach = max(field.length, field.width, 4.0)
+    spec.worldbody.add_light(
+        name="field/sun",
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        pos=[-0.3 * reach, -0.4 * reach, reach],
+        dir=[0.3, 0.4, -1],
+        diffuse=[0.65, 0.64, 0.6],
+        specular=[0.2, 0.2, 0.2],
+        castshadow=True,
+    )
+    spec.worldbody.add_light(
+        name="field/fill",
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        pos=[0.3 * reach, 0.4 * reach, reach],
+        dir=[-0.4, -0.3, -1],
+        diffuse=[0.2, 0.2, 0.22],
+        specular=[0, 0, 0],
+        castshadow=False,
+    )
+    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
+    spec.visual.headlight.diffuse = [0.15, 0.15, 0.15]
+    spec.visual.headlight.specular = [0, 0, 0]
+    spec.visual.quality.shadowsize = 4096
+    spec.visual.quality.numslices, spec.visual.quality.numstacks = 48, 32
+    spec.add_texture(
+        name="field/sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.42, 0.62, 0.86],
+        rgb2=[0.93, 0.96, 0.99],
+        width=512,
+        height=3072,
+    )
+    if field.length:
+        spec.stat.center = [0, 0, 0.3]
+        spec.stat.extent = reach / 2

@@ -1,0 +1,397 @@
+"""What a number sets, as text: one grammar for identification, for `--body` and for conditions of a trial.
+
+| target | sets |
+|---|---|
+| `robot.NAME` | a parameter of the robot itself (`[parameters]` of its `robot.toml`) |
+| `mass.BODY` | mass of a body [kg]; its inertia scales along |
+| `joint.JOINT.damping`, `.armature`, `.friction` | numbers of a joint, whatever drives it |
+| `drives.GROUP.FIELD` | an ideal drive's number |
+| `foot.friction` | sliding friction of the soles |
+| `battery.FIELD`, `servo.GROUP.FIELD`, `gear.GROUP.FIELD`, `flex.GROUP.FIELD` | numbers of the actuation |
+| `physics.timestep`, `physics.impratio` | the world |
+| `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
+| `camera.CAMERA.FIELD` | a number of a camera (`body.cameras`); who takes its pictures reads it |
+| `delay` | extra time from a command to the motor [s]; who gives the commands shifts them (`engine.rollout`) |
+
+BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies what is there. Parameters
+of the robot come first, then the others in their order; a drive's or a servo's numbers are checked once all are set:
+
+    Placement(robot="ant", adjustments=(
+        Adjustment(target="robot.L1_femur", value=0.9),
+        Adjustment(target="mass.*Tibia", value=1.2, relative=True),
+    ))
+
+`scene.assemble` applies them; most can also be set in a running batch (`engine.variation`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model.actuation import HIDDEN_JOINTS
+from nutmeg.model.actuation.settings import Battery, Flex, Gear, Servo, matching_names
+from nutmeg.model.build import parameter_values, parts_of_type
+from nutmeg.model.geometry import evaluate, evaluate_all
+from nutmeg.model.physics import Contact
+from nutmeg.model.robot import Drive, FootContact
+from nutmeg.model.sensors import CAMERA_NUMBERS, adjusted_cameras
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nutmeg.model.actuation import Actuation
+    from nutmeg.model.physics import Physics
+    from nutmeg.model.robot import Body, RobotSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adjustment:
+    """A number of a robot or its world that differs from what its files say."""
+
+    target: str
+    """What it sets, in the grammar of this module."""
+    value: float
+    """The new value, or the factor if relative."""
+    relative: bool = False
+    """Whether it multiplies what is there."""
+
+    def of(self, present: float) -> float:
+        """The value to set where `present` is now; not finite is an error."""
+        wanted = present * self.value if self.relative else float(self.value)
+        if not math.isfinite(wanted):
+            raise ModelError(f"{self.target} is {wanted}; it must be a finite number.")
+        return wanted
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target taken apart."""
+
+    family: str
+    """One of `FAMILIES`: `robot`, `mass`, `joint` and so on."""
+    name: str = ""
+    """Of the parameter, body, joint, group or camera; may be a pattern."""
+    field: str = ""
+    """Which of its numbers."""
+
+
+def float_fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a settings dataclass that are plain numbers."""
+    return tuple(f.name for f in dataclasses.fields(kind) if f.type in ("float", float))
+
+
+JOINT_NUMBERS = ("damping", "armature", "friction")
+PHYSICS_NUMBERS = (
+    "timestep",
+    "impratio",
+    "contact.friction",
+    "contact.solimp",
+    "contact.solref_0",
+    "contact.solref_1",
+)
+_GROUPED = {
+    "joint": JOINT_NUMBERS,
+    "drives": float_fields(Drive),
+    "servo": float_fields(Servo),
+    "gear": float_fields(Gear),
+    "flex": float_fields(Flex),
+    "camera": CAMERA_NUMBERS,
+}
+_ALONE = {"foot": float_fields(FootContact), "battery": float_fields(Battery), "physics": PHYSICS_NUMBERS}
+_FORMS = {
+    "robot": "robot.NAME",
+    "mass": "mass.BODY",
+    "joint": "joint.JOINT.FIELD",
+    "camera": "camera.CAMERA.FIELD",
+    "delay": "delay",
+}
+FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
+"""What a target may begin with."""
+
+
+def parse_target(target: str) -> Target:
+    """A target taken apart; what no robot could have is an error that says what may be written."""
+    family, _, rest = target.partition(".")
+    if family not in FAMILIES:
+        raise UnknownNameError("target", family, FAMILIES, where=f"target {target!r}")
+    name, field_ = rest, ""
+    if family in _GROUPED:
+        name, _, field_ = rest.rpartition(".")
+    elif family in _ALONE:
+        name, field_ = "", rest
+    if bool(rest) != (family != "delay") or (family not in (*_ALONE, "delay") and not name):
+        form = _FORMS.get(family) or (f"{family}.GROUP.FIELD" if family in _GROUPED else f"{family}.FIELD")
+        raise ModelError(f"target {target!r} is incomplete or has too much; it is written {form}.")
+    fields = {**_GROUPED, **_ALONE}.get(family)
+    if fields is not None and field_ not in fields:
+        raise UnknownNameError(f"number of {family}", field_, fields, where=f"target {target!r}")
+    return Target(family, name, field_)
+
+
+@dataclass(frozen=True)
+class AdjustedRobot:
+    """A robot as its adjustments make it."""
+
+    robot: RobotSettings
+    """With other masses, drives and soles."""
+    parameters: Mapping[str, float]
+    """Values of all parameters that differ from the type's."""
+    actuation: Actuation | None
+    """None for ideal drives."""
+    joints: tuple[Adjustment, ...] = ()
+    """What is left to do once the joints are built."""
+    masses: tuple[Adjustment, ...] = ()
+    """What is left to do once the bodies are read from a model file."""
+
+
+def adjusted_robot(
+    robot: RobotSettings,
+    adjustments: Iterable[Adjustment],
+    *,
+    kind: str = "",
+    parameters: Mapping[str, float] | None = None,
+    actuation: Actuation | None = None,
+    physics: Physics,
+) -> AdjustedRobot:
+    """Applies all adjustments of a robot but those of the world; see `adjusted_physics`."""
+    draft = _Draft(robot, kind, dict(parameters or {}), actuation, physics)
+    parsed = [(adjustment, parse_target(adjustment.target)) for adjustment in adjustments]
+    for adjustment, target in sorted(parsed, key=lambda pair: pair[1].family != "robot"):
+        draft.apply(adjustment, target)
+    return draft.finished()
+
+
+def adjusted_physics(physics: Physics, adjustments: Iterable[Adjustment]) -> Physics:
+    """The physics of a world with the adjustments that concern it; others are left out."""
+    for adjustment in adjustments:
+        target = parse_target(adjustment.target)
+        if target.family == "physics":
+            physics = _set_physics(physics, adjustment, target.field)
+    return physics
+
+
+def _set_physics(physics: Physics, adjustment: Adjustment, field_: str) -> Physics:
+    top, _, of_contact = field_.partition(".")
+    if not of_contact:
+        value = adjustment.of(getattr(physics, top))
+        if value <= 0:
+            raise ModelError(f"{adjustment.target} is {value:g}; it must be above 0.")
+        changed: dict[str, Any] = {top: value}
+        return dataclasses.replace(physics, **changed)
+    contact = physics.contact
+    if contact is None:
+        raise ModelError(
+            f"{adjustment.target} has nothing to set: this physics leaves contacts to the robots. Set foot.friction, "
+            f"or take a profile with contact numbers (league, fine)."
+        )
+    return dataclasses.replace(physics, contact=_set_contact(contact, adjustment, of_contact))
+
+
+def _set_contact(contact: Contact, adjustment: Adjustment, name: str) -> Contact:
+    if name.startswith("solref_"):
+        numbers = list(contact.solref)
+        place = int(name[-1])
+        numbers[place] = adjustment.of(numbers[place])
+        return dataclasses.replace(contact, solref=(numbers[0], numbers[1]))
+    value = adjustment.of(getattr(contact, name))
+    if value < 0 or (name == "solimp" and not 0 < value < 1):
+        allowed = "between 0 and 1" if name == "solimp" else "0 or above"
+        raise ModelError(f"{adjustment.target} is {value:g}; it must be {allowed}.")
+    changed: dict[str, Any] = {name: value}
+    return dataclasses.replace(contact, **changed)
+
+
+def groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, target: str) -> dict[str, Any]:
+    """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
+    parsed = parse_target(target)
+    servos = actuation is not None and bool(actuation.servo)
+    if parsed.family == "drives":
+        if servos:
+            raise ModelError(f"{target} has no effect: servos drive {robot.name} here. Set servo.GROUP.FIELD instead.")
+        groups: Mapping[str, Any] = parts_of_type(robot, kind).drives
+    elif actuation is None or (parsed.family != "flex" and not servos):
+        raise ModelError(
+            f"{target} has no effect: {robot.name} has ideal drives here. Choose another actuation (--actuation "
+            f"servo, motoflex or a file), or set drives.GROUP.FIELD."
+        )
+    elif parsed.family == "battery":
+        return {"": actuation.battery}
+    else:
+        groups = getattr(actuation, parsed.family)
+    names = matching_names([parsed.name], groups, f"group in {parsed.family}", f"target {target!r}")
+    if parsed.family == "drives" and parsed.field in ("stiffness", "damping"):
+        without = next((n for n in names if groups[n].kind == "velocity"), None)
+        if without is not None:
+            raise ModelError(f"{target} has no effect on the velocity drive {without!r} of {robot.name}: it has none.")
+    return {name: groups[name] for name in names}
+
+
+def check_soles(robot: RobotSettings, kind: str, physics: Physics) -> None:
+    """Refuses `foot.friction` where it has no effect."""
+    if physics.contact is not None:
+        raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
+    if not any(s.foot for s in parts_of_type(robot, kind).shape):
+        raise ModelError(f"foot.friction has no effect: {robot.name} has no shape with foot = true.")
+
+
+@dataclass
+class _Draft:
+    """A robot while its adjustments are applied; groups are put together again at the end, when all is known."""
+
+    robot: RobotSettings
+    kind: str
+    parameters: dict[str, float]
+    actuation: Actuation | None
+    physics: Physics
+    groups: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    """New numbers of drives, servos and so on, by family and group."""
+    blame: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """The targets that touched each of them."""
+    joints: list[Adjustment] = field(default_factory=list)
+    masses: list[Adjustment] = field(default_factory=list)
+
+    def apply(self, adjustment: Adjustment, target: Target) -> None:
+        match target.family:
+            case "robot":
+                values = parameter_values(self.robot, self.kind, self.parameters)
+                if target.name not in values:
+                    raise UnknownNameError(
+                        f"parameter of {self.robot.name}", target.name, values, where=f"target {adjustment.target!r}"
+                    )
+                self.parameters[target.name] = adjustment.of(values[target.name])
+            case "mass":
+                self._mass(adjustment, target.name)
+            case "joint":
+                self.joints.append(adjustment)
+            case "foot":
+                self._foot(adjustment)
+            case "camera":
+                adjusted_cameras(self.robot, [adjustment])  # says what is wrong with it; cameras are read with pictures
+            case "delay":
+                if adjustment.relative or adjustment.of(0.0) < 0:
+                    raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")
+            case "drives" | "battery" | "servo" | "gear" | "flex":
+                self._number(adjustment, target)
+
+    def _number(self, adjustment: Adjustment, target: Target) -> None:
+        for name, group in groups_of(self.robot, self.kind, self.actuation, adjustment.target).items():
+            key = (target.family, name)
+            numbers = self.groups.setdefault(key, {})
+            present = numbers.get(target.field, getattr(group, target.field))
+            numbers[target.field] = adjustment.of(present)
+            self.blame.setdefault(key, []).append(adjustment.target)
+
+    def _foot(self, adjustment: Adjustment) -> None:
+        check_soles(self.robot, self.kind, self.physics)
+        friction = adjustment.of(self.robot.foot.friction)
+        if friction < 0:
+            raise ModelError(f"foot.friction is {friction:g}; it must be 0 or above.")
+        self.robot = dataclasses.replace(self.robot, foot=dataclasses.replace(self.robot.foot, friction=friction))
+
+    def _mass(self, adjustment: Adjustment, pattern: str) -> None:
+        if self.robot.model.mjcf or self.robot.model.urdf:
+            self.masses.append(adjustment)
+            return
+        bodies = parts_of_type(self.robot, self.kind).body
+        chosen_ = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
+        values = parameter_values(self.robot, self.kind, self.parameters)
+        changed = {id(b): _with_mass(b, adjustment, values) for b in bodies if b.name in chosen_}
+        body = tuple(changed.get(id(b), b) for b in self.robot.body)
+        self.robot = dataclasses.replace(self.robot, body=body)
+
+    def finished(self) -> AdjustedRobot:
+        robot, actuation = self.robot, self.actuation
+        drives = {name: self._remade("drives", name, drive) for name, drive in robot.drives.items()}
+        if any(family == "drives" for family, _ in self.groups):
+            robot = dataclasses.replace(robot, drives=drives)
+        if actuation is not None and any(family != "drives" for family, _ in self.groups):
+            actuation = dataclasses.replace(
+                actuation,
+                battery=self._remade("battery", "", actuation.battery),
+                servo={name: self._remade("servo", name, s) for name, s in actuation.servo.items()},
+                gear={name: self._remade("gear", name, g) for name, g in actuation.gear.items()},
+                flex={name: self._remade("flex", name, f) for name, f in actuation.flex.items()},
+            )
+        return AdjustedRobot(robot, self.parameters, actuation, tuple(self.joints), tuple(self.masses))
+
+    def _remade(self, family: str, name: str, group: Any) -> Any:  # noqa: ANN401 (any settings dataclass)
+        changes = self.groups.get((family, name))
+        if not changes:
+            return group
+        try:
+            return dataclasses.replace(group, **changes)
+        except ValueError as error:
+            raise ModelError(f"{', '.join(self.blame[family, name])}: {error}") from None
+
+
+def _with_mass(body: Body, adjustment: Adjustment, values: Mapping[str, float]) -> Body:
+    """A body with another mass and its inertia scaled along."""
+    present = evaluate(body.mass, values)
+    mass = adjustment.of(present)
+    if mass <= 0 or present <= 0:
+        found = f"{mass:g} kg" if present > 0 else f"of a body ({body.name}) without mass, fixed to its parent"
+        raise ModelError(f"{adjustment.target} is {found}; it must be above 0.")
+    if body.inertia is None:
+        return dataclasses.replace(body, mass=mass)
+    xx, yy, zz, xy, xz, yz = (number * mass / present for number in evaluate_all(body.inertia, values))
+    return dataclasses.replace(body, mass=mass, inertia=(xx, yy, zz, xy, xz, yz))
+
+
+# ----------------------------------------------------------------------------------------------------
+# Adjustments that are made when the parts are built: of joints, and of bodies that come from a model file.
+#
+# `body.adjustment` does everything that can be done in a robot's tables; this is the rest (see there for the
+# grammar).
+
+
+_MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+def adjust_joints(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> None:
+    """Sets damping, armature or dry friction of joints in a robot's specification."""
+    joints = {j.name: j for j in spec.joints if j.type in _MOVING and not j.name.endswith(HIDDEN_JOINTS)}
+    for adjustment in adjustments:
+        target = parse_target(adjustment.target)
+        for name in matching_names([target.name], joints, "joint", f"target {adjustment.target!r}"):
+            joint = joints[name]
+            present = {"damping": joint.damping[0], "armature": joint.armature, "friction": joint.frictionloss}
+            value = adjustment.of(float(present[target.field]))
+            if value < 0:
+                raise ModelError(f"{adjustment.target} is {value:g}; it must be 0 or above.")
+            if target.field == "damping":
+                joint.damping[0] = value
+            elif target.field == "armature":
+                joint.armature = value
+            else:
+                joint.frictionloss = value
+
+
+def adjust_masses(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> None:
+    """Sets masses of bodies read from a model file; inertias scale along."""
+    bodies = {b.name: b for b in spec.bodies if b.name != "world"}
+    for adjustment in adjustments:
+        pattern = parse_target(adjustment.target).name
+        model = spec.copy().compile()
+        for name in matching_names([pattern], bodies, "body", f"target {adjustment.target!r}"):
+            present = float(model.body(name).mass[0])
+            mass = adjustment.of(present)
+            if mass <= 0 or present <= 0:
+                raise ModelError(f"{adjustment.target} makes {present:g} kg of {name} {mass:g}; both must be above 0.")
+            _scale_body(bodies[name], mass / present)
+
+
+def _scale_body(body: mujoco.MjsBody, factor: float) -> None:
+    """Scales a body's mass, whether it is given or follows from its shapes."""
+    body.mass *= factor
+    body.inertia = np.array(body.inertia) * factor
+    body.fullinertia = np.array(body.fullinertia) * factor
+    for geom in body.geoms:
+        geom.mass *= factor  # not a number where the density counts
+        geom.density *= factor

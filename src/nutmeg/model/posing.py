@@ -1,0 +1,234 @@
+"""Named poses: checked against the joints' limits, and stood on the ground.
+
+`standing(robot, "ready")` gives the joint angles of a pose and the height at which the root must be so that
+the lowest point of the robot touches the ground.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model.build import build
+from nutmeg.model.physics import physics_profile
+from nutmeg.model.tables import RobotTable, robot_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.model.robot import RobotSettings
+
+
+GROUND_CLEARANCE = 1e-4
+"""Gap left between the lowest point and the ground [m]."""
+POSE_TOLERANCE = 1e-3
+"""How far a pose may be outside a joint's range, for angles printed with three decimals [rad]."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A pose on the ground."""
+
+    angles: Floats
+    """Joint angles in the order of the robot's table, (joints,) [rad]."""
+    height: float
+    """Of the root's origin above the ground [m]."""
+    top: float
+    """Height of the highest visible point above the ground [m]."""
+    mass: float
+    """Mass of the whole robot [kg]."""
+
+
+def standing(
+    robot: RobotSettings,
+    pose: str,
+    *,
+    kind: str = "",
+    parameters: Mapping[str, float] | None = None,
+    visuals: bool = True,
+) -> Standing:
+    """A pose of a robot, with the height at which it stands.
+
+    Args:
+        robot: which robot.
+        pose: one of its poses.
+        kind: one of its types.
+        parameters: values of parameters that differ from the type's.
+        visuals: whether to look at what is only seen: quicker without, but then `top` is that of what collides.
+    """
+    key = tuple(sorted((parameters or {}).items()))
+    return _standing(_ById(robot), pose, kind, key, visuals)
+
+
+class _ById:
+    """A robot as a key of the cache: settings are frozen but hold mappings, which have no hash."""
+
+    def __init__(self, robot: RobotSettings) -> None:
+        self.robot = robot
+
+    def __hash__(self) -> int:
+        return id(self.robot)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.robot is self.robot
+
+
+@lru_cache(maxsize=256)
+def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, float], ...], visuals: bool) -> Standing:
+    robot = key.robot
+    spec = mujoco.MjSpec()
+    physics_profile(robot.physics).apply(spec)
+    child = build(robot, kind=kind, parameters=dict(parameters), visuals=visuals)
+    spec.attach(child, frame=spec.worldbody.add_frame(), prefix="r/")
+    try:
+        model = spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        message = " ".join(str(error).split())
+        raise ModelError(f"MuJoCo cannot build the robot {robot.name}: {message}") from None
+    table = robot_table(model, "r", robot, kind)
+    angles = pose_angles(robot, table, pose)
+    data = mujoco.MjData(model)
+    data.qpos[table.angles] = angles
+    mujoco.mj_kinematics(model, data)
+    solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
+    seen = [g for g in range(model.ngeom) if model.geom_group[g] < 3]
+    lowest = min((_extent(model, data, g)[0] for g in solid), default=0.0)
+    highest = max((_extent(model, data, g)[1] for g in seen), default=0.0)
+    root_z = float(data.qpos[table.root + 2]) if table.root >= 0 else 0.0
+    mass = float(model.body_subtreemass[table.body])
+    if table.root < 0:
+        return Standing(angles, 0.0, highest, mass)
+    return Standing(angles, root_z - lowest + GROUND_CLEARANCE, highest - lowest, mass)
+
+
+def pose_angles(robot: RobotSettings, table: RobotTable, pose: str) -> Floats:
+    """The joint angles of a named pose in the table's order, (joints,); outside a limit is an error."""
+    poses = {"zero": {}, "ready": {}, **robot.poses}
+    if pose not in poses:
+        raise UnknownNameError(f"pose of {robot.name}", pose, poses)
+    wanted = dict(poses[pose])
+    for name in wanted:
+        if name not in table.joints:
+            raise UnknownNameError("joint", name, table.joints, where=f"pose {pose!r} of {robot.name}")
+    for pair in robot.shared:
+        if pair.leader in wanted:
+            wanted[pair.follower] = wanted[pair.leader] * pair.ratio
+    angles = np.array([wanted.get(name, 0.0) for name in table.joints])
+    inside = np.clip(angles, table.limits[:, 0], table.limits[:, 1])
+    for index in np.flatnonzero(np.abs(angles - inside) > POSE_TOLERANCE):
+        name = table.joints[index]
+        low, high = table.limits[index]
+        if name in wanted:
+            raise ModelError(
+                f"pose {pose!r} of {robot.name} puts {name} at {angles[index]:g} rad, but its range is "
+                f"{low:g}..{high:g} rad. Change the pose or the joint's range."
+            )
+    return np.asarray(inside)
+
+
+def _extent(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:
+    """Lowest and highest z of a geom, exact for every primitive."""
+    size, up = model.geom_size[geom], data.geom_xmat[geom].reshape(3, 3)[2]
+    kind = model.geom_type[geom]
+    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+        half = size[0]
+    elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        half = size[0] + size[1] * abs(up[2])
+    elif kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        half = size[0] * np.hypot(up[0], up[1]) + size[1] * abs(up[2])
+    elif kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        half = float(np.linalg.norm(size * up))
+    elif kind == mujoco.mjtGeom.mjGEOM_BOX:
+        half = float(np.abs(size * up).sum())
+    elif kind == mujoco.mjtGeom.mjGEOM_MESH:
+        mesh = model.geom_dataid[geom]
+        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        heights = model.mesh_vert[first : first + count] @ up + data.geom_xpos[geom, 2]
+        return float(heights.min()), float(heights.max())
+    else:
+        return 0.0, 0.0
+    middle = data.geom_xpos[geom, 2]
+    return float(middle - half), float(middle + half)
+
+
+# ----------------------------------------------------------------------------------------------------
+# What there is to know about a robot at a glance: for `nutmeg robots`, its JSON, and the docs.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotFacts:
+    """A robot in numbers."""
+
+    name: str
+    mass_kg: float
+    height_m: float
+    """Of the highest point above the ground in the ready pose."""
+    joints: int
+    motors: int
+    sensors: int
+    source: str
+    licence: str
+
+
+@dataclass(frozen=True)
+class BodyRow:
+    """One body of a robot, for a table."""
+
+    name: str
+    parent: str
+    mass: float
+    joint: str
+    axis: str
+    low: float | None
+    high: float | None
+
+
+def robot_facts(robot: RobotSettings, kind: str = "") -> RobotFacts:
+    """Builds a robot and counts."""
+    stands = standing(robot, "ready", kind=kind)  # says what is wrong with a robot that cannot be built
+    _, table = _compiled(robot, kind)
+    return RobotFacts(
+        name=robot.name,
+        mass_kg=round(stands.mass, 4),
+        height_m=round(stands.top, 4),
+        joints=len(table.joints),
+        motors=len(table.motors),
+        sensors=len(table.sensors),
+        source=robot.source,
+        licence=robot.licence,
+    )
+
+
+def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
+    """The bodies of a robot with their joints, rotors left out."""
+    model, table = _compiled(robot, kind)
+    rows = []
+    for body in range(1, model.nbody):
+        name = model.body(body).name.removeprefix("r/")
+        first, count = model.body_jntadr[body], model.body_jntnum[body]
+        hinges = [j for j in range(first, first + count) if model.joint(j).name.removeprefix("r/") in table.joints]
+        if count and not hinges and model.jnt_type[first] != mujoco.mjtJoint.mjJNT_FREE:
+            continue
+        parent = model.body(model.body_parentid[body]).name.removeprefix("r/")
+        mass = float(model.body_mass[body])
+        if not hinges:
+            rows.append(BodyRow(name, "" if parent == "world" else parent, mass, "", "", None, None))
+        for j in hinges:
+            axis = " ".join(f"{a:.3g}" for a in model.jnt_axis[j])
+            low, high = (float(v) for v in model.jnt_range[j]) if model.jnt_limited[j] else (None, None)
+            rows.append(BodyRow(name, parent, mass, model.joint(j).name.removeprefix("r/"), axis, low, high))
+    return rows
+
+
+def _compiled(robot: RobotSettings, kind: str) -> tuple[mujoco.MjModel, RobotTable]:
+    spec = mujoco.MjSpec()
+    physics_profile(robot.physics).apply(spec)
+    spec.attach(build(robot, kind=kind, visuals=False), frame=spec.worldbody.add_frame(), prefix="r/")
+    model = spec.compile()
+    return model, robot_table(model, "r", robot, kind)

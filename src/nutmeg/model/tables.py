@@ -1,0 +1,162 @@
+"""Names resolved once: where each robot's joints, motors and sensors are in the model's arrays.
+
+Every array of a robot elsewhere in Nutmeg has the order of these tables, so nothing looks names up while it
+runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model.actuation import HIDDEN_JOINTS, MOTOR_SIDE_SUFFIX, ROTOR_SUFFIX
+from nutmeg.model.actuation.printed import is_printed
+from nutmeg.model.build import parts_of_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nutmeg.base.arrays import Floats, Indices
+    from nutmeg.model.robot import RobotSettings
+    from nutmeg.model.sensors import Sensor
+
+
+@dataclass(frozen=True)
+class RobotTable:
+    """One robot's place in the arrays of a model."""
+
+    name: str
+    """Its name in the scene."""
+    settings: RobotSettings
+    kind: str
+    """Its type, empty for the plain one."""
+    body: int
+    """Id of its root body."""
+    root: int
+    """Address of its root's pose (7 numbers) in qpos; -1 for a fixed robot."""
+    root_rate: int
+    """Address of its root's velocity (6 numbers) in qvel; -1 for a fixed robot."""
+    joints: tuple[str, ...]
+    angles: Indices
+    """Addresses of the joints in qpos, (joints,)."""
+    rates: Indices
+    """Addresses of the joints in qvel, (joints,)."""
+    motors: tuple[str, ...]
+    """The joints that have a motor, in the order of commands."""
+    motor_joints: Indices
+    """Index of each motor's joint in `joints`, (motors,)."""
+    commands: Indices
+    """Addresses of the motors in ctrl, (motors,)."""
+    setpoints: Indices
+    """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
+    drives: tuple[str, ...]
+    """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
+    hidden: Indices
+    """Joints of the actuation (rotors, motor sides of gears, bends): address in qpos, address in qvel, and the
+    index in `joints` of the joint whose angle they have at rest, -1 for zero, (hidden, 3)."""
+    limits: Floats
+    """Lowest and highest angle of each joint, infinite where it turns freely, (joints, 2) [rad]; of a slide [m]."""
+    sensors: tuple[Sensor, ...]
+
+    def at_rest(self, angles: Floats) -> Floats:
+        """Angles of the hidden joints when the robot holds joint angles (..., joints), (..., hidden)."""
+        padded = np.concatenate([angles, np.zeros((*angles.shape[:-1], 1))], axis=-1)
+        return np.asarray(padded[..., self.hidden[:, 2]])
+
+    def motor_index(self, names: Iterable[str]) -> Indices:
+        """Positions of the named motors in this robot's command arrays."""
+        found = {name: i for i, name in enumerate(self.motors)}
+        for name in names:
+            if name not in found:
+                raise UnknownNameError(f"motor of {self.name}", name, self.motors)
+        return np.array([found[name] for name in names], dtype=np.intp)
+
+
+def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: str) -> RobotTable:
+    """Resolves the names of one robot in a compiled model."""
+    prefix = f"{name}/"
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or "" for j in range(model.njnt)]
+    mine = [j for j in range(model.njnt) if names[j].startswith(prefix)]
+    hinges = [j for j in mine if model.jnt_type[j] in _ONE_NUMBER and not names[j].endswith(HIDDEN_JOINTS)]
+    free = [j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
+    joints = tuple(names[j].removeprefix(prefix) for j in hinges)
+    actuators = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or "" for i in range(model.nu)]
+    motors = [i for i in range(model.nu) if actuators[i].startswith(prefix)]
+    motor_names = [actuators[i].removeprefix(prefix) for i in motors]
+    motor_joints = [_joint_of(model, a, joints, name) for a in motors]
+    limited = model.jnt_limited[hinges].astype(bool) if hinges else np.zeros(0, bool)
+    limits = np.where(limited[:, None], model.jnt_range[hinges].reshape(-1, 2), [-np.inf, np.inf])
+    setpoints = np.array([_setpoint(model, a) for a in motors], dtype=np.intp)
+    return RobotTable(
+        name=name,
+        settings=robot,
+        kind=kind,
+        body=int(model.jnt_bodyid[free[0]]) if free else _first_body(model, prefix),
+        root=int(model.jnt_qposadr[free[0]]) if free else -1,
+        root_rate=int(model.jnt_dofadr[free[0]]) if free else -1,
+        joints=joints,
+        angles=model.jnt_qposadr[hinges].astype(np.intp),
+        rates=model.jnt_dofadr[hinges].astype(np.intp),
+        motors=tuple(motor_names),
+        motor_joints=np.array(motor_joints, dtype=np.intp),
+        commands=np.array([int(model.actuator_ctrladr[a]) for a in motors], dtype=np.intp),
+        setpoints=setpoints,
+        drives=tuple(_drive_kind(model, a) for a in motors),
+        hidden=_hidden(model, mine, prefix, joints),
+        limits=limits,
+        sensors=parts_of_type(robot, kind).sensor,
+    )
+
+
+def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> Indices:
+    """Where the joints of the actuation are, and whose angle they have at rest."""
+    rows = []
+    for number in mine:
+        name = model.joint(number).name.removeprefix(prefix)
+        if name.endswith(HIDDEN_JOINTS):
+            follows = joints.index(name.removesuffix(MOTOR_SIDE_SUFFIX)) if name.endswith(MOTOR_SIDE_SUFFIX) else -1
+            rows.append((int(model.jnt_qposadr[number]), int(model.jnt_dofadr[number]), follows))
+    return np.array(rows, dtype=np.intp).reshape(-1, 3)
+
+
+_ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
+"""Joints that are a column of the arrays; slides come only from users' model files."""
+
+
+def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], robot: str) -> int:
+    joint = int(model.actuator_trnid[actuator, 0])
+    found = model.joint(joint).name if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT else ""
+    found = found.removeprefix(f"{robot}/").removesuffix(ROTOR_SUFFIX).removesuffix(MOTOR_SIDE_SUFFIX)
+    if found not in joints:
+        motor = model.actuator(actuator).name.removeprefix(f"{robot}/")
+        raise ModelError(f"actuator {motor!r} of {robot} does not drive a hinge or a slide; only those can be motors.")
+    return joints.index(found)
+
+
+def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
+    """Where a motor keeps its moving set-point; a servo's states are current, heat and the like instead."""
+    servo = model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR
+    servo |= is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0])
+    return -1 if servo else int(model.actuator_actadr[actuator])
+
+
+def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
+    """What an actuator makes of its command, by the feedback (`biasprm`) that it has."""
+    if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR_SUFFIX):
+        return "velocity"
+    if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR:
+        return "position"
+    if is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0]):
+        return "position"
+    if model.actuator_biastype[actuator] != mujoco.mjtBias.mjBIAS_AFFINE:
+        return "torque"
+    angle, rate = model.actuator_biasprm[actuator, 1:3]
+    return "position" if angle else "velocity" if rate else "torque"
+
+
+def _first_body(model: mujoco.MjModel, prefix: str) -> int:
+    return next(b for b in range(model.nbody) if model.body(b).name.startswith(prefix))

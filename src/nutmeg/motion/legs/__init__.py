@@ -1,0 +1,1 @@
+"""The `legs` part of Nutmeg."""

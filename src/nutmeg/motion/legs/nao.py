@@ -1,0 +1,538 @@
+"""Kinematics of the Nao's legs, forwards and backwards in closed form.
+
+A Nao's leg has six hinges: HipYawPitch (whose axis lies at 45 degrees between y and z), HipRoll, HipPitch,
+KneePitch, AnklePitch, AnkleRoll. The three of the hip meet in a point and so do the two of the ankle, which is
+what makes a closed form possible: seen from the foot, the way to the hip gives AnkleRoll, the knee and
+AnklePitch; what rotation is left gives the hip. Both HipYawPitch hang on one motor. So each leg first finds the
+HipYawPitch it would like, the two are averaged, and the other five joints are solved again with that value. They
+still reach the place of the sole and its tilt exactly; what is given up is the foot's yaw. Lengths and limits are
+read from the robot's own tables, not written here.
+
+The legs of the 3D simulation league's Nao (`nao-spark`: joints `llj1`..`llj6`) are such legs with three
+differences, which the closed form takes along: each HipYawPitch has a motor of its own, the knee lies a little ahead
+of the line from hip to ankle, and AnkleRoll's axis lies a little below AnklePitch's.
+
+    legs = NaoLegs(scene.robot("nao-v6-1"))
+    feet = legs.forward(angles)                     # angles (N, 2, 6); where the soles are, seen from the torso
+    found = legs.inverse(torso, feet)               # found.angles (N, 2, 6), found.reached (N, 2)
+
+Arrays have any leading axes, written `N` here; the axis of 2 is left, right; the axis of 6 is in the order of
+`LEG_JOINTS`. Angles have a Nao's signs, whatever the robot's own are; `names` and `signs` translate. The point of a
+foot is the one on the sole straight below the ankle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.angles import wrap_angle
+from nutmeg.base.constants import GRAVITY
+from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model.build import build, parameter_values, parts_of_type
+from nutmeg.model.geometry import evaluate_all
+from nutmeg.model.posing import pose_angles
+from nutmeg.model.robot import ZERO_VECTOR
+from nutmeg.model.tables import RobotTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.model.robot import Body, RobotSettings
+
+
+LEG_JOINTS = ("HipYawPitch", "HipRoll", "HipPitch", "KneePitch", "AnklePitch", "AnkleRoll")
+"""The joints of a leg from the hip down, without the L or R in front."""
+SIDES = ("L", "R")
+LEG_JOINT_NAMES = (
+    tuple(tuple(side + joint for joint in LEG_JOINTS) for side in SIDES),
+    tuple(tuple(f"{side}lj{number}" for number in range(1, 7)) for side in ("l", "r")),
+)
+"""What the twelve joints are called on a Nao, and in the 3D simulation league."""
+GEOMETRY_TOLERANCE = 1e-6
+"""How far the tables may be from the geometry that the closed form needs [m]; axes, whose tables are rounded: 1e-5."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Places and rotations."""
+
+    position: Floats
+    """(..., 3) [m]."""
+    rotation: Floats
+    """Columns are the axes of the moved frame, (..., 3, 3)."""
+
+
+@dataclass(frozen=True)
+class LegAngles:
+    """What inverse kinematics found."""
+
+    angles: Floats
+    """(N, 2, 6) [rad], always finite and inside the joints' limits."""
+    reached: Bools
+    """Whether a leg reaches its foot's place and tilt; if not, its angles were clipped, (N, 2)."""
+
+
+def rotation(roll: ArrayLike = 0.0, pitch: ArrayLike = 0.0, yaw: ArrayLike = 0.0) -> Floats:
+    """Rz(yaw) Ry(pitch) Rx(roll), (..., 3, 3) [rad]."""
+    return axis_rotation(2, yaw) @ axis_rotation(1, pitch) @ axis_rotation(0, roll)
+
+
+def axis_rotation(axis: int, angle: ArrayLike) -> Floats:
+    """The rotation about the x, y or z axis (0, 1, 2), (..., 3, 3) [rad]."""
+    angle = np.asarray(angle, float)
+    cos, sin = np.cos(angle), np.sin(angle)
+    after, last = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.zeros((*angle.shape, 3, 3))
+    matrix[..., axis, axis] = 1.0
+    matrix[..., after, after] = matrix[..., last, last] = cos
+    matrix[..., last, after] = sin
+    matrix[..., after, last] = -sin
+    return matrix
+
+
+class NaoLegs:
+    """The legs of a robot that has legs like a Nao's; any other is a ModelError that says what differs.
+
+    Attributes:
+        names: the robot's names of the joints, (2, 6).
+        signs: +1 where the robot's angle is a Nao's, -1 where it turns the other way, (6,).
+        hips: where the three axes of each hip meet, from the torso's origin, (2, 3) [m].
+        thigh: from hip to knee [m].
+        tibia: from knee to the axis of AnklePitch [m].
+        bow: angle by which the line from hip to knee leads the thigh's own down [rad]; 0 on a real Nao.
+        gap: from the axis of AnklePitch down to that of AnkleRoll [m]; 0 on a real Nao.
+        sole: from AnkleRoll's axis straight down to the sole [m].
+        toe: how far the sole reaches ahead of the ankle [m].
+        limits: lowest and highest angle of each joint, (2, 6, 2) [rad].
+        shared: whether both HipYawPitch hang on one motor.
+        numbers: lengths and reaches as the compiled closed form takes them, (9,).
+    """
+
+    def __init__(self, robot: RobotTable | RobotSettings, *, kind: str = "") -> None:
+        settings = robot.settings if isinstance(robot, RobotTable) else robot
+        kind = robot.kind if isinstance(robot, RobotTable) else kind
+        plain = parts_of_type(settings, kind)
+        values = parameter_values(settings, kind, {})
+        bodies = {b.joint.name: b for b in plain.body if b.joint is not None}
+        self.names = _names(settings, bodies)
+        legs = [[bodies[name] for name in side] for side in self.names]
+        points = np.array([[_anchor(plain, body, values) for body in leg] for leg in legs])
+        axes = np.array([[_axis(body, values) for body in leg] for leg in legs])
+        self.signs = _signs(axes)
+        _check(settings.name, points, axes * self.signs[:, None])
+        self.hips = points[:, 0]
+        ahead, down = points[0, 3, 0] - points[0, 2, 0], points[0, 2, 2] - points[0, 3, 2]
+        self.thigh, self.bow = float(np.hypot(ahead, down)), float(np.arctan2(ahead, down))
+        self.tibia = float(points[0, 3, 2] - points[0, 4, 2])
+        self.gap = float(points[0, 4, 2] - points[0, 5, 2])
+        self.sole, self.toe = _sole(plain, legs[0][-1], values)
+        ranges = np.array([[_limits(body, values) for body in leg] for leg in legs])
+        self.limits = np.sort(ranges * self.signs[:, None], axis=-1)
+        self.shared = any({p.leader, p.follower} == {self.names[0][0], self.names[1][0]} for p in settings.shared)
+        if self.shared:  # both must be able to go where their motor turns them
+            self.limits[:, 0] = [self.limits[:, 0, 0].max(), self.limits[:, 0, 1].min()]
+        self._reach = self._reaches()
+        lengths = (self.thigh, self.tibia, self.bow, self.gap, self.sole)
+        self.numbers = np.array([*lengths, *self._reach[0], *self._reach[1]])
+
+    def forward(self, angles: ArrayLike) -> Pose:
+        """The soles as the torso sees them: angles (N, 2, 6) to position (N, 2, 3) and rotation (N, 2, 3, 3)."""
+        yaw_pitch, roll, pitch, knee, ankle, ankle_roll = np.moveaxis(np.asarray(angles, float), -1, 0)
+        hip = self.pelvis(yaw_pitch) @ axis_rotation(0, roll)
+        bent = axis_rotation(1, pitch + knee)
+        shin = bent @ axis_rotation(1, ankle)
+        foot = hip @ shin @ axis_rotation(0, ankle_roll)
+        way = (
+            -self.thigh * axis_rotation(1, pitch - self.bow)[..., 2]
+            - self.tibia * bent[..., 2]
+            - self.gap * shin[..., 2]
+        )
+        return Pose(self.hips + rotate(hip, way) - self.sole * foot[..., 2], foot)
+
+    def soles(self, angles: ArrayLike) -> Floats:
+        """Places of the soles alone, (N, 2, 6) to (N, 2, 3): as `forward`, but compiled."""
+        from nutmeg.motion.legs.nao_kernels import soles_of  # here: the compiler takes its time to load
+
+        joints = np.asarray(angles, float)
+        out = np.empty((*joints.shape[:-1], 3))
+        soles_of(joints.reshape(-1, 2, 6), self.numbers, self.hips, out.reshape(-1, 2, 3))
+        return out
+
+    def inverse(self, torso: Pose, feet: Pose, *, left_share: ArrayLike = 0.5) -> LegAngles:
+        """Joint angles that put the soles where they are wanted.
+
+        Args:
+            torso: pose of the torso's origin, (N, 3) and (N, 3, 3), in any frame.
+            feet: poses of the soles in the same frame, (N, 2, 3) and (N, 2, 3, 3).
+            left_share: weight of the left leg's wish in the shared HipYawPitch, 0..1, () or (N,); 0.5 is the mean,
+                1 gives a left supporting leg exactly the yaw it asks for.
+
+        A foot too far away or too near is moved along the line from the hip; then joints are clipped to their limits.
+        """
+        back = np.swapaxes(torso.rotation, -1, -2)[..., None, :, :]
+        foot = back @ feet.rotation
+        sole = rotate(back, feet.position - torso.position[..., None, :])
+        ankle = sole + self.sole * foot[..., 2] - self.hips
+        wish = np.clip(self._wished_yaw_pitch(ankle, foot), self.limits[:, 0, 0], self.limits[:, 0, 1])
+        if self.shared:
+            share = np.asarray(left_share, float)
+            mean = share * wish[..., 0] + (1 - share) * wish[..., 1]
+            wish = np.stack([mean, mean], axis=-1)
+        return self.with_yaw_pitch(wish, sole, foot[..., 2])
+
+    def pelvis(self, yaw_pitch: Floats) -> Floats:
+        """Rotations by HipYawPitch, (N, 2) to (N, 2, 3, 3)."""
+        tilt = axis_rotation(0, _TILT)
+        return np.asarray(tilt @ axis_rotation(2, yaw_pitch * [-1.0, 1.0]) @ np.swapaxes(tilt, -1, -2))
+
+    def _wished_yaw_pitch(self, ankle: Floats, foot: Floats) -> Floats:
+        """HipYawPitch with which a foot has exactly the wanted rotation, (N, 2)."""
+        hip = -rotate(np.swapaxes(foot, -1, -2), ankle)  # the hip as the foot sees it
+        ankle_roll, up = _rolled(hip[..., 1], hip[..., 2])
+        up = up - self.gap
+        _, knee = self._knee(np.hypot(hip[..., 0], up))
+        bent = knee + self.bow
+        lean = np.arctan2(-self.thigh * np.sin(bent), self.tibia + self.thigh * np.cos(bent))
+        ankle_pitch = lean - np.arctan2(hip[..., 0], up)
+        # What is left is Rx(tilt) Rz(-+HipYawPitch) Rx(HipRoll - tilt) Ry(HipPitch).
+        left = (
+            np.swapaxes(axis_rotation(0, _TILT), -1, -2)
+            @ foot
+            @ axis_rotation(0, -ankle_roll)
+            @ axis_rotation(1, -(knee + ankle_pitch))
+        )
+        return np.asarray(np.arctan2(-left[..., 0, 1], left[..., 1, 1]) * [-1.0, 1.0])
+
+    def with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> LegAngles:
+        """The other five joints for a given HipYawPitch: place and tilt of the sole exact, its yaw as it falls.
+
+        Args:
+            yaw_pitch: HipYawPitch of both legs, (N, 2) [rad].
+            soles: places of the soles as the torso sees them, (N, 2, 3) [m].
+            up: the soles' upward directions as the torso sees them, (N, 2, 3).
+        """
+        wanted, short = self._solved(yaw_pitch, soles, up)
+        angles = np.clip(wanted, self.limits[..., 0], self.limits[..., 1])
+        return LegAngles(angles, (short < _REACH_TOLERANCE) & (np.abs(angles - wanted) < _REACH_TOLERANCE).all(axis=-1))
+
+    def angles_with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> Floats:
+        """The angles of `with_yaw_pitch` alone, (N, 2, 6): compiled, at a small part of its cost for a few robots."""
+        from nutmeg.motion.legs.nao_kernels import angles_of
+
+        out = np.empty((*soles.shape[:-1], 6))
+        flat = yaw_pitch.reshape(-1, 2), soles.reshape(-1, 2, 3), up.reshape(-1, 2, 3)
+        angles_of(*flat, self.numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
+        return out
+
+    def _solved(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> tuple[Floats, Floats]:
+        """Angles of all joints, (N, 2, 6), not yet within their limits; and by how much a leg is too short, (N, 2)."""
+        to_ankle = _turned_back(yaw_pitch, soles + self.sole * up - self.hips)
+        up = _turned_back(yaw_pitch, up)
+        roll, down = _rolled(to_ankle[..., 1], -to_ankle[..., 2])
+        cos, sin = np.cos(roll), np.sin(roll)
+        up_x, up_y, up_z = up[..., 0], cos * up[..., 1] + sin * up[..., 2], cos * up[..., 2] - sin * up[..., 1]
+        flat = np.hypot(up_x, up_z)
+        out = np.empty((*roll.shape, 6))
+        out[..., 0], out[..., 1], out[..., 5] = yaw_pitch, roll, np.arctan2(-up_y, flat)
+        # Within the leg's plane: from AnkleRoll's axis up to AnklePitch's, and from there the two-link leg.
+        flat = np.maximum(flat, _TINY)
+        ahead, down = to_ankle[..., 0] + self.gap * up_x / flat, down - self.gap * up_z / flat
+        distance = np.hypot(ahead, down)
+        reach, knee = self._knee(distance)
+        bent = knee + self.bow
+        lean = np.arctan2(self.tibia * np.sin(bent), self.thigh + self.tibia * np.cos(bent))
+        pitch = self.bow - np.arctan2(ahead, down) - lean
+        out[..., 2], out[..., 3], out[..., 4] = pitch, knee, np.arctan2(up_x, up_z) - pitch - knee
+        pitches = out[..., 2::2]
+        if (np.abs(pitches) > np.pi).any():
+            out[..., 2::2] = wrap_angle(pitches)
+        return out, np.abs(reach - distance)
+
+    def _reaches(self) -> tuple[Floats, Floats]:
+        """The shortest and the longest distances from hip to ankle that the knees' ranges allow, (2,) each."""
+        thigh, tibia = self.thigh, self.tibia
+        most = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
+        near, far = (np.sqrt(thigh**2 + tibia**2 + 2 * thigh * tibia * np.cos(k)) for k in most)
+        return near, far
+
+    def _knee(self, distance: Floats) -> tuple[Floats, Floats]:
+        """The nearest distance from hip to ankle that the knee's range allows, and the knee for it, (N, 2) each."""
+        thigh, tibia = self.thigh, self.tibia
+        reach = np.minimum(np.maximum(distance, self._reach[0]), self._reach[1])
+        cos = (reach**2 - thigh**2 - tibia**2) / (2 * thigh * tibia)
+        return reach, np.arccos(np.minimum(np.maximum(cos, -1.0), 1.0)) - self.bow
+
+
+_TILT = np.array([np.pi / 4, -np.pi / 4])
+"""Rotations about x that take HipYawPitch's axis to the vertical, left and right."""
+_YAW_PITCH = np.sqrt(0.5) * np.array([[0.0, 1.0, -1.0], [0.0, 1.0, 1.0]])
+"""Axes of HipYawPitch, left and right."""
+_REACH_TOLERANCE = 1e-7
+_TINY = 1e-12
+
+
+def rotate(matrix: Floats, vector: Floats) -> Floats:
+    """Matrices (..., 3, 3) times vectors (..., 3)."""
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _turned_back(yaw_pitch: Floats, vectors: Floats) -> Floats:
+    """Vectors (N, 2, 3) as the pelvis sees them, turned by HipYawPitch (N, 2) (Rodrigues' formula)."""
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
+    ay, az = _YAW_PITCH[:, 1], _YAW_PITCH[:, 2]
+    cos, sin = np.cos(yaw_pitch), -np.sin(yaw_pitch)
+    along = (ay * y + az * z) * (1 - cos)
+    out = np.empty_like(vectors)
+    out[..., 0] = x * cos + (ay * z - az * y) * sin
+    out[..., 1] = y * cos + az * x * sin + ay * along
+    out[..., 2] = z * cos - ay * x * sin + az * along
+    return out
+
+
+def _rolled(aside: Floats, along: Floats) -> tuple[Floats, Floats]:
+    """A roll within a quarter turn, and the signed length along the leg that is left after it."""
+    sign = np.where(along < 0, -1.0, 1.0)
+    return np.arctan2(sign * aside, sign * along), sign * np.hypot(aside, along)
+
+
+def _anchor(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> Floats:
+    """A point on the axis of a body's joint, from the root's origin when all joints are at zero."""
+    by_name = {b.name: b for b in robot.body}
+    point = np.array(evaluate_all(body.joint.anchor if body.joint else ZERO_VECTOR, values))
+    while body.parent:
+        if any(evaluate_all(body.euler, values)):
+            raise ModelError(f"{robot.name}: the frame of {body.name!r} is turned; a Nao's legs have parallel frames.")
+        point = point + evaluate_all(body.pos, values)
+        body = by_name[body.parent]
+    return point
+
+
+def _axis(body: Body, values: Mapping[str, float]) -> Floats:
+    assert body.joint is not None
+    axis = np.array(evaluate_all(body.joint.axis, values))
+    return np.asarray(axis / np.linalg.norm(axis))
+
+
+def _limits(body: Body, values: Mapping[str, float]) -> list[float]:
+    assert body.joint is not None
+    return evaluate_all(body.joint.range, values) if body.joint.range else [-np.pi, np.pi]
+
+
+def _names(robot: RobotSettings, bodies: Mapping[str, Body]) -> tuple[tuple[str, ...], ...]:
+    """The robot's names of the twelve joints."""
+    for names in LEG_JOINT_NAMES:
+        if all(name in bodies for leg in names for name in leg):
+            return names
+    missing = next(name for leg in LEG_JOINT_NAMES[0] for name in leg if name not in bodies)
+    raise ModelError(
+        f"{robot.name} has no joint {missing!r}, so it has no legs like a Nao's. Use a robot with such legs (nao-v4, "
+        f"nao-v6, nao-spark), or another motion."
+    )
+
+
+def _wanted_axes() -> Floats:
+    """Directions of a Nao's axes, (2, 6, 3)."""
+    half = np.sqrt(0.5)
+    return np.array([[[0, half, -s * half], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0]] for s in (1, -1)])
+
+
+def _signs(axes: Floats) -> Floats:
+    """-1 for joints that turn the other way than a Nao's, else 1, (6,); both legs have the same."""
+    return np.where((axes * _wanted_axes()).sum(axis=-1).mean(axis=0) < 0, -1.0, 1.0)
+
+
+def _check(name: str, points: Floats, axes: Floats) -> None:
+    """Says what is different from a Nao's leg, if something is."""
+    down = np.array([0.0, 0.0, 1.0])
+    problems = {
+        "the three axes of its hip do not meet in a point": np.ptp(points[:, :3], axis=1),
+        "the axes of its ankle are not one above the other": np.ptp(points[:, 4:, :2], axis=1),
+        "its knee is not in one plane with its hip": (points[:, 3] - points[:, 2]) * [0, 1, 0],
+        "its ankle is not straight below its knee": (points[:, 4] - points[:, 3]) * (1 - down),
+        "its legs are not mirror images": points[0] - points[1] * [1, -1, 1],
+        "an axis has another direction": (axes - _wanted_axes()) * 0.1,
+    }
+    for problem, error in problems.items():
+        if np.abs(error).max() > GEOMETRY_TOLERANCE:
+            raise ModelError(
+                f"{name} has other legs than a Nao V4 or V6: {problem} (off by {np.abs(error).max():.3g}). The closed "
+                f"form needs that; use nao-v4, nao-v6 or nao-spark."
+            )
+
+
+def _sole(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tuple[float, float]:
+    """How far the shape that is marked as a foot reaches below and ahead of the ankle's axes."""
+    soles = [s for s in robot.shape if s.foot and s.body == body.name and s.type == "box"]
+    if not soles:
+        raise ModelError(f"{robot.name} has no box with foot = true on {body.name!r}, so its sole is unknown.")
+    anchor = evaluate_all(body.joint.anchor, values) if body.joint else [0.0, 0.0, 0.0]
+    corners = [(evaluate_all(s.pos, values), evaluate_all(s.size, values)) for s in soles]
+    lowest = min(pos[2] - size[2] / 2 for pos, size in corners)
+    foremost = max(pos[0] + size[0] / 2 for pos, size in corners)
+    return anchor[2] - lowest, foremost - anchor[0]
+
+
+# ----------------------------------------------------------------------------------------------------
+# A whole Nao on its legs: where its mass is, and how it balances.
+#
+# Arms and head are held still. Masses and their places are those of the compiled robot.
+
+
+LEG_AXES = (2, 0, 1, 1, 1, 0)
+"""Axes of a leg's joints from the hip down, after the tilt of HipYawPitch."""
+BALANCE_ROUNDS = 20
+BALANCE_TOLERANCE = 1e-6
+"""How near the centre of mass must come to its place [m]."""
+BALANCE_GAIN = 1.2
+"""Overcorrection, for the centre of mass moves less than the torso."""
+
+
+class NaoBody:
+    """A whole Nao on its legs, with arms and head held still: where its mass is, and how it balances.
+
+    Args:
+        table: the robot.
+        held: angles of joints other than the legs' that differ from the pose `ready` [rad].
+
+    Attributes:
+        legs: its legs.
+        ready: angles of all joints in `ready`, changed by `held`, (joints,) [rad].
+        home: commands of the pose `ready` itself, (motors,) [rad].
+        motor_legs: of each motor its joint of the legs, 6 for a leg and left before right, or -1, (motors,).
+        mass: of the whole robot [kg].
+    """
+
+    def __init__(self, table: RobotTable, held: Mapping[str, float] | None = None) -> None:
+        self.table = table
+        self.legs = NaoLegs(table)
+        self.ready = pose_angles(table.settings, table, "ready")
+        self.home = self.ready[table.motor_joints]
+        legs = [name for leg in self.legs.names for name in leg]
+        for name, angle in (held or {}).items():
+            if name not in table.joints or name in legs:
+                upper = [j for j in table.joints if j not in legs]
+                raise UnknownNameError(f"joint of {table.name} that can be held", name, upper)
+            self.ready[table.joints.index(name)] = angle
+        self._columns = np.array([[table.joints.index(name) for name in leg] for leg in self.legs.names])
+        flat = self._columns.ravel().tolist()
+        self.motor_legs = np.array([flat.index(j) if j in flat else -1 for j in table.motor_joints.tolist()])
+        masses, self._steps, self._coms, self._upper = _distribution(self)
+        self.mass = float(masses.sum())
+        self._shares = masses / self.mass
+
+    @property
+    def ready_legs(self) -> Floats:
+        """Angles of the legs in `ready`, (2, 6) [rad]."""
+        return np.asarray(self.ready[self._columns] * self.legs.signs)
+
+    def motors(self, legs: Floats) -> Floats:
+        """Commands for all motors, (N, motors), from the angles of the legs, (N, 2, 6)."""
+        joints = np.broadcast_to(self.ready, (*legs.shape[:-2], len(self.ready))).copy()
+        joints[..., self._columns] = legs * self.legs.signs
+        return np.asarray(joints[..., self.table.motor_joints])
+
+    def centre_of_mass(self, legs: ArrayLike) -> Floats:
+        """The centre of mass as the torso sees it: angles of the legs (N, 2, 6) to (N, 3) [m]."""
+        return np.asarray(self._shares @ self._parts(np.asarray(legs, float)))
+
+    def zmp(self, torso: Pose, legs: Floats, period: float, *, gravity: float = GRAVITY) -> Floats:
+        """The zero-moment point of a motion sampled every `period` seconds, (T, 2) [m].
+
+        Torso (T, 3) and (T, 3, 3), angles of the legs (T, 2, 6). Unlike in the cart-table model each link is a
+        mass of its own, so that swinging legs count; the links' own inertias do not.
+        """
+        places = torso.position[:, None] + self._parts(legs) @ np.swapaxes(torso.rotation, -1, -2)
+        second = np.zeros_like(places)
+        second[1:-1] = (places[2:] - 2 * places[1:-1] + places[:-2]) / period**2
+        down = self._shares * (second[..., 2] + gravity)
+        moment = down[..., None] * places[..., :2] - (self._shares * places[..., 2])[..., None] * second[..., :2]
+        return np.asarray(moment.sum(axis=1) / down.sum(axis=1)[:, None])
+
+    def _parts(self, legs: Floats) -> Floats:
+        """Centres of mass of the upper body and of the twelve links as the torso sees them, (N, 13, 3)."""
+        frame = self.legs.pelvis(legs[..., 0])
+        place = np.broadcast_to(self._steps[:, 0], frame.shape[:-1])
+        parts = [np.broadcast_to(self._upper, (*legs.shape[:-2], 1, 3))]
+        for link in range(len(LEG_AXES)):
+            if link:
+                place = place + rotate(frame, self._steps[:, link])
+                frame = frame @ axis_rotation(LEG_AXES[link], legs[..., link])
+            parts.append(place + rotate(frame, self._coms[:, link]))
+        return np.concatenate(parts, axis=-2)
+
+    def balance(
+        self, centre: Floats, height: ArrayLike, turned: Floats, feet: Pose, *, guess: Floats | None = None
+    ) -> tuple[Pose, LegAngles]:
+        """Where the torso must be for the centre of mass to be above a place.
+
+        Args:
+            centre: wanted x and y of the centre of mass, (N, 2) [m].
+            height: of the torso's origin, () or (N,) [m].
+            turned: rotation of the torso, (N, 3, 3).
+            feet: the soles, (N, 2, 3) and (N, 2, 3, 3).
+            guess: a place of the torso to begin from, (N, 3) [m].
+
+        Moving the torso drags part of the legs along, about four fifths of the mass, so repeating the correction
+        converges quickly; it ends when the centre of mass is right to a micrometre.
+        """
+        about_there = centre if guess is None else guess[..., :2]
+        place = np.concatenate([about_there, np.broadcast_to(height, centre.shape[:-1])[..., None]], axis=-1)
+        found = self.legs.inverse(Pose(place, turned), feet)
+        for _ in range(BALANCE_ROUNDS):
+            missing = centre - (place + rotate(turned, self.centre_of_mass(found.angles)))[..., :2]
+            if np.abs(missing).max() < BALANCE_TOLERANCE:
+                break
+            place[..., :2] += BALANCE_GAIN * missing
+            found = self.legs.inverse(Pose(place, turned), feet)
+        return Pose(place, turned), found
+
+
+def _distribution(body: NaoBody) -> tuple[Floats, Floats, Floats, Floats]:
+    """Where the mass is, from the compiled robot.
+
+    Returns masses of the upper body and of the twelve links (13,), the way from one joint of a leg to the next
+    (2, 6, 3), centres of mass of the links from their joints (2, 6, 3), and the upper body's in the torso (3,).
+    """
+    table = body.table
+    model = build(table.settings, kind=table.kind, visuals=False).compile()
+    data = mujoco.MjData(model)
+    for joint in table.joints:
+        data.qpos[model.joint(joint).qposadr[0]] = 0.0
+    mujoco.mj_kinematics(model, data)
+    joints = np.array([[model.joint(name).id for name in leg] for leg in body.legs.names])
+    links = model.jnt_bodyid[joints]
+    steps = np.diff(data.xanchor[joints] - data.xpos[1], axis=1, prepend=0.0)
+    coms = model.body_ipos[links] - model.jnt_pos[joints]
+    for joint, angle in zip(table.joints, body.ready, strict=True):
+        data.qpos[model.joint(joint).qposadr[0]] = angle
+    mujoco.mj_kinematics(model, data)
+    on_legs = _descendants(model, links[:, 0])
+    extra = [b for b in on_legs - set(links.flat) if model.body_mass[b] > _NEGLIGIBLE]
+    if extra:
+        name = model.body(extra[0]).name
+        raise ModelError(f"{table.name} has the body {name!r} on its leg, which is none of a Nao's six links.")
+    upper = [b for b in range(1, model.nbody) if b not in on_legs]
+    weight = model.body_mass[upper]
+    centre = weight @ (data.xipos[upper] - data.xpos[1]) / weight.sum()
+    masses = np.concatenate([[weight.sum()], model.body_mass[links].T.ravel()])
+    return masses, steps, coms, centre
+
+
+def _descendants(model: mujoco.MjModel, roots: Floats) -> set[int]:
+    """Bodies on some others, these included; a child always comes after its parent."""
+    found = {int(root) for root in roots}
+    for body in range(1, model.nbody):
+        if int(model.body_parentid[body]) in found:
+            found.add(body)
+    return found
+
+
+_NEGLIGIBLE = 1e-5
+"""Mass of a drive's own parts that need not be counted [kg]."""

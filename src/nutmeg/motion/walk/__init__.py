@@ -1,0 +1,1 @@
+"""The `walk` part of Nutmeg."""

@@ -1,0 +1,170 @@
+"""A walk as a file: one to three sets of parameters, which robot they are for, and what made them.
+
+    walk = read_walk("initial")                     # one that comes with Nutmeg, or the path of a TOML file
+    walk.for_robot("nao-spark")                     # refused for another robot
+    walk.sets                                       # {"walk": PendulumWalkSettings(...), "sprint": ...}
+    write_walk(Path("params.toml"), walk)
+
+The file:
+
+    format = 1
+    robot = "nao-spark"
+    name = "final"
+    facing = "turn"
+    [walk]                  # the set that everything begins with
+    phi_length = 0.11
+    [sprint]                # used within 15 degrees of the target; may be missing
+    [positioning]           # used within 0.8 m of the ball; may be missing
+    [origin]
+    command = "nutmeg learn ..."
+
+The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3. The walk of a robot
+with four legs has one set of its own kind instead, `[trot]`, with the numbers of `motion.trot_settings`; such walks are
+named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from nutmeg.base import settings
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.settings import toml_text
+from nutmeg.motion.trot import TrotSettings
+from nutmeg.motion.walk.settings import PendulumWalkSettings
+
+FORMAT = 1
+SET_NAMES = ("walk", "sprint", "positioning")
+TROT_SET = "trot"
+"""The set of a robot with four legs."""
+WALK_ALIASES = {"holonomic": "dynamic-rewards"}
+"""Other names of walks that come with Nutmeg."""
+Facing = Literal["turn", "hold"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What made a walk."""
+
+    about: str = ""
+    """In a sentence."""
+    command: str = ""
+    """The command line."""
+    seed: int = 0
+    task: str = ""
+    """What it was learned for."""
+    start: str = ""
+    """The walk that learning began with."""
+    generations: int = 0
+    evaluations: int = 0
+    fitness: float | None = None
+    """Mean over the starts of the last judgement."""
+    fitness_before: float | None = None
+    """The same of the walk that learning began with."""
+    history: tuple[str, ...] = ()
+    """The commands that made the walks it was learned from, the first one first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkParameters:
+    """A walk: its sets of parameters and where they come from."""
+
+    format: int = FORMAT
+    """Version of this file format, 1."""
+    robot: str
+    """The robot that it is for."""
+    name: str = ""
+    facing: Facing = "turn"
+    """Whether the robot turns to where it goes, or holds its orientation."""
+    walk: PendulumWalkSettings = field(default_factory=PendulumWalkSettings)
+    """The first set of parameters."""
+    sprint: PendulumWalkSettings | None = None
+    """Used within 15 degrees of the target."""
+    positioning: PendulumWalkSettings | None = None
+    """Used within 0.8 m of the ball."""
+    trot: TrotSettings | None = None
+    """For a robot with four legs: this set alone is used."""
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        if self.format != FORMAT:
+            raise ValueError(f"has format {self.format}; this version of Nutmeg reads format {FORMAT}.")
+
+    @property
+    def sets(self) -> dict[str, PendulumWalkSettings]:
+        """The sets of parameters for two legs that it has, by name; none if it trots."""
+        if self.trot is not None:
+            return {}
+        return {name: one for name in SET_NAMES if (one := getattr(self, name)) is not None}
+
+    def as_tables(self) -> dict[str, dict[str, float]]:
+        """The numbers of all sets that are used, by name."""
+        used = self.sets if self.trot is None else {TROT_SET: self.trot}
+        return {name: dataclasses.asdict(one) for name, one in used.items()}
+
+    def with_set(self, name: str, numbers: Mapping[str, float]) -> WalkParameters:
+        """The same with some numbers of a set changed; a set that is missing begins as a copy of `walk`."""
+        known = SET_NAMES if self.trot is None else (TROT_SET,)
+        if name not in known:
+            raise UnknownNameError("set of walk parameters", name, known, where=f"the walk {self.name!r}")
+        present = getattr(self, name) or self.walk
+        try:
+            changed = dataclasses.replace(present, **numbers)
+        except ValueError as error:
+            raise UsageError(f"walk parameters: {error}") from None
+        return dataclasses.replace(self, **{name: changed})  # type: ignore[arg-type]
+
+    def for_robot(self, robot: str) -> WalkParameters:
+        """The walk, if it is for this robot."""
+        if robot != self.robot:
+            raise UsageError(
+                f"the walk {self.name!r} is for the robot {self.robot!r}, not for {robot!r}: its numbers would make "
+                f"another robot fall. Use it with {self.robot}, or give a walk whose file says robot = {robot!r}."
+            )
+        return self
+
+
+def walk_names() -> tuple[str, ...]:
+    """The walks that come with Nutmeg."""
+    folder = resources.files("nutmeg.motion") / "data" / "walks"
+    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
+
+
+def read_walk(name: str, robot: str = "") -> WalkParameters:
+    """A walk by its name, which may leave the name of the robot out, from a TOML file, or from the folder of a run."""
+    path, own = Path(name), WALK_ALIASES.get(name, name)
+    if f"{own}-{robot}" in walk_names():
+        own = f"{own}-{robot}"
+    if own in walk_names():
+        with resources.as_file(resources.files("nutmeg.motion") / "data" / "walks" / f"{own}.toml") as shipped:
+            return settings.read_cached(shipped, WalkParameters)
+    if path.is_dir():
+        path = path / "params.toml"
+    if path.suffix != ".toml" and not path.exists():
+        raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
+    return settings.read(path, WalkParameters)
+
+
+def write_walk(path: Path, walk: WalkParameters) -> None:
+    """Writes a walk as a file."""
+    try:
+        path.write_text(walk_text(walk), encoding="utf-8")
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}.") from None
+
+
+def walk_text(walk: WalkParameters) -> str:
+    """A walk as TOML; numbers that are as the standing start has them are left out."""
+    head = {"format": walk.format, "robot": walk.robot, "name": walk.name, "facing": walk.facing}
+    plain = dataclasses.asdict(PendulumWalkSettings() if walk.trot is None else TrotSettings())
+    tables = {
+        name: {key: value for key, value in one.items() if value != plain[key]}
+        for name, one in walk.as_tables().items()
+    }
+    origin = {key: value for key, value in dataclasses.asdict(walk.origin).items() if value not in ("", None, ())}
+    return toml_text({**head, **tables, "origin": origin})

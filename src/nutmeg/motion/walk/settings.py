@@ -1,0 +1,204 @@
+"""The numbers of the pendulum walk: those of the paper's table 1, and those it does not name.
+
+A walk is one of these for each robot, or N of them at once, as arrays (`stacked`). In files they are TOML:
+
+    [walk]
+    max_step_x = 0.03
+    phi_length = 0.13
+
+The standing start is a slow walk that stood 36 runs of 30 s in all directions on `nao-spark`. `SEARCHED` names the
+fourteen that the paper optimises (MacAlpine and others, 2012, table 1, starred); `EXTENDED` adds those with which
+walks get faster than the paper's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+# ----------------------------------------------------------------------------------------------------
+# Parameters of walks: fields of a dataclass, each with its allowed range and unit.
+#
+# Searches take their limits from these ranges.
+
+
+def number(start: float, low: float, high: float, unit: str = "") -> float:
+    """A field with its allowed range and unit."""
+    value: float = dataclasses.field(default=start, metadata={"low": low, "high": high, "unit": unit})
+    return value
+
+
+def check_numbers(settings: DataclassInstance) -> None:
+    """Raises ValueError if a field is out of its range."""
+    for one in dataclasses.fields(settings):
+        value, low, high = getattr(settings, one.name), one.metadata["low"], one.metadata["high"]
+        if not (math.isfinite(value) and low <= value <= high):
+            unit = one.metadata["unit"]
+            raise ValueError(f"{one.name} is {value:g}; allowed is {f'{low:g}..{high:g} {unit}'.rstrip()}.")
+
+
+def range_of(settings: type[DataclassInstance], name: str, *, what: str) -> tuple[float, float, str]:
+    """The allowed range of a field and its unit; an error says `what` has no such name."""
+    known = {one.name: one.metadata for one in dataclasses.fields(settings)}
+    if name not in known:
+        raise UnknownNameError(what, name, known)
+    return known[name]["low"], known[name]["high"], known[name]["unit"]
+
+
+EXCHANGE_COSH = 3.0
+"""cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
+FOOT_TURN_RATIO = 0.71
+"""How far a foot turns for each radian of its HipYawPitch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendulumWalkSettings:
+    """Parameters of the walk engine; names follow the paper where it has one."""
+
+    max_step_x: float = number(0.030, 0.0, 0.25, "m")
+    """Longest step forward, and backward times `back_share`."""
+    max_step_y: float = number(0.025, 0.0, 0.20, "m")
+    """Widest step aside."""
+    max_step_turn: float = number(0.15, 0.0, 1.0, "rad")
+    """Largest opening of the groin joints while turning."""
+    y_shift: float = number(0.006, 0.0, 0.10, "m")
+    """How far the body shifts towards the supporting foot."""
+    z_torso: float = number(0.340, 0.20, 0.45, "m")
+    """Height of the torso's origin above the soles."""
+    z_step: float = number(0.025, 0.0, 0.12, "m")
+    """How high a foot is lifted."""
+    f_g: float = number(0.10, 0.0, 0.9)
+    """Share of a step that the swing foot stays on the ground before it lifts; f_a = 1 - f_g in the air."""
+    f_s: float = number(0.10, 0.0, 0.9)
+    """Share of a step before the swing foot starts to move ahead; f_m = 1 - f_s moving."""
+    phi_length: float = number(0.13, 0.03, 0.6)
+    """Duration scale of a step: a step takes 7.05 phi_length / k seconds, k = sqrt(g / z_torso)."""
+    delta: float = number(0.10, 0.0, 1.0)
+    """Share of the way to the wanted step size that is gone in a cycle."""
+    x_offset: float = number(-0.022, -0.10, 0.10, "m")
+    """How far the feet stand ahead of the torso's origin."""
+    x_factor: float = number(0.0, -2.0, 2.0)
+    """Share of the step size by which the torso leads."""
+    err_norm: float = number(0.040, 0.0, 0.3, "m")
+    """Error of the centre of mass up to which steps keep their size."""
+    err_max: float = number(0.100, 0.001, 0.6, "m")
+    """Error of the centre of mass at which the robot walks on the spot."""
+
+    y_sep: float = number(0.110, 0.06, 0.25, "m")
+    """Distance between the feet."""
+    back_share: float = number(1.0, 0.1, 2.0)
+    """Longest step backward as a share of `max_step_x`."""
+    side_split: float = number(0.5, 0.0, 1.0)
+    """Share of a side step that the leading foot takes; the paper's walk has a half."""
+    side_delta: float = number(1.0, 0.05, 5.0)
+    """Factor of `delta` for side steps."""
+    turn_delta: float = number(1.0, 0.05, 5.0)
+    """Factor of `delta` for turning."""
+    step_change: float = number(3.0, 0.005, 3.0)
+    """The most that a step size changes in a cycle, as a share of the longest step, with the same factors as `delta`;
+    with 3 there is no limit, as in the paper."""
+    sensing_delay: float = number(0.08, 0.0, 0.2, "s")
+    """From a command to its effect as the robot senses it."""
+    com_x: float = number(0.0, -0.05, 0.05, "m")
+    """Constant correction of the feet for the centre of mass, ahead."""
+    com_y: float = number(0.0, -0.05, 0.05, "m")
+    """Constant correction of the feet for the centre of mass, to the left."""
+    tilt: float = number(0.0, -0.5, 0.5, "rad")
+    """Pitch of the torso, positive leans ahead."""
+    tilt_x: float = number(0.0, -5.0, 5.0, "rad/m")
+    """Pitch of the torso for each metre of step size ahead."""
+    lean_y: float = number(0.0, -5.0, 5.0, "rad/m")
+    """Roll of the torso for each metre of step size aside, positive leans to where it goes."""
+    gyro_ankle_pitch: float = number(0.0, -0.5, 0.5, "s")
+    """Ankle pitch against each rad/s of the torso's pitch rate."""
+    gyro_ankle_roll: float = number(0.0, -0.5, 0.5, "s")
+    """Ankle roll against each rad/s of the torso's roll rate."""
+    gyro_hip_pitch: float = number(0.0, -0.5, 0.5, "s")
+    """Hip pitch against each rad/s of the torso's pitch rate."""
+    gyro_hip_roll: float = number(0.0, -0.5, 0.5, "s")
+    """Hip roll against each rad/s of the torso's roll rate."""
+    gyro_arm: float = number(0.0, -2.0, 2.0, "s")
+    """Both shoulders swing against each rad/s of the torso's pitch rate."""
+    gyro_smoothing: float = number(0.0, 0.0, 0.95)
+    """Share of the former cycle in the gyro's filtered reading."""
+    arm_swing: float = number(0.0, -10.0, 10.0, "rad/m")
+    """Swing of the shoulders for each metre that the feet are apart ahead; an arm goes with the other side's leg."""
+    shoulder_pitch: float = number(0.0, -1.5, 1.5, "rad")
+    """Added to the shoulders' pitch in `ready`, positive swings the arms back."""
+    shoulder_roll: float = number(0.0, -0.5, 1.0, "rad")
+    """Added to the shoulders' roll in `ready`, positive spreads the arms."""
+    foot_pitch: float = number(0.0, -0.5, 0.5, "rad")
+    """Pitch of the swing foot at its highest, positive lowers the toes."""
+    foot_roll: float = number(0.0, -0.3, 0.3, "rad")
+    """Roll of the swing foot at its highest, positive lowers its inner edge."""
+    lift_x: float = number(0.0, -1.0, 1.0)
+    """Further lift of the foot as a share of the step ahead."""
+    lift_y: float = number(0.0, -1.0, 1.0)
+    """Further lift of the foot as a share of the step aside."""
+    support_push: float = number(0.0, -0.03, 0.03, "m")
+    """How much longer the supporting leg is made in the middle of a step."""
+    turn_sep: float = number(0.0, -0.2, 0.2, "m/rad")
+    """Further distance between the feet for each radian of turning."""
+    joint_gain: float = number(1.0, 0.1, 1.5)
+    """Velocity drives: share of a joint's error that is made up for in a cycle."""
+    joint_smoothing: float = number(0.0, 0.0, 0.9)
+    """Share of the former cycle in the joints' targets."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        if self.err_max <= self.err_norm:
+            raise ValueError(f"err_max is {self.err_max:g}; it must be above err_norm, {self.err_norm:g}.")
+
+
+PAPER_PARAMETERS = (
+    *("max_step_x", "max_step_y", "max_step_turn", "y_shift", "z_torso", "z_step", "f_g", "f_s"),
+    *("phi_length", "delta", "x_offset", "x_factor", "err_norm", "err_max"),
+)
+"""The fourteen parameters that the paper optimises."""
+EXTENDED_PARAMETERS = (
+    *PAPER_PARAMETERS,
+    *("y_sep", "side_split", "tilt", "tilt_x", "gyro_ankle_pitch", "gyro_ankle_roll", "gyro_hip_roll"),
+    *("shoulder_pitch", "lift_x", "foot_pitch", "back_share"),
+)
+"""Those with feedback from the gyro and the rest of what makes walks faster."""
+
+
+def parameter_range(name: str) -> tuple[float, float, str]:
+    """The allowed range of a parameter and its unit."""
+    return range_of(PendulumWalkSettings, name, what="parameter of the walk")
+
+
+class WalkArrays(SimpleNamespace):
+    """The parameters of N walks: an array (N,) for each field of `PendulumWalkSettings`, all views of `table`."""
+
+    table: np.ndarray
+    """The same numbers in one array, a row for each field, (fields, N)."""
+    records: np.ndarray
+    """The same numbers as records with these fields, (N,): what compiled code reads."""
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        raise AttributeError(name)  # only for the type checker: all attributes are set by `stacked`
+
+
+def walk_arrays(walks: Sequence[PendulumWalkSettings]) -> WalkArrays:
+    """N walks as arrays."""
+    if not walks:
+        raise UsageError("no walk parameters were given; at least one set is needed.")
+    names = [one.name for one in dataclasses.fields(PendulumWalkSettings)]
+    different = {id(walk): walk for walk in walks}
+    columns = {key: [getattr(walk, name) for name in names] for key, walk in different.items()}
+    numbers = np.array([columns[id(walk)] for walk in walks], float)
+    records = numbers.view(np.dtype([(name, float) for name in names]))[:, 0]
+    return WalkArrays(table=numbers.T, records=records, **dict(zip(names, numbers.T, strict=True)))

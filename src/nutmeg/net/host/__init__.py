@@ -1,0 +1,1 @@
+"""The `host` part of Nutmeg."""

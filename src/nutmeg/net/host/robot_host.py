@@ -1,0 +1,491 @@
+"""A world of robots that other people's software moves, over whichever protocol their real ones speak.
+
+A host is a scene (robots, pitch, ball), stepped by tasks with exact periods, in real time or in lock-step with the
+clients. A protocol comes as a `Port`: it takes robots, opens sockets, and gets a turn once every control period.
+
+    class Mine:                                             # a Port; nothing to inherit from
+        name, period = "mine", 0.008
+        def open(self, host):
+            self.robot = host.take("ers7-1", period=self.period)        # a HostedRobot
+            listener = tcp_listener("127.0.0.1", 9000)                  # host_sockets.py
+            host.sockets.watch(listener, readable=self.accept)          # callbacks that neither block nor raise
+        def turn(self, time):                               # every 8 ms, after the sensors were sampled
+            self.robot.tell(index, angles)                  # what clients have said since the last turn
+            self.send(time, self.robot.read("joints"))      # then what the robot senses now
+        ...                                                 # clients, waiting, give_up, picture, close: see `Port`
+
+    settings = HostSettings(robots=(Placement(robot="ers7", pos=(-1, 0)),), field="spl2025")
+    with RobotHost(settings, [Mine()]) as host:
+        host.run()                                          # until host.stop() (from anywhere), or `seconds`
+    host.schedule_rows()                                    # how punctual every task was
+
+**One cycle** of period T: the world has been stepped to t and the sensors have been sampled ahead of time. When the
+wall clock reaches t (real time), or every client has answered (lock-step), ports have their turn: commands that have
+come go to the motors, sensor packets leave. Then motors get their stiffness, and the world is stepped to t + T at
+once. So a command that answers packet k moves the motors from packet k + 1 on, and a run is the same in both paces as
+long as clients answer within a period. Everything but cameras and the recording's disk happens in one thread.
+
+**Tasks** are `sense`, the ports by their names, `motors`, `record`, `cameras` and `dynamics` (physics). Cameras are
+drawn in a process of their own (`host_cameras`), the recording is written by a thread of its own: neither delays
+dynamics. Physics is stepped at 4 ms (`HostSettings.timestep`); all periods must be multiples of it.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from nutmeg.base.errors import RecordingError, UsageError
+from nutmeg.base.interrupts import Closing
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.net.host.cameras import CameraFeed, NoCameras, Picture
+from nutmeg.net.host.clock import HostClock
+from nutmeg.net.host.robot import HostedRobot
+from nutmeg.net.loop import Sockets
+from nutmeg.recording import Channel
+from nutmeg.sim.pace import ON_TIME_TOLERANCE
+from nutmeg.sim.schedule import Schedule
+from nutmeg.sim.trace import TraceWriter
+from nutmeg.sim.worlds import Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.base.arrays import Floats
+
+    Source = tuple[Channel, Callable[[], Floats]]
+
+
+# ----------------------------------------------------------------------------------------------------
+# How punctual the tasks of a hosted simulation are: period, lateness, time taken, overruns.
+#
+# *Late* is a turn that began more than a millisecond after it was due by the wall clock; an *overrun* is one that
+# ended after the next one was due. A run in lock-step has no due times: there nothing is late, and a turn overruns
+# when it takes longer than its period.
+
+
+@dataclass(kw_only=True)
+class TaskTimes:
+    """Statistics of one task."""
+
+    name: str
+    period: float
+    """Of simulated time [s]."""
+    turns: int = 0
+    late: int = 0
+    """Turns that began more than a millisecond too late."""
+    overruns: int = 0
+    """Turns that ended after the next one was due."""
+    left_out: int = 0
+    """Turns left out because the run was behind."""
+    lateness: float = 0.0
+    """Of all turns together [s]."""
+    latest: float = 0.0
+    """The worst lateness [s]."""
+    took: float = 0.0
+    """By all turns together [s]."""
+    longest: float = 0.0
+    """The longest turn [s]."""
+
+    def note(self, *, late: float, took: float) -> None:
+        """Counts a turn that began so late and took so long [s]."""
+        late = max(0.0, late)
+        self.turns += 1
+        self.late += late > ON_TIME_TOLERANCE
+        self.overruns += late + took > self.period
+        self.lateness += late
+        self.took += took
+        self.latest, self.longest = max(self.latest, late), max(self.longest, took)
+
+    def row(self) -> dict[str, object]:
+        """The numbers as they are told, times in ms."""
+        turns = max(1, self.turns)
+        return {
+            "task": self.name,
+            "period_ms": round(1e3 * self.period, 3),
+            "turns": self.turns,
+            "late": self.late,
+            "overruns": self.overruns,
+            "left_out": self.left_out,
+            "mean_late_ms": round(1e3 * self.lateness / turns, 4),
+            "worst_late_ms": round(1e3 * self.latest, 3),
+            "mean_took_ms": round(1e3 * self.took / turns, 4),
+            "longest_ms": round(1e3 * self.longest, 3),
+        }
+
+
+# ----------------------------------------------------------------------------------------------------
+# A recording that is written by a thread of its own: the simulation only copies numbers.
+#
+# Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
+
+
+WAITING = 512
+"""Rows that may wait for the disk."""
+PATIENCE = 30.0
+"""How long the end waits for the disk [s]."""
+
+
+class HostRecording:
+    """Records world 0.
+
+    Args:
+        path: the recording to make.
+        worlds: what to record.
+        seed: the run's seed, kept in the recording.
+        config: settings of the run, kept in the recording.
+        more: channels beside those of the scene, each with what reads its numbers.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        worlds: Worlds,
+        *,
+        seed: int,
+        config: Mapping[str, object],
+        more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
+    ) -> None:
+        self.path = path
+        self.left_out = 0
+        """Rows for which there was no room."""
+        self.problem = ""
+        """Why nothing is recorded any more; empty while all is well."""
+        self._trace = TraceWriter(path, worlds, seed=seed, config=config, more=more)
+        self._rows: queue.Queue[Callable[[], None] | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._work, name="recording", daemon=True)
+        self._thread.start()
+        self._closed = False
+
+    def sample(self, time: float) -> None:
+        """Takes the present state; a task of the schedule."""
+        row = self._trace.row()
+        try:
+            self._rows.put_nowait(lambda: self._trace.recording.append(time, row))
+        except queue.Full:
+            self.left_out += 1
+
+    def event(self, time: float, kind: str, **fields: object) -> None:
+        """Takes an event."""
+        if not self._closed:
+            self._rows.put(lambda: self._trace.event(time, kind, **fields))
+
+    def close(self) -> None:
+        """Writes what waits and finishes the recording; closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self._rows.put(None)
+        self._thread.join(PATIENCE)
+        if not self._thread.is_alive() and not self.problem:
+            self._trace.close()
+
+    def _work(self) -> None:
+        while (write := self._rows.get()) is not None:
+            if self.problem:
+                continue
+            try:
+                write()
+            except RecordingError as error:
+                self.problem = str(error)
+
+
+SCHEDULE_LABELS = (
+    "turns",
+    "late",
+    "overruns",
+    "left_out",
+    "mean_late_ms",
+    "worst_late_ms",
+    "mean_took_ms",
+    "longest_ms",
+)
+"""What the recording says of each task, in the channel `schedule.<task>`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSettings:
+    """What is hosted, and how time passes."""
+
+    robots: tuple[Placement, ...]
+    """The robots, with their places and actuation (ideal, servo, motoflex)."""
+    field: str = "spl2025"
+    """Name of a field, or path of a user's; `floor` for a plain floor."""
+    ball: str = ""
+    """Name of a ball; empty for the field's own, `none` for no ball."""
+    ball_pos: tuple[float, float] = (0.0, 0.0)
+    timestep: float = 0.004
+    """Length of a physics step [s]."""
+    lock_step: bool = False
+    """Whether a cycle begins when all clients have answered, instead of by the wall clock."""
+    needed: int = 1
+    """Clients without which a run in lock-step does not begin."""
+    patience: float = 10.0
+    """How long a client may be silent in lock-step before it is disconnected [s]."""
+    speed: float = 1.0
+    """Simulated seconds per second, in real time."""
+    settle: float = 0.4
+    """Time in which robots come to rest in their start pose before the clock begins [s]."""
+    noise: bool = True
+    """Whether sensors err."""
+    seed: int = 0
+    record: Path | None = None
+    """Where the recording goes; None for no recording."""
+    record_period: float = 0.02
+    """Between two rows of the recording [s]."""
+
+
+class Port(Protocol):
+    """The side of a host that speaks a protocol: for one robot, or for several."""
+
+    @property
+    def name(self) -> str:
+        """What its task is called."""
+
+    @property
+    def period(self) -> float:
+        """Time between two turns [s]; a multiple of the physics step."""
+
+    def open(self, host: RobotHost) -> None:
+        """Takes robots, listens, declares channels; called once, before anything moves."""
+
+    def turn(self, time: float) -> None:
+        """A control cycle begins: commands that have come go to the motors, what robots sense goes to clients."""
+
+    @property
+    def clients(self) -> int:
+        """How many clients are connected."""
+
+    def waiting(self) -> Sequence[str]:
+        """Names of the connected clients that have not answered the last turn yet; only asked in lock-step."""
+
+    def give_up(self, names: Sequence[str]) -> None:
+        """These clients were silent for too long in lock-step: they are to be disconnected."""
+
+    def picture(self, picture: Picture) -> None:
+        """A picture has come, of any robot's camera; see `RobotHost.want_cameras`."""
+
+    def close(self) -> None:
+        """Disconnects everybody and frees the sockets; closing twice is fine."""
+
+
+class RobotHost(Closing):
+    """A world and its ports; ready to be connected to after construction.
+
+    Args:
+        settings: what is hosted.
+        ports: the protocols that move its robots.
+        cameras: makes the feed of pictures for a world; None keeps graphics off.
+    """
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        ports: Sequence[Port],
+        *,
+        cameras: Callable[[Worlds], CameraFeed] | None = None,
+    ) -> None:
+        if not settings.robots:
+            raise UsageError("there is no robot to host; name at least one.")
+        self.settings = settings
+        self.robots: dict[str, HostedRobot] = {}
+        """Robots that ports have taken, by name."""
+        self.tasks: list[TaskTimes] = []
+        self._more: list[Source] = []
+        self._wanted: dict[str, frozenset[str]] = {}
+        self._closed, self._cameras = False, NoCameras()  # type: tuple[bool, CameraFeed]
+        self._rng = np.random.default_rng(settings.seed) if settings.noise else None
+        scene = assemble(
+            SceneSettings(
+                field=settings.field,
+                robots=settings.robots,
+                ball=settings.ball,
+                ball_pos=settings.ball_pos,
+                timestep=settings.timestep,
+            )
+        )
+        self.worlds = TimedWorlds(scene)
+        """The world; one of them."""
+        if settings.settle:
+            self.worlds.advance(settings.settle)
+        self.worlds.times = self._new_task("dynamics", settings.timestep)
+        self._schedule = Schedule(self.worlds)
+        self.sockets = Sockets()
+        """Where ports register their sockets."""
+        self.clock = HostClock(
+            self.sockets,
+            waiting=lambda: [name for port in self.ports for name in port.waiting()],
+            clients=lambda: sum(port.clients for port in self.ports),
+            lock_step=settings.lock_step,
+            needed=settings.needed,
+            speed=settings.speed,
+            patience=settings.patience,
+            overdue=self._give_up,
+        )
+        self.ports: list[Port] = []
+        self.recording: HostRecording | None = None
+        try:
+            for port in ports:
+                self.ports.append(port)
+                port.open(self)
+            self._add_tasks(cameras)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+        return self._schedule.time
+
+    def take(self, robot: str, *, period: float) -> HostedRobot:
+        """Takes a robot for a port; a robot can be taken once."""
+        if robot in self.robots:
+            raise UsageError(f"the robot {robot!r} is taken by another port already.")
+        self.robots[robot] = HostedRobot(self.worlds, robot, period=period, rng=self._rng)
+        return self.robots[robot]
+
+    def add_channel(self, channel: Channel, read: Callable[[], Floats]) -> None:
+        """Records something of a port's own, such as lights; only while the port is opened."""
+        self._more.append((channel, read))
+
+    def want_cameras(self, port: str, cameras: Sequence[str]) -> None:
+        """Says which cameras a port's clients look through now, by `<robot>/<camera>`; replaces what it said before."""
+        self._wanted[port] = frozenset(cameras)
+        self._cameras.want(frozenset().union(*self._wanted.values()))
+
+    def event(self, kind: str, **fields: object) -> None:
+        """Puts something that happened into the recording."""
+        if self.recording is not None:
+            self.recording.event(self.time, kind, **fields)
+
+    def every(self, period: float, name: str, run: Callable[[float], None]) -> None:
+        """Adds a task of one's own, measured like the others; before `run`."""
+        self._every(period, name, run)
+
+    def run(self, seconds: float = float("inf")) -> None:
+        """Hosts for so long in simulated time, or until `stop`."""
+        self._schedule.run(seconds, self.clock)
+
+    def stop(self) -> None:
+        """Ends `run` soon; may be called from any thread, and from a signal's handler."""
+        self.clock.end()
+
+    def schedule_rows(self) -> list[dict[str, object]]:
+        """How punctual every task was."""
+        return [task.row() for task in self.tasks]
+
+    def finish(self) -> None:
+        """Finishes the recording, if there is one; `close` does so, too."""
+        if self.recording is not None:
+            self.recording.close()
+
+    def close(self) -> None:
+        """Finishes the recording, disconnects everybody; closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self.finish()
+        for port in self.ports:
+            port.close()
+        self._cameras.close()
+        self.sockets.close()
+
+    def _add_tasks(self, cameras: Callable[[Worlds], CameraFeed] | None) -> None:
+        periods = sorted({robot.period for robot in self.robots.values()})
+        for period in periods:
+            self._every(period, "sense", self._sampler(period))
+        for period in sorted({port.period for port in self.ports}):
+            self._schedule.every(period, self.clock.keep)
+        for port in self.ports:
+            self._every(port.period, port.name, port.turn)
+        for period in periods:
+            self._every(period, "motors", self._driver(period))
+        if cameras is not None and periods:
+            self._cameras = cameras(self.worlds)
+            self._every(periods[0], "cameras", self._look)
+        if self.settings.record is not None:
+            self._record(self.settings.record)
+
+    def _record(self, path: Path) -> None:
+        settings = self.settings
+        task = self._new_task("record", settings.record_period)
+        for times in self.tasks:
+            channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS)
+            self._more.append((channel, lambda t=times: _numbers(t)))  # type: ignore[misc]
+        config = {"command": "serve", "ports": [port.name for port in self.ports], "lock_step": settings.lock_step}
+        self.recording = HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
+        self._schedule.every(settings.record_period, self._timed(task, self.recording.sample), name="record")
+
+    def _sampler(self, period: float) -> Callable[[float], None]:
+        robots = [robot for robot in self.robots.values() if robot.period == period]
+
+        def sample(now: float) -> None:
+            for robot in robots:
+                robot.sample(now)
+
+        return sample
+
+    def _driver(self, period: float) -> Callable[[float], None]:
+        robots = [robot for robot in self.robots.values() if robot.period == period]
+
+        def drive(now: float) -> None:
+            for robot in robots:
+                robot.motors.sample(now)
+
+        return drive
+
+    def _look(self, now: float) -> None:
+        """Posts the state for the cameras, and hands pictures on that have come."""
+        self._cameras.show(now, self.worlds.qpos[0])
+        for picture in self._cameras.take():
+            for port in self.ports:
+                port.picture(picture)
+
+    def _give_up(self, names: Sequence[str]) -> None:
+        for port in self.ports:
+            port.give_up(names)
+
+    def _every(self, period: float, name: str, run: Callable[[float], None]) -> None:
+        same = sum(task.name.split("-")[0] == name for task in self.tasks)
+        task = self._new_task(f"{name}-{same + 1}" if same else name, period)
+        self._schedule.every(period, self._timed(task, run), name=task.name)
+
+    def _new_task(self, name: str, period: float) -> TaskTimes:
+        self.tasks.append(TaskTimes(name=name, period=period))
+        return self.tasks[-1]
+
+    def _timed(self, task: TaskTimes, run: Callable[[float], None]) -> Callable[[float], None]:
+        """A task that is measured: how late it began, and how long it took."""
+
+        def turn(now: float) -> None:
+            began = time.monotonic()
+            run(now)
+            task.note(late=began - self.clock.due(now), took=time.monotonic() - began)
+
+        return turn
+
+
+class TimedWorlds(Worlds):
+    """A world whose steps are measured."""
+
+    times: TaskTimes | None = None
+
+    def step(self, steps: int = 1, ids: object | None = None) -> None:
+        """Simulates physics steps; their time counts as that of the task `dynamics`."""
+        began = time.monotonic()
+        super().step(steps, ids)  # type: ignore[arg-type]
+        if self.times is not None:
+            self.times.note(late=0.0, took=(time.monotonic() - began) / steps)
+
+
+def _numbers(task: TaskTimes) -> Floats:
+    row = task.row()
+    return np.array([float(row[label]) for label in SCHEDULE_LABELS])  # type: ignore[arg-type]

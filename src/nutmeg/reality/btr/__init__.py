@@ -1,0 +1,1 @@
+"""The `btr` part of Nutmeg."""

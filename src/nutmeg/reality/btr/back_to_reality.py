@@ -1,0 +1,423 @@
+"""Back-to-Reality: controllers and simulations searched in turn, until what works in simulation works in reality.
+
+The algorithm of Zagal, Delpiano and Ruiz-del-Solar, Self-modeling in humanoid soccer robots (Robotics and Autonomous
+Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the configuration (`btr_settings`):
+
+1. search controllers in the best simulation, from the best controller (`ControllerCost`);
+2. select some, try them in reality, and store what they did (`btr_transfer`, `realities`);
+3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
+4. stop at a goal, after some iterations, or on disengagement (`disengagement`).
+
+    run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread(), wait=..., say=...)
+    result = run.run()
+
+Everything is in the folder: each generation of each search (`search/00-controllers/search.jsonl`), each trial
+in reality (`reality.jsonl`, `trials/`), and a summary of each iteration (`iterations.jsonl`). The same call goes on
+where an interrupted one stopped: searchers are told again what they were told, reality is not asked again, and the
+final numbers are those of an undisturbed run.
+
+Other modes share the machinery, to compare with: `none` never does step 3, `discrepancy` estimates real fitness
+linearly instead, `reality` learns by trials in reality alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.errors import UsageError
+from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
+from nutmeg.reality.btr.folder import RunFolder
+from nutmeg.reality.btr.result import BtrResult, Iteration
+from nutmeg.reality.btr.transfer import (
+    TransferRequest,
+    Tried,
+    choose_controllers,
+    disagreement,
+    far_apart,
+    fittest,
+    remembered_trials,
+    rivals_of,
+)
+from nutmeg.reality.btr.warnings import EngagementSign, disengaged, implausible
+from nutmeg.reality.distances.distance import make_distance
+from nutmeg.reality.observation import Watch
+from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
+from nutmeg.reality.twin import Trial, Twin
+from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, Threads, minimise
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+    from nutmeg.reality.btr.settings import BtrSettings
+    from nutmeg.search import SearchSettings
+    from nutmeg.search.evaluation import Function, Progress
+    from nutmeg.search.run import Generation
+
+CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
+"""Which use of chance a seed is for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listeners:
+    """Who is told about what, while it happens."""
+
+    on_generation: Callable[[str, int, Generation], None] | None = None
+    """Step (`controllers`, `simulations`), iteration, generation; replayed ones included."""
+    on_trial: Callable[[str, float | None, bool], None] | None = None
+    """A trial in reality, its fitness, and whether it was remembered."""
+    on_iteration: Callable[[Iteration], None] | None = None
+    progress: Progress | None = None
+    """Candidates done, of how many."""
+
+
+@dataclass
+class _State:
+    """What one iteration hands to the next."""
+
+    simulation: Floats
+    controller: Floats
+    tried: list[Tried] = field(default_factory=list)
+    correction: LinearDiscrepancy | None = None
+    last_search: SearchResult | None = None
+    """The last simulation search."""
+    signs: list[EngagementSign] = field(default_factory=list)
+
+
+class BackToReality:
+    """A run.
+
+    Args:
+        settings: everything.
+        folder: where it is kept.
+        evaluator: where candidates are simulated; on `threads` without one.
+        threads: how many threads simulate candidates where there is no evaluator.
+        reality: instead of the one of the settings.
+        command: the command line, for the folder's manifest.
+        copy: the configuration file, which is copied into the folder.
+        recorded: the only trials that can be made in reality, where they are not those of [reality] recordings;
+            step 2 then chooses among them.
+        listeners: who is told.
+        wait: called while a manual reality has nothing to do.
+        say: told what a manual reality waits for.
+    """
+
+    def __init__(
+        self,
+        settings: BtrSettings,
+        *,
+        folder: Path,
+        evaluator: Evaluator | None = None,
+        threads: int = 1,
+        reality: Reality | None = None,
+        command: Sequence[str] = ("nutmeg", "btr"),
+        copy: Path | None = None,
+        recorded: Sequence[Trial] = (),
+        listeners: Listeners | None = None,
+        wait: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.settings, self.listeners = settings, listeners or Listeners()
+        self.twin = Twin(settings.robot, settings.simulation)
+        self.controllers = ControllerSpace.of(settings.controller, self.twin)
+        self.watch = Watch(fitness=settings.fitness, series=settings.series)
+        self._distance = make_distance(settings.distance)
+        self._evaluator = evaluator or (InThisThread() if threads == 1 else Threads(threads))
+        self._recorded = tuple(recorded) or self._in_recordings()
+        self._folder = RunFolder(folder, settings, command=command, copy=copy)
+        seen = self.watch.columns(self.twin.table)
+        self.reality = LoggedReality(
+            reality
+            or make_reality(
+                settings.reality,
+                self.twin,
+                self.watch,
+                folder=folder,
+                columns=tuple(seen),
+                units=tuple(seen.values()),
+                needs_fitness=settings.needs_fitness,
+                wait=wait,
+                say=say,
+            ),
+            folder,
+            needs_fitness=settings.needs_fitness,
+            columns=tuple(seen),
+            on_trial=lambda one, known: self._tell_trial(one.trial, one.fitness, remembered=known),
+        )
+
+    def run(self) -> BtrResult:
+        """Runs until the end; may be interrupted at any time, and called again for the same folder."""
+        with self._folder.opened():
+            self.reality.recall()
+            return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
+
+    # The loop
+
+    def _iterate(self) -> BtrResult:
+        stop = self.settings.stop
+        state = _State(self.twin.space.start.copy(), self.controllers.space.start.copy())
+        done: list[Iteration] = []
+        reason = f"{stop.iterations} iterations are done"
+        for number in range(stop.iterations):
+            last = number == stop.iterations - 1
+            done.append(self._iteration(number, state, last=last))
+            self._folder.note(done[-1].as_json(self.twin.space, self.controllers.space))
+            if self.listeners.on_iteration:
+                self.listeners.on_iteration(done[-1])
+            if why := self._over(done[-1]):
+                reason = why
+                break
+        return self._result(done, state, reason)
+
+    def _iteration(self, number: int, state: _State, *, last: bool) -> Iteration:
+        search = self._search_controllers(number, state)
+        champion = search.best.candidate
+        search_only = last and self.settings.stop.last == "search"
+        tried = self._transfer(number, state, search, confirm=search_only)
+        state.controller = champion
+        state.tried += tried
+        if self.settings.mode == "discrepancy":
+            state.correction = self._corrected(state.tried)
+        parts = {} if self.settings.mode != "btr" or search_only else self._search_simulations(number, state, tried)
+        return Iteration(
+            number=number,
+            controllers=search,
+            champion=champion,
+            fitness=-search.best.value,
+            tried=tuple(tried),
+            **{"simulations": None, "phi": np.nan, "phi_before": np.nan, "compared": 0, **parts},  # type: ignore[arg-type]
+            simulation=state.simulation,
+        )
+
+    def _over(self, iteration: Iteration) -> str:
+        """Step 4: why the run ends after an iteration; empty if it goes on."""
+        stop = self.settings.stop
+        if stop.goal is not None and iteration.best_real >= stop.goal:
+            return f"the goal {stop.goal:g} is reached: {iteration.best_real:.4g} in reality"
+        if iteration.disengagement and stop.disengagement == "stop":
+            return str(iteration.disengagement)
+        return ""
+
+    # Step 1
+
+    def _search_controllers(self, number: int, state: _State) -> SearchResult:
+        cost = ControllerCost(self.twin, state.simulation, self.controllers, self.watch, state.correction)
+        space = started(self.controllers.space, state.controller)
+        return self._search("controllers", number, CONTROLLER_STREAM, cost, space, self.settings.controller_search)
+
+    # Step 2
+
+    def _transfer(self, number: int, state: _State, search: SearchResult, *, confirm: bool) -> list[Tried]:
+        """Selects controllers, tries them in reality, and simulates the same."""
+        stop, most = self.settings.stop, self.settings.stop.most_trials
+        count = stop.confirm if confirm else self.settings.trials
+        if most is not None:
+            reserved = 0 if confirm else stop.confirm
+            count = max(0, min(count, most - reserved - self._used(state)))
+        rows, hows, trials = self._selected(number, state, search, count, confirm=confirm)
+        if not trials:
+            return []
+        observed = self.reality.try_out(trials)
+        seen = self.watch.simulate(self.twin, state.simulation[None], trials)
+        simulated = [float("nan") if b.fitness is None else float(np.asarray(b.fitness)[0]) for b in seen]
+        return [Tried(number, *parts) for parts in zip(hows, rows, trials, simulated, observed, strict=True)]
+
+    def _selected(
+        self, number: int, state: _State, search: SearchResult, count: int, *, confirm: bool
+    ) -> tuple[list[Floats], list[str], list[Trial]]:
+        """Controllers, why they were chosen, and their trials."""
+        if self._recorded:
+            left = [t for t in self._recorded if all(t.name != one.trial.name for one in state.tried)]
+            if self.settings.transfer.exploring:
+                left = [left[i] for i in np.argsort(-self._worth(number, state, left), kind="stable")]
+            return [np.empty(0)] * len(left[:count]), ["recorded"] * len(left[:count]), left[:count]
+        have = {one.controller.tobytes() for one in state.tried}
+        if confirm:
+            rows = np.concatenate([search.best.candidate[None], fittest(search, -np.inf)])
+            distinct = [row for i, row in enumerate(rows) if row.tobytes() not in {r.tobytes() for r in rows[:i]}]
+            chosen, hows = distinct[:count], ["confirm"] * min(count, len(distinct))
+        else:
+            request = TransferRequest(
+                search=search,
+                space=self.controllers.space,
+                count=count,
+                settings=self.settings.transfer,
+                known=lambda row: row.tobytes() in have,
+                worth=lambda rows: self._worth(number, state, self.controllers.trials(rows)),
+            )
+            found = choose_controllers(request, self._rng(number, EXPLORATION_STREAM)) if count else []
+            chosen, hows = [one.controller for one in found], [str(one.how) for one in found]
+        names = [f"i{number:02d}-{index:02d}{'c' if confirm else ''}" for index in range(len(chosen))]
+        return chosen, hows, self.controllers.trials(np.array(chosen), names) if chosen else []
+
+    def _used(self, state: _State) -> int:
+        """How many different trials were made up to here; the log may know more, of an interrupted run."""
+        return len({one.trial.commands.tobytes() for one in state.tried})
+
+    def _worth(self, number: int, state: _State, trials: Sequence[Trial]) -> Floats:
+        """How much rival simulations disagree about trials, (n,)."""
+        count = self.settings.transfer.rivals
+        if state.last_search is not None:
+            rivals = rivals_of(state.last_search, self.twin.space, count)
+        else:
+            anywhere = self._rng(number, EXPLORATION_STREAM).random((4 * count, self.twin.space.size))
+            points = np.concatenate([state.simulation[None], self.twin.space.values(anywhere)])
+            rivals = far_apart(points, self.twin.space, count)
+        return disagreement(self.twin, rivals, trials, self.watch, self._distance)
+
+    def _corrected(self, tried: Sequence[Tried]) -> LinearDiscrepancy | None:
+        """The estimate of real fitness after some trials."""
+        known = [one for one in tried if np.isfinite(one.simulated) and np.isfinite(one.real)]
+        if not known:
+            return None
+        rows = None
+        if self.settings.discrepancy == "controller":
+            rows = self.controllers.space.unit(np.stack([one.controller for one in known]))
+        return LinearDiscrepancy.fit([one.simulated for one in known], [one.real for one in known], rows)
+
+    # Step 3
+
+    def _search_simulations(self, number: int, state: _State, tried: Sequence[Tried]) -> dict[str, object]:
+        """Searches the simulation that does what reality did; puts it into the state."""
+        worth = lambda trials: self._worth(number, state, trials)  # noqa: E731
+        stored = remembered_trials(state.tried, number, self.settings.memory, worth)
+        if not stored:
+            raise UsageError(
+                "no trial was made in reality, so there is nothing to find a simulation by. Give [transfer] trials, "
+                'or choose mode = "none".'
+            )
+        trials, real = zip(*((one.trial, one.observed.behaviour) for one in stored), strict=True)
+        cost = SimulationCost(self.twin, trials, real, self.watch, self.settings.distance)
+        space = started(self.twin.space, state.simulation)
+        result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
+        before = _value_at(result, state.simulation)
+        before = float(cost(state.simulation[None])[0]) if before is None else before
+        best = result.best.candidate if self.settings.estimate == "best" else result.mean
+        phi = result.best.value if self.settings.estimate == "best" else float(cost(best[None])[0])
+        state.simulation, state.last_search = best, result
+        values = np.concatenate([generation.values for generation in result.history])
+        points = np.concatenate([generation.candidates for generation in result.history])
+        state.signs.append(
+            EngagementSign(values=values, best=phi, before=before, fitness=np.array([one.real for one in tried]))
+        )
+        gap = self.settings.distance.kind == "phi1"
+        return {
+            "simulations": result,
+            "phi": phi,
+            "phi_before": before,
+            "compared": len(stored),
+            "warnings": implausible(self.twin.space, best, self.settings.plausible, (points, values)),
+            "disengagement": disengaged(state.signs, fitness_gap=gap),
+        }
+
+    # Learning in reality alone
+
+    def _alone_in_reality(self) -> BtrResult:
+        most = self.settings.stop.most_trials
+        size = self.settings.controller_search.population or 1
+        cost = RealityCost(self.reality, self.controllers)
+        searcher = self.settings.controller_search.searcher(self.controllers.space, self._rng(0, CONTROLLER_STREAM))
+        result = minimise(
+            cost,
+            self.controllers.space,
+            searcher,
+            InThisThread(),
+            budget=Budget(evaluations=max(most or size, size)),
+            seed=self.settings.seed,
+            folder=self._folder.search(0, "controllers"),
+            on_generation=lambda generation: self._tell("controllers", 0, generation),
+            progress=self.listeners.progress,
+        )
+        iteration = Iteration(
+            number=0,
+            controllers=result,
+            champion=result.best.candidate,
+            fitness=float("nan"),
+            tried=(),
+            simulations=None,
+            simulation=self.twin.space.start,
+            phi=float("nan"),
+            phi_before=float("nan"),
+            compared=0,
+        )
+        self._folder.note(iteration.as_json(self.twin.space, self.controllers.space))
+        best = -result.best.value
+        return dataclasses.replace(
+            self._result([iteration], _State(self.twin.space.start, result.best.candidate), result.reason),
+            fitness=best,
+            champion_fitness=best,
+        )
+
+    # Shared
+
+    def _search(
+        self, step: str, number: int, use: int, cost: Function, space: Space, settings: SearchSettings
+    ) -> SearchResult:
+        return minimise(
+            cost,
+            space,
+            settings.searcher(space, self._rng(number, use)),
+            self._evaluator,
+            budget=Budget(generations=settings.generations),
+            seed=self.settings.seed,
+            folder=self._folder.search(number, step),
+            on_generation=lambda generation: self._tell(step, number, generation),
+            progress=self.listeners.progress,
+        )
+
+    def _rng(self, number: int, use: int) -> np.random.Generator:
+        return np.random.default_rng([self.settings.seed, number, use])
+
+    def _tell(self, step: str, number: int, generation: Generation) -> None:
+        if self.listeners.on_generation:
+            self.listeners.on_generation(step, number, generation)
+
+    def _tell_trial(self, name: str, fitness: float | None, *, remembered: bool) -> None:
+        if self.listeners.on_trial:
+            self.listeners.on_trial(name, fitness, remembered)
+
+    def _in_recordings(self) -> tuple[Trial, ...]:
+        """What can be tried where reality is a set of recordings."""
+        given = self.settings.reality
+        if given.kind != "recorded":
+            return ()
+        return tuple(recorded_trials(given.recordings, self.twin.table.motors, channel=given.commands))
+
+    def _result(self, done: Sequence[Iteration], state: _State, reason: str) -> BtrResult:
+        known = [one for one in state.tried if np.isfinite(one.real) and len(one.controller)]
+        best = max(known, key=lambda one: one.real, default=None)
+        champion = done[-1].champion
+        same = [one.real for one in known if np.array_equal(one.controller, champion)]
+        return BtrResult(
+            mode=self.settings.mode,
+            iterations=tuple(done),
+            controllers=self.controllers.space,
+            simulations=self.twin.space,
+            controller=best.controller if best else champion,
+            fitness=best.real if best else float("nan"),
+            champion=champion,
+            champion_fitness=same[0] if same else float("nan"),
+            champion_simulated=done[-1].fitness,
+            simulation=state.simulation,
+            trials=self._used(state) if self.settings.mode != "reality" else self.reality.trials,
+            reason=reason,
+        )
+
+
+def started(space: Space, start: Floats) -> Space:
+    """The same space with another start."""
+    pairs = zip(space.dimensions.items(), space.checked(start).tolist(), strict=True)
+    return Space({name: dataclasses.replace(d, start=value) for (name, d), value in pairs})
+
+
+def _value_at(result: SearchResult, candidate: Floats) -> float | None:
+    """What the first generation says about a candidate, if it is in it."""
+    if not result.history:
+        return None
+    rows = np.flatnonzero((result.history[0].candidates == candidate).all(axis=1))
+    return float(result.history[0].values[rows[0]]) if len(rows) else None

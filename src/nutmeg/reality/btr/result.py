@@ -1,0 +1,158 @@
+"""What a run of Back-to-Reality leaves: iterations, their JSON lines, and the result.
+
+result = BackToReality(...).run()
+result.controller, result.fitness           # the controller with the best fitness in reality
+result.simulation                           # the last estimate
+result.as_json()                            # what `nutmeg btr --json` prints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.arrays import Floats
+from nutmeg.reality.btr.transfer import Tried
+from nutmeg.search.space import Space
+
+if TYPE_CHECKING:
+    from nutmeg.reality.btr.warnings import Disengagement
+    from nutmeg.search import SearchResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """What happened in an iteration."""
+
+    number: int
+    """Counted from 0."""
+    controllers: SearchResult
+    """Step 1."""
+    champion: Floats
+    """c: the fittest controller of it, (c,)."""
+    fitness: float
+    """Its fitness in the simulation it was found in (estimated real fitness, where that is corrected)."""
+    tried: tuple[Tried, ...]
+    """Step 2."""
+    simulations: SearchResult | None
+    """Step 3, where there was one."""
+    simulation: Floats
+    """s: the estimate after it, (k,)."""
+    phi: float
+    """Of the estimate, in the trials remembered; nan without step 3."""
+    phi_before: float
+    """Of the estimate before it, in the same trials."""
+    compared: int
+    """In how many trials simulations were compared."""
+    warnings: tuple[str, ...] = ()
+    """About the plausibility of the estimate."""
+    disengagement: Disengagement | None = None
+
+    @property
+    def best_real(self) -> float:
+        """The best fitness in reality of this iteration's trials; nan without any."""
+        known = [one.real for one in self.tried if np.isfinite(one.real)]
+        return max(known, default=float("nan"))
+
+    def as_json(self, simulations: Space, controllers: Space) -> dict[str, Any]:
+        """The line of an iteration."""
+        return {
+            "iteration": self.number,
+            "champion": controllers.named(self.champion),
+            "simulated_fitness": json_number(self.fitness),
+            "fitness": _course(self.controllers, -1.0),
+            "tried": [
+                {
+                    "trial": t.trial.name,
+                    "how": t.how,
+                    "simulated": json_number(t.simulated),
+                    "real": json_number(t.real),
+                }
+                for t in self.tried
+            ],
+            "simulation": simulations.named(self.simulation),
+            "phi": json_number(self.phi),
+            "phi_before": json_number(self.phi_before),
+            "phi_course": _course(self.simulations, 1.0) if self.simulations else None,
+            "compared_trials": self.compared,
+            "evaluations": {
+                "controllers": self.controllers.evaluations,
+                "simulations": self.simulations.evaluations if self.simulations else 0,
+            },
+            "warnings": list(self.warnings),
+            "disengagement": str(self.disengagement) if self.disengagement else None,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class BtrResult:
+    """What was found, and what it cost."""
+
+    mode: str
+    iterations: tuple[Iteration, ...]
+    controllers: Space
+    simulations: Space
+    controller: Floats
+    """The controller with the best fitness in reality; the last champion if none was measured, (c,)."""
+    fitness: float
+    """Its fitness in reality; nan if that was not measured."""
+    champion: Floats
+    """The fittest controller of the last search, (c,)."""
+    champion_fitness: float
+    """Its fitness in reality; nan if it was not tried there."""
+    champion_simulated: float
+    """Its fitness in the last simulation."""
+    simulation: Floats
+    """The last estimate, (k,)."""
+    trials: int
+    """Trials in reality."""
+    reason: str
+    """Why it ended."""
+
+    def averaged(self, last: int = 5) -> Floats:
+        """The mean estimate of the last iterations with a simulation search, (k,); estimates oscillate."""
+        found = [i.simulation for i in self.iterations if i.simulations is not None][-last:]
+        return np.mean(found, axis=0) if found else self.simulation
+
+    @property
+    def evaluations(self) -> Mapping[str, int]:
+        """How often controllers and simulations were evaluated in simulation, and how many trials that took."""
+        controllers = sum(i.controllers.evaluations for i in self.iterations) if self.mode != "reality" else 0
+        searched = [i for i in self.iterations if i.simulations is not None]
+        simulations = sum(i.simulations.evaluations for i in searched if i.simulations)
+        runs = sum(i.simulations.evaluations * i.compared for i in searched if i.simulations)
+        return {"controllers": controllers, "simulations": simulations, "simulated_trials": controllers + runs}
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts and `results.json`."""
+        return {
+            "mode": self.mode,
+            "fitness": json_number(self.fitness),
+            "champion": {"real": json_number(self.champion_fitness), "simulated": json_number(self.champion_simulated)},
+            "simulation": self.simulations.named(self.simulation),
+            "simulation_averaged": self.simulations.named(self.averaged()),
+            "phi": next((json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
+            "controller": self.controllers.named(self.controller),
+            "iterations": [i.as_json(self.simulations, self.controllers) for i in self.iterations],
+            "trials_in_reality": self.trials,
+            "evaluations": dict(self.evaluations),
+            "reason": self.reason,
+            "warnings": list(self.iterations[-1].warnings) if self.iterations else [],
+        }
+
+
+def json_number(value: float) -> float | None:
+    """A number as JSON knows it: None where there is none."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _course(result: SearchResult, sign: float) -> dict[str, list[float | None]]:
+    """Best so far and mean of each generation."""
+    rows = [sign * g.values[np.isfinite(g.values)] for g in result.history]
+    return {
+        "best": [json_number(sign * g.best.value) for g in result.history],
+        "mean": [json_number(float(r.mean())) if len(r) else None for r in rows],
+    }

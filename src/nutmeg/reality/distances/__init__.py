@@ -1,0 +1,1 @@
+"""The `distances` part of Nutmeg."""

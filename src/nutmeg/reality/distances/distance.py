@@ -1,0 +1,319 @@
+"""Distances between simulation and reality, chosen by name.
+
+    [distance]                                  # of a configuration file
+    kind = "combination"
+    terms = [
+        { kind = "phi2", bins = 16, channels = ["*.angles.*"] },
+        { kind = "rms", weight = 20.0, scale = "deviation", weights = { "*.HeadYaw" = 0.0 } },
+    ]
+
+    distance = make_distance(settings)
+    trials = [distance.per_trial(real, simulated) for real, simulated in behaviours]   # M times (N,)
+    distance.over_trials(np.stack(trials))                                             # (N,)
+
+| kind          | value of a trial                                                  | over trials | equation        |
+|---------------|-------------------------------------------------------------------|-------------|-----------------|
+| phi1          | difference of the fitness                                         | mean        | seed 000, 3-4   |
+| phi2          | information distance, summed over channels [bit]                  | mean        | seed 000, 5-6   |
+| joint_error   | sum of squared errors over T^m                                    | sum         | seed 001, 2     |
+| rms           | root of the mean square error over frames, weighted over channels | mean        |                 |
+| mean_absolute | mean absolute error, weighted over channels                       | mean        |                 |
+| combination   | weighted sum of its terms                                         | mean        |                 |
+
+A simulation that cannot be compared (no value in a channel, no fitness) is infinitely far away, which searchers
+rank last; a reality that cannot be compared is an error. In `rms` and `mean_absolute` only frames before the end
+count, so like `joint_error` with m = 1 they reward a fall before the difficult part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+import numpy as np
+
+from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError
+from nutmeg.reality.behaviour import MatchedSeries, column_weights, match_series, short_way
+from nutmeg.reality.distances.information import Binning, information_distance
+from nutmeg.reality.distances.series_error import joint_error, real_scales, series_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.reality.behaviour import Behaviour
+
+
+Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combination"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceSettings:
+    """Which distance, and how it is measured; what a kind has no use for is left at its default."""
+
+    kind: Kind = "rms"
+    """One of the names above."""
+    channels: tuple[str, ...] = ()
+    """Patterns of the columns to compare, such as `*.angles.*`; all without any."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Weights of columns by patterns, 1 where none fits; the last one that fits counts."""
+    scale: Literal["none", "deviation", "range"] = "none"
+    """rms, mean_absolute: tell errors in the channel's unit, or as parts of how much the real series moves."""
+    angles: bool = False
+    """rms, mean_absolute, joint_error: whether a difference of a whole turn (2 pi rad) is none."""
+    bins: int = 16
+    """phi2: bins inside the range."""
+    range: Literal["real", "joint"] | tuple[float, float] = "real"
+    """phi2: the range of the bins."""
+    miller_madow: bool = False
+    """phi2: whether to correct the bias of few samples."""
+    exponent: float = 2.0
+    """joint_error: m."""
+    weight: float = 1.0
+    """As a term of a combination: the factor of its value."""
+    terms: tuple[DistanceSettings, ...] = ()
+    """combination: its terms."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise UnknownNameError("distance", self.kind, get_args(Kind))
+        _ = self.binning  # checks itself
+        if not (0 <= self.exponent < np.inf and 0 <= self.weight < np.inf):
+            raise ValueError(f"exponent ({self.exponent}) and weight ({self.weight}) must be 0 or more, and finite.")
+        wrong = {name: weight for name, weight in self.weights.items() if not 0 <= weight < np.inf}
+        if wrong:
+            raise ValueError(f"the weights {wrong} must be 0 or more, and finite.")
+        if bool(self.terms) != (self.kind == "combination"):
+            found = f"kind is {self.kind!r} and there are {len(self.terms)} terms"
+            raise ValueError(f"{found}; a combination needs at least one, the others none.")
+        if self.terms and not any(term.weight for term in self.terms):
+            raise ValueError("the weights of all terms are 0, so nothing is measured.")
+
+    @property
+    def binning(self) -> Binning:
+        """How phi2 bins."""
+        return Binning(bins=self.bins, range=self.range, miller_madow=self.miller_madow)
+
+
+class Distance(Protocol):
+    """How far simulations are from reality; the smaller the better, 0 when they cannot be told apart."""
+
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
+        """The distance in one trial, `(N,)`."""
+        ...
+
+    def over_trials(self, values: Floats) -> Floats:
+        """The distance over all trials, `(N,)`, of those of each, `(M, N)`."""
+        ...
+
+
+@dataclass(frozen=True)
+class FitnessGap:
+    """phi1: only fitness is compared."""
+
+    settings: DistanceSettings
+
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
+        """The gap |f_s - f_r| of one controller, `(N,)` (seed 000, eq. 3)."""
+        if real.fitness is None or simulated.fitness is None or np.isnan(real.fitness):
+            side = simulated if simulated.fitness is None else real
+            raise UsageError(f"{side.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
+        gap = np.abs(np.asarray(simulated.fitness, dtype=np.float64) - real.fitness)
+        return np.where(np.isnan(gap), np.inf, gap)
+
+    def over_trials(self, values: Floats) -> Floats:
+        """The mean over controllers (seed 000, eq. 4)."""
+        return np.asarray(values.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class SeriesDistance:
+    """A distance between series: what the measure finds, gathered over trials."""
+
+    settings: DistanceSettings
+    measure: Callable[[DistanceSettings, MatchedSeries, Floats], Floats]
+    summed: bool = False
+
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
+        """The distance in one trial, `(N,)`."""
+        seen = match_series(real, simulated, self.settings.channels)
+        weights = column_weights(seen.columns, self.settings.weights)
+        return self.measure(self.settings, seen.only(weights > 0), weights[weights > 0])
+
+    def over_trials(self, values: Floats) -> Floats:
+        """The sum of the joint errors of all robots (seed 001, eq. 2); the mean of anything else."""
+        return np.asarray(values.sum(axis=0) if self.summed else values.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A weighted sum of distances; terms are added in each trial, then averaged over trials."""
+
+    terms: tuple[Distance, ...]
+    weights: tuple[float, ...]
+
+    def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
+        """The weighted sum in one trial, `(N,)`; terms of weight 0 are not measured."""
+        parts = [w * term.per_trial(real, simulated) for term, w in zip(self.terms, self.weights, strict=True) if w]
+        return np.asarray(sum(parts))
+
+    def over_trials(self, values: Floats) -> Floats:
+        """The mean over trials."""
+        return np.asarray(values.mean(axis=0))
+
+
+def make_distance(settings: DistanceSettings) -> Distance:
+    """The distance that settings describe."""
+    if settings.kind == "phi1":
+        return FitnessGap(settings)
+    if settings.kind == "combination":
+        terms = tuple(make_distance(term) for term in settings.terms)
+        return Combination(terms, tuple(term.weight for term in settings.terms))
+    if settings.kind == "phi2":
+        return SeriesDistance(settings, _information)
+    if settings.kind == "joint_error":
+        return SeriesDistance(settings, _joint_error, summed=True)
+    return SeriesDistance(settings, _series_error)
+
+
+def distance_unit(settings: DistanceSettings, units: tuple[str, ...]) -> str:
+    """The unit of a distance between channels of these units, for reports; empty where it has none of its own."""
+    if settings.kind == "phi2":
+        return "bit"
+    if settings.kind in ("phi1", "combination") or settings.scale != "none" or len(set(units)) != 1:
+        return ""
+    return f"{units[0]}^2" if settings.kind == "joint_error" else units[0]
+
+
+def _information(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+    """phi2 [bit], `(...)`."""
+    bits = information_distance(
+        seen.real, seen.simulated, binning=settings.binning, frames=seen.frames, columns=seen.columns, empty="infinite"
+    )
+    return np.asarray(bits @ weights)
+
+
+def _joint_error(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+    """F, `(...)`."""
+    _refuse_mixed_units(seen, settings)
+    return joint_error(
+        seen.real,
+        seen.simulated,
+        exponent=settings.exponent,
+        frames=seen.frames,
+        weights=weights,
+        angles=settings.angles,
+        columns=seen.columns,
+        empty="infinite",
+    )
+
+
+def _series_error(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+    """RMS or mean absolute error, `(...)`: their weighted mean over channels, of squares in case of RMS."""
+    _refuse_mixed_units(seen, settings)
+    errors = series_errors(
+        seen.real, seen.simulated, frames=seen.frames, angles=settings.angles, columns=seen.columns, empty="infinite"
+    )
+    scales, weights = real_scales(seen.real, settings.scale, seen.columns), weights / weights.sum()
+    if settings.kind == "mean_absolute":
+        return np.asarray((errors.mean_absolute / scales) @ weights)
+    return np.sqrt((errors.rms / scales) ** 2 @ weights)
+
+
+def _refuse_mixed_units(seen: MatchedSeries, settings: DistanceSettings) -> None:
+    units = sorted(set(seen.units))
+    scaled = settings.scale != "none" and settings.kind != "joint_error"
+    if len(units) > 1 and not scaled:
+        raise UsageError(
+            f"{settings.kind} would add up channels in {', '.join(repr(u) for u in units)}. Choose channels of one "
+            "unit with `channels`, use `rms` with `scale = 'deviation'`, or a combination with a term for each unit."
+        )
+
+
+# ----------------------------------------------------------------------------------------------------
+# Residuals: the weighted differences between simulations and reality, one by one, for the curvature of a fit.
+#
+# | distance | residuals of a trial |
+# |---------------|-------------------------------------------------------------------------------------------------|
+# | rms | differences; their squares add up to its square | | joint_error | differences; their squares add up to it |
+# | mean_absolute | the differences of rms | | phi1 | one row: the signed difference of fitness; many trials make many
+# rows | | phi2 | the differences of rms as parts of the deviation of each channel: an information distance has | | |
+# none, and is too rugged for its own curvature, but the series that it compares tell as much | | combination | those
+# of its terms |
+
+
+def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[Floats]:
+    """The residuals of N simulations in one trial: `(N, T)` for each channel of weight, of each term.
+
+    They are nan where a value is missing and from the end of a simulation on.
+    """
+    if settings.kind == "combination":
+        terms = [(term.weight, residual_series(term, real, simulated)) for term in settings.terms if term.weight]
+        return [np.sqrt(weight) * series for weight, found in terms for series in found]
+    if settings.kind == "phi1":
+        if real.fitness is None or simulated.fitness is None:
+            raise UsageError(f"{real.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
+        return [np.atleast_1d(np.asarray(simulated.fitness, dtype=np.float64) - real.fitness)[:, np.newaxis]]
+    seen = match_series(real, simulated, settings.channels)
+    weights = column_weights(seen.columns, settings.weights)
+    counts = weights > 0
+    if settings.kind == "phi2":  # a channel that rests tells nothing
+        counts &= np.nanmax(seen.real, axis=-2) > np.nanmin(seen.real, axis=-2)
+    seen, weights = seen.only(counts), weights[counts]
+    difference = seen.simulated - seen.real
+    if settings.angles:
+        difference = short_way(difference)
+    ended = np.arange(seen.real.shape[-2]) >= seen.frames[..., np.newaxis]
+    difference = np.where(ended[..., np.newaxis], np.nan, difference * _factors(settings, seen, weights))
+    return list(np.moveaxis(difference.reshape(-1, *difference.shape[-2:]), -1, 0))
+
+
+def _factors(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+    """What differences of each channel are multiplied by, `(channels,)`."""
+    rows = float(seen.real.shape[-2])
+    if settings.kind == "joint_error":  # seed 001, eq. 2
+        return np.asarray(np.sqrt(weights * rows**-settings.exponent))
+    scales = real_scales(seen.real, "deviation" if settings.kind == "phi2" else settings.scale, seen.columns)
+    return np.asarray(np.sqrt(weights / weights.sum() / rows) / scales)
+
+
+# ----------------------------------------------------------------------------------------------------
+# phi1, the distance by fitness: how far off a simulation is about what its controllers achieve.
+#
+# Equations 3 and 4 of Zagal, Delpiano and Ruiz-del-Solar, "Self-modeling in humanoid soccer robots", Robotics and
+# Autonomous Systems 57 (2009): tried both in reality and in simulation, controller k reaches the fitness f_r,k and
+# f_s,k; phi1 is the mean of the differences.
+#
+# It needs nothing but a number per trial, and it only sees what matters to these controllers: parameters that leave
+# their fitness as it is are not determined by it.
+
+
+def phi1(real: ArrayLike, simulated: ArrayLike) -> Floats:
+    """The mean fitness difference, `(...)`.
+
+    Args:
+        real: fitness of m controllers in reality, `(m,)`; NaN where a trial is missing, which is left out.
+        simulated: their fitness in each of N simulations, `(..., m)`.
+    """
+    ours, theirs = np.asarray(real, dtype=np.float64), np.asarray(simulated, dtype=np.float64)
+    if ours.ndim != 1 or not theirs.ndim or theirs.shape[-1] != ours.shape[0]:
+        raise UsageError(
+            f"the real fitness has the shape {ours.shape} and the simulated one {theirs.shape}; "
+            "needed are (controllers,) and (..., controllers)."
+        )
+    tried = ~np.isnan(ours)
+    if not tried.any():
+        raise RecordingError(
+            f"none of the {len(ours)} controllers has a fitness in reality. Try one there before comparing."
+        )
+    difference = np.abs(theirs[..., tried] - ours[tried])  # delta_k, eq. 3
+    missing = np.isnan(difference)
+    if missing.any():
+        where = tuple(int(i) for i in np.argwhere(missing)[0])
+        raise RecordingError(
+            f"the simulated fitness at {where} is not a number. Give failed simulations the worst fitness instead."
+        )
+    return np.asarray(difference.mean(axis=-1))  # eq. 4

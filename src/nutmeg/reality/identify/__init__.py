@@ -1,0 +1,1 @@
+"""The `identify` part of Nutmeg."""

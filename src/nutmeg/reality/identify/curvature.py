@@ -1,0 +1,372 @@
+"""How sharply a fit is determined where it ended: the curvature of the error, as a covariance of the estimates.
+
+    found = curvature(residuals, space, result.best.candidate)        # residuals: (n, k) -> series of (n, rows)
+    found.standard_errors, found.correlation                          # (k,), (k, k), in shares of the ranges
+
+All is told in the unit cube of the space, where every parameter runs from 0 to 1 along its scale.
+
+**With residuals** (Gauss-Newton; Seber and Wild, Nonlinear Regression, 1989, chapters 2 and 5): with the Jacobian
+J = U S V', the estimates vary by V S^-1 K S^-1 V', where K = U' R U and R is the covariance of the residuals, taken
+series by series from an autoregression of theirs (Burg's recursion): errors that last count as few samples. Slopes
+come from parabolas through five points, a step apart and two smaller ones; of each parameter the one that errs least
+counts: long steps bend, short ones feel the roughness of the simulation. What it still errs by is taken off J' J, or
+else the errors of two slopes would tell parameters apart that no data can. **Without** (`cost_curvature`), a
+quadratic surface is fitted to the error or to its square, whichever is nearer to one, and an interval is where the
+error rises by no more than a threshold.
+
+What the data do not say at all is limited by a prior as wide as the range: a parameter without effect has a
+standard error of 1, the whole range.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from nutmeg.base.arrays import Floats, Indices
+from nutmeg.base.errors import UsageError
+from nutmeg.search.space import Space
+
+Residuals = Callable[[Floats], Floats | Sequence[Floats]]
+"""Residuals of candidates (n, k) in SI units: (n, rows), or such an array for every series (a channel of a trial)."""
+CostFunction = Callable[[Floats], Floats]
+"""Errors (n,) of candidates (n, k) in SI units; not finite for failed ones."""
+MIN_SERIES_LENGTH = 16
+"""Series of fewer rows say nothing about how long errors last; those of all of them count as independent."""
+STEP_FACTORS = (1.0, 1 / 4, 1 / 16)
+"""The steps that are tried, as parts of the longest."""
+MAX_AUTOREGRESSION_ORDER = 30
+"""The highest order of the autoregression that is tried."""
+COST_CONFIDENCE = 0.9
+"""The interval of this confidence is where the cost rises by no more than the threshold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curvature:
+    """What the neighbourhood of an estimate says about it; in the unit cube but for `best`."""
+
+    best: Floats
+    """The estimate, (k,), in SI units."""
+    covariance: Floats
+    """Of the estimates, (k, k); no variance exceeds 1, the square of the whole range."""
+    shift: Floats
+    """From the estimate to where the quadratic picture has its minimum, (k,): large if the search ended early."""
+    roughness: Floats
+    """The share of each parameter's effect that is only roughness of the simulation, (k,), 0 to 1."""
+    failed: tuple[int, ...]
+    """Parameters (their numbers) whose neighbours could not be simulated."""
+    freedom: float
+    """Independent samples less parameters, for Student's t; infinite without residuals."""
+    evaluations: int
+    """Candidates that were simulated for it."""
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Of the estimates, (k,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def correlation(self) -> Floats:
+        """Of the estimates, (k, k)."""
+        return correlation_of(self.covariance)
+
+
+def correlation_of(covariance: Floats) -> Floats:
+    """The correlation matrix, (k, k); a quantity that does not vary correlates with nothing."""
+    spread = np.sqrt(np.diag(covariance))
+    scaled = covariance / np.where(spread > 0, np.outer(spread, spread), 1.0)
+    np.fill_diagonal(scaled, 1.0)
+    return np.clip(scaled, -1.0, 1.0)
+
+
+def quantile(confidence: float, freedom: float = math.inf) -> float:
+    """Half the width of an interval, in standard errors: Student's t (Abramowitz and Stegun, 26.7.5)."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    if math.isinf(freedom):
+        return z
+    n = max(freedom, 3.0)  # the series is of no use below
+    terms = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
+
+
+def curvature(
+    residuals: Residuals, space: Space, best: Floats, *, step: float = 0.02, correlated: bool = True
+) -> Curvature:
+    """The curvature of a sum of squares.
+
+    Args:
+        residuals: of many candidates at once; see `Residuals`. Rows that are nan at the estimate are left out; a
+            candidate that is not finite elsewhere has failed.
+        space: what was searched.
+        best: the estimate, (k,), in SI units.
+        step: the longest between neighbours, as a share of the range; a quarter and a sixteenth are tried as well.
+        correlated: whether errors may last over several rows; without it every row counts as a sample of its own.
+    """
+    _check_step(step)
+    centre = space.unit(best)
+    stencils = [[_offsets(at, step * shrink) for shrink in STEP_FACTORS] for at in centre]
+    around = [_along(centre, i, offsets) for i, stencil in enumerate(stencils) for offsets in stencil]
+    points = np.concatenate([[centre], *around])
+    rows, lengths = _joined(residuals(space.values(points)), len(points), space.size)
+    jacobian, doubt, failed = _jacobian(rows, stencils)
+    squares, v = np.linalg.eigh(jacobian.T @ jacobian - np.diag(2 * doubt))
+    s, u = np.sqrt(np.maximum(squares, 0)), jacobian @ v
+    u = u / np.maximum(np.linalg.norm(u, axis=0), 1e-300)
+    noise, samples = _noise(rows[0], u, lengths, correlated=correlated)
+    precision = (v * s) @ np.linalg.solve(noise, (v * s).T) + np.eye(space.size)
+    ridge = float(np.trace(noise)) / space.size
+    shift = -v @ (s / (s**2 + ridge) * (u.T @ rows[0]))
+    effect = (jacobian**2).sum(axis=0)
+    return Curvature(
+        best=np.array(best, float),
+        covariance=np.linalg.inv((precision + precision.T) / 2),
+        shift=np.clip(centre + shift, 0, 1) - centre,
+        roughness=np.where(effect > 4 * ridge, np.minimum(1, 2 * doubt / np.maximum(effect, 1e-300)), 0.0),
+        failed=failed,
+        freedom=max(1.0, samples - space.size),
+        evaluations=len(points),
+    )
+
+
+def _joined(found: Floats | Sequence[Floats], candidates: int, k: int) -> tuple[Floats, list[int]]:
+    """All residuals side by side, (candidates, rows), without those that are missing; and the length of each series."""
+    groups = [np.asarray(found)] if isinstance(found, np.ndarray) else [np.asarray(group) for group in found]
+    kept = [group[:, np.isfinite(group[0])] for group in groups]
+    rows = np.concatenate(kept, axis=1)
+    if len(rows) != candidates or rows.shape[1] <= k:
+        raise UsageError(
+            f"{rows.shape[1]} residuals of {len(rows)} candidates that can be used; needed are those of {candidates} "
+            f"candidates, and more than the {k} parameters."
+        )
+    return rows, [group.shape[1] for group in kept]
+
+
+def _check_step(step: float) -> None:
+    if not 0 < step <= 0.1:
+        raise UsageError(f"the step is {step:g} of the range; allowed is more than 0 and up to 0.1.")
+
+
+def _offsets(at: float, step: float) -> Floats:
+    """The four nearest multiples of the step that stay in the range."""
+    steps = np.array(sorted(range(-4, 5), key=abs)[1:]) * step
+    return steps[(at + steps >= 0) & (at + steps <= 1)][:4]
+
+
+def _along(centre: Floats, index: int, offsets: Floats) -> Floats:
+    """Neighbours along one axis, (n, k)."""
+    points = np.tile(centre, (len(offsets), 1))
+    points[:, index] += offsets
+    return np.clip(points, 0.0, 1.0)
+
+
+def _jacobian(rows: Floats, stencils: list[list[Floats]]) -> tuple[Floats, Floats, tuple[int, ...]]:
+    """Slopes (rows, k), the square of what each column errs by (k,), and which columns are unknown."""
+    jacobian, doubt = np.zeros((rows.shape[1], len(stencils))), np.zeros(len(stencils))
+    failed, first = [], 1
+    for index, stencil in enumerate(stencils):
+        slopes = []
+        for offsets in stencil:
+            slopes.append(_slope(rows[:1], rows[first : first + len(offsets)], offsets))
+            first += len(offsets)
+        usable = [slope for slope in slopes if slope is not None]
+        if usable:
+            errors = _slope_errors(usable)
+            least = int(np.argmin(errors))
+            jacobian[:, index], doubt[index] = usable[least][0], errors[least]
+        else:
+            failed.append(index)
+    return jacobian, doubt, tuple(failed)
+
+
+def _slope(here: Floats, neighbours: Floats, offsets: Floats) -> tuple[Floats, float] | None:
+    """The slope (rows,) of a parabola, and the square of what it errs by chance; nothing if too few did not fail."""
+    fine = np.isfinite(neighbours).all(axis=1)
+    if fine.sum() < 3:
+        return None
+    size = float(np.abs(offsets).max())
+    x, y = np.concatenate([[0.0], offsets[fine]]) / size, np.concatenate([here, neighbours[fine]])
+    powers = np.vander(x, 3, increasing=True)
+    fit = np.linalg.pinv(powers)
+    coefficients = fit @ y
+    left = float(((y - powers @ coefficients) ** 2).sum()) / (len(x) - 3)
+    return np.asarray(coefficients[1] / size), left * float((fit[1] ** 2).sum()) / size**2
+
+
+def _slope_errors(slopes: list[tuple[Floats, float]]) -> list[float]:
+    """The square of what slopes of ever shorter steps err by: chance, and what a shorter step finds otherwise.
+
+    The error of bending falls with the square of the step.
+    """
+    errors = []
+    bends = 0.0
+    for (slope, chance), (shorter, its_chance) in itertools.pairwise(slopes):
+        bends = max(0.0, float(((slope - shorter) ** 2).sum()) - chance - its_chance)
+        errors.append(chance + bends)
+    return [*errors, slopes[-1][1] + bends * (STEP_FACTORS[1] / STEP_FACTORS[0]) ** 4]
+
+
+def _noise(errors: Floats, u: Floats, lengths: Sequence[int], *, correlated: bool) -> tuple[Floats, float]:
+    """K = U' R U, (k, k), never less than with independent residuals; and how many samples they are worth."""
+    k, total = u.shape[1], len(errors)
+    least = np.finfo(float).tiny
+    if not correlated:
+        return np.eye(k) * max(float(errors @ errors) / (total - k), least), float(total)
+    white, lasting = np.eye(k) * least, np.zeros((k, k))
+    for part in _series(lengths):
+        covariances = (
+            _autocovariance(errors[part]) if len(part) >= MIN_SERIES_LENGTH else np.array([np.mean(errors[part] ** 2)])
+        )
+        white += covariances[0] * u[part].T @ u[part]
+        lasting += u[part].T @ _filtered(u[part], covariances)
+    root = np.linalg.cholesky(white + np.eye(k) * np.trace(white) * 1e-12)
+    inner = np.linalg.solve(root, np.linalg.solve(root, lasting).T)
+    sizes, axes = np.linalg.eigh((inner + inner.T) / 2)
+    noise = root @ (axes * np.maximum(sizes, 1.0)) @ axes.T @ root.T
+    samples = total * float(np.trace(white) / np.trace(noise))
+    # The parameters took their share of the errors out of the residuals: k of the samples, at most half of them.
+    return noise * samples / max(samples - k, samples / 2), samples
+
+
+def _series(lengths: Sequence[int]) -> list[Indices]:
+    """The rows of each series; those of all that are short, such as the fitness of a trial, together."""
+    parts = np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1])
+    short = [part for part in parts if len(part) < MIN_SERIES_LENGTH]
+    together = [np.concatenate(short)] if sum(map(len, short)) else []
+    return [part for part in parts if len(part) >= MIN_SERIES_LENGTH] + together
+
+
+def _autocovariance(errors: Floats) -> Floats:
+    """Of one series, by lag: that of the autoregression that suits it best (Burg's recursion, order by BIC)."""
+    rows = len(errors)
+    power = float(errors @ errors) / rows
+    forward, backward, model = errors, errors, np.ones(1)
+    best, chosen, left = rows * math.log(max(power, 1e-300)), model, power
+    for order in range(1, min(MAX_AUTOREGRESSION_ORDER, rows // 8) + 1):
+        ahead, behind = forward[1:], backward[:-1]
+        total = float(ahead @ ahead + behind @ behind)
+        if total <= 1e-12 * float(errors @ errors):
+            break
+        reflection = -2 * float(behind @ ahead) / total
+        forward, backward = ahead + reflection * behind, behind + reflection * ahead
+        model = np.append(model, 0.0)
+        model = model + reflection * model[::-1]
+        power *= 1 - reflection**2
+        worth = rows * math.log(max(power, 1e-300)) + order * math.log(rows)
+        if worth < best:
+            best, chosen, left = worth, model, power
+    if len(chosen) == 1:
+        return np.array([left])
+    size = 8 * rows
+    return np.asarray(np.fft.irfft(left / np.abs(np.fft.rfft(chosen, size)) ** 2, size)[:rows])
+
+
+def _filtered(columns: Floats, covariances: Floats) -> Floats:
+    """R U of one series, (rows, k): every column convolved with the autocovariance on both sides."""
+    if len(covariances) == 1:
+        return np.asarray(columns * covariances[0])
+    size = len(columns) + len(covariances)
+    kernel = np.zeros(2 * size)
+    kernel[: len(covariances)] = covariances
+    kernel[-len(covariances) + 1 :] = covariances[:0:-1]
+    spectrum = np.fft.rfft(kernel).real[:, np.newaxis] * np.fft.rfft(columns, 2 * size, axis=0)
+    return np.fft.irfft(spectrum, 2 * size, axis=0)[: len(columns)]
+
+
+def cost_curvature(
+    cost: CostFunction, space: Space, best: Floats, *, step: float = 0.05, threshold: float | None = None
+) -> Curvature:
+    """The curvature of an error that is not a sum of squares, such as phi1 and phi2.
+
+    Args:
+        cost: the errors of many candidates at once.
+        space: what was searched.
+        best: the estimate, (k,), in SI units.
+        step: between neighbours, as a share of the range.
+        threshold: how much larger the error must be to count as worse. Without it: a twentieth of the error at
+            the estimate, or twice what neighbours deviate from a smooth surface by, if that is more.
+    """
+    _check_step(step)
+    if threshold is not None and not threshold > 0:
+        raise UsageError(f"the threshold is {threshold:g}; an error counts as worse by something more than 0.")
+    at = space.unit(best)
+    centre = np.clip(at, 2 * step, 1 - 2 * step)
+    moves = np.concatenate([[at - centre], _moves(space.size, step)])
+    values = np.asarray(cost(space.values(np.clip(centre + moves, 0, 1))), float)
+    fine = np.isfinite(values)
+    design = _quadratic(moves / step)[fine]
+    if not fine[0] or np.linalg.matrix_rank(design) < design.shape[1]:
+        raise UsageError(
+            f"only {fine.sum()} of {len(moves)} neighbours of the estimate have an error, too few for a surface. "
+            "Use a smaller step, or widen what the simulation can stand."
+        )
+    power, coefficients, rough, spread = _better_fit(design, values[fine])
+    here = max(float(values[0]), 0.0) if power == 2 else 0.0
+    worse = 0.05 * abs(float(values[0])) if threshold is None else threshold
+    rise = worse * (2 * here + worse) if power == 2 else worse  # (c + worse)^2 - c^2
+    enough = max(rise, 2 * rough if threshold is None else 0.0, 1e-300)
+    gradient, hessian, chance = _surface(coefficients, spread, space.size)
+    scale = COST_SCALE / enough / step**2
+    sizes, axes = np.linalg.eigh(hessian * scale)
+    precision = (axes * np.maximum(sizes, 0)) @ axes.T + np.eye(space.size)
+    covariance = np.linalg.inv(precision)
+    slope = gradient / step + hessian @ (at - centre) / step**2
+    shift = -covariance @ slope * (COST_SCALE / enough)
+    return Curvature(
+        best=np.array(best, float),
+        covariance=covariance,
+        shift=np.clip(at + shift, 0, 1) - at,
+        roughness=chance,
+        failed=(),
+        freedom=math.inf,
+        evaluations=len(moves),
+    )
+
+
+COST_SCALE = NormalDist().inv_cdf(0.5 + COST_CONFIDENCE / 2) ** 2 / 2
+"""A cost times this over the threshold is a negative log likelihood with the intervals that are wanted."""
+
+
+def _better_fit(design: Floats, values: Floats) -> tuple[int, Floats, float, Floats]:
+    """The power of the error that is nearer to quadratic: 1, or 2 for one with a pointed minimum, as a root has.
+
+    With it come the coefficients, what points deviate by, and the standard errors of the coefficients.
+    """
+    fit = np.linalg.pinv(design)
+    found = []
+    for power in (1, 2) if values.min() >= 0 else (1,):
+        told = values**power
+        coefficients = fit @ told
+        left = float(((told - design @ coefficients) ** 2).sum())
+        rough = math.sqrt(left / max(1, len(values) - design.shape[1]))
+        whole = max(float(((told - told.mean()) ** 2).sum()), 1e-300)
+        found.append((left / whole, power, coefficients, rough))
+    _, power, coefficients, rough = min(found, key=lambda one: one[:2])
+    return power, coefficients, rough, rough * np.sqrt((fit**2).sum(axis=1))
+
+
+def _moves(k: int, step: float) -> Floats:
+    """Around the centre: it, one and two steps along each axis, and a step along both of every two axes."""
+    axis = np.eye(k) * step
+    pairs = [sign * (axis[i] + axis[j]) for i in range(k) for j in range(i + 1, k) for sign in (1, -1)]
+    return np.concatenate([np.zeros((1, k)), axis, -axis, 2 * axis, -2 * axis, *([pairs] if pairs else [])])
+
+
+def _quadratic(x: Floats) -> Floats:
+    """The terms of a quadratic surface at x (n, k): 1, x_i, x_i x_j for i <= j."""
+    i, j = np.triu_indices(x.shape[1])
+    return np.concatenate([np.ones((len(x), 1)), x, x[:, i] * x[:, j]], axis=1)
+
+
+def _surface(coefficients: Floats, errors: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Gradient (k,) and Hessian (k, k), the latter less what may be chance, and the share of chance (k,)."""
+    i, j = np.triu_indices(k)
+    upper, chance = np.zeros((k, k)), np.zeros((k, k))
+    upper[i, j], chance[i, j] = coefficients[1 + k :], errors[1 + k :]
+    hessian, doubt = upper + upper.T, 2 * np.diag(chance)  # a standard error of the diagonal, which is doubled
+    share = np.clip(doubt / np.maximum(np.diag(hessian), 1e-300), 0.0, 1.0)
+    return coefficients[1 : 1 + k], hessian - np.diag(doubt), share

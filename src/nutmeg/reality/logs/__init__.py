@@ -1,0 +1,1 @@
+"""The `logs` part of Nutmeg."""

@@ -1,0 +1,632 @@
+"""One interface for all searchers: ask for candidates, tell what they are worth.
+
+    searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
+    while not searcher.finished:
+        candidates = searcher.ask()                     # (N, k), in SI units, within the bounds
+        searcher.tell([cost(c) for c in candidates])    # (N,), smaller is better; nan for one that failed
+    searcher.best.candidate, searcher.best.value
+
+A searcher is a pure function of its space, its settings, its generator and the values it was told: that is
+what makes `checkpoint` able to restore it. Asking again before telling gives the same candidates again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nutmeg.base.arrays import Floats
+from nutmeg.base.errors import UsageError
+from nutmeg.search.space import Space, reflected
+
+if TYPE_CHECKING:
+    import numpy as np
+    from _typeshed import DataclassInstance
+
+    from nutmeg.base.arrays import Bools, Ints
+
+
+MAX_GENERATIONS_WITHOUT_VALUES = 20
+"""A search ends after so many generations in a row in which every candidate failed."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best candidate so far."""
+
+    candidate: Floats
+    """Its parameters, (k,), in SI units."""
+    value: float
+    """What it is worth; infinite until a candidate has succeeded (the candidate is the start until then)."""
+
+
+class Searcher(Protocol):
+    """Looks for the candidate of the smallest value."""
+
+    @property
+    def space(self) -> Space:
+        """The space that is searched."""
+
+    def ask(self) -> Floats:
+        """The next candidates to evaluate, (N, k), in SI units; N may differ from generation to generation."""
+
+    def tell(self, values: ArrayLike) -> None:
+        """What the candidates asked for are worth, (N,); nan and infinities mean failed, the worst there is."""
+
+    @property
+    def best(self) -> Best:
+        """The best candidate told so far."""
+
+    @property
+    def mean(self) -> Floats:
+        """Where the search now stands, (k,), in SI units; under noise a better answer than the best."""
+
+    @property
+    def finished(self) -> str:
+        """Why the search has nothing more to ask; empty while it has."""
+
+    @property
+    def state(self) -> Mapping[str, float]:
+        """Numbers that say how the search is getting on, for histories and plots."""
+
+    @property
+    def description(self) -> Mapping[str, object]:
+        """The algorithm and its settings, as a checkpoint records them."""
+
+
+class GenerationSearch(ABC):
+    """What all searchers here share: candidates that are out, the best, counts, and the treatment of failures.
+
+    An algorithm supplies `_propose`, `_learn` and `_centre`, all in the unit cube.
+    """
+
+    algorithm: str
+    """The name of the algorithm, as in checkpoints."""
+
+    def __init__(self, space: Space, settings: DataclassInstance, rng: np.random.Generator) -> None:
+        self._space, self._settings, self._rng = space, settings, rng
+        self._asked: Floats | None = None
+        self._best = Best(space.start.copy(), float("inf"))
+        self._generation = self._evaluations = self._failures = self._barren = 0
+        self._ended = ""
+
+    @abstractmethod
+    def _propose(self) -> Floats:
+        """The next candidates, (N, k), in the unit cube."""
+
+    @abstractmethod
+    def _learn(self, unit: Floats, values: Floats) -> None:
+        """Takes in the values, (N,), of the candidates, (N, k); failed ones are inf, and at least one is finite."""
+
+    @abstractmethod
+    def _centre(self) -> Floats:
+        """Where the search stands in the unit cube, (k,)."""
+
+    def _numbers(self) -> dict[str, float]:
+        """The algorithm's own part of `state`."""
+        return {}
+
+    @property
+    def space(self) -> Space:
+        """The space that is searched."""
+        return self._space
+
+    def ask(self) -> Floats:
+        """The next candidates, (N, k), in SI units."""
+        if self.finished:
+            raise UsageError(f"the search has ended ({self.finished}); start another for more candidates.")
+        if self._asked is None:
+            self._asked = self._propose()
+        return self._space.values(self._asked)
+
+    def tell(self, values: ArrayLike) -> None:
+        """What the candidates asked for are worth, (N,); nan and infinities mean failed."""
+        if self._asked is None:
+            raise UsageError("values were told, but no candidates were asked for: call ask() first.")
+        told = np.array(values, float)
+        if told.shape != (len(self._asked),):
+            raise UsageError(f"the told values have the shape {told.shape}; needed is ({len(self._asked)},).")
+        unit, self._asked = self._asked, None
+        failed = ~np.isfinite(told)
+        told[failed] = np.inf
+        self._generation += 1
+        self._evaluations += len(told)
+        self._failures += int(failed.sum())
+        if failed.all():  # says nothing about where to go: learning from it would be a random walk
+            self._barren += 1
+            if self._barren >= MAX_GENERATIONS_WITHOUT_VALUES:
+                self._ended = f"every candidate of {MAX_GENERATIONS_WITHOUT_VALUES} generations in a row failed"
+            return
+        self._barren = 0
+        first = int(np.argmin(told))
+        if told[first] < self._best.value:
+            self._best = Best(self._space.values(unit[first]), float(told[first]))
+        self._learn(unit, told)
+
+    @property
+    def best(self) -> Best:
+        """The best candidate told so far."""
+        return self._best
+
+    @property
+    def mean(self) -> Floats:
+        """Where the search now stands, (k,), in SI units."""
+        return self._space.values(self._centre())
+
+    @property
+    def finished(self) -> str:
+        """Why the search has ended; empty while it goes on."""
+        return self._ended
+
+    @property
+    def state(self) -> dict[str, float]:
+        """Generations, evaluations, failures, and the algorithm's own numbers."""
+        counts = {"generation": self._generation, "evaluations": self._evaluations, "failures": self._failures}
+        return {**counts, **self._numbers()}
+
+    @property
+    def description(self) -> dict[str, object]:
+        """The algorithm and its settings."""
+        return {"algorithm": self.algorithm, **dataclasses.asdict(self._settings)}
+
+
+# ----------------------------------------------------------------------------------------------------
+# CMA-ES: the covariance matrix adaptation evolution strategy, with restarts.
+#
+# The strategy itself is pycma (Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772). Around it: the unit
+# cube as its bounds, a generator of its own (pycma would seed NumPy's global one), failed candidates, and restarts
+# anywhere in the space when a run has converged or stalls: IPOP doubles the population each time (Auger and Hansen,
+# CEC 2005); BIPOP alternates it with runs of small populations and steps (Hansen, GECCO 2009).
+
+
+@dataclass(frozen=True, kw_only=True)
+class CmaEsSettings:
+    """How the strategy starts, when it ends, and how it starts again."""
+
+    population: int | None = None
+    """lambda: how many candidates a generation has; None for 4 + 3 ln k, rounded down."""
+    step: float = 0.25
+    """sigma: the first standard deviation, as a fraction of each parameter's range."""
+    restarts: int = 0
+    """How many runs may follow the first."""
+    scheme: Literal["ipop", "bipop"] = "ipop"
+    """Whether populations only grow from run to run, or large and small ones alternate."""
+    growth: float = 2.0
+    """By how much the population grows from restart to restart (large ones, in BIPOP)."""
+    value_tolerance: float = 1e-12
+    """A run ends when values differ by less."""
+    step_tolerance: float = 1e-11
+    """A run ends when its steps are smaller, as fractions of the ranges."""
+
+    def __post_init__(self) -> None:
+        if self.population is not None and self.population < 4:
+            raise ValueError(f"the population is {self.population}; allowed is 4 or more.")
+        if not 0 < self.step <= 1 / 3:  # pycma itself limits later steps so
+            raise ValueError(f"the step is {self.step:g}; allowed is above 0 and up to a third of the range.")
+        if self.restarts < 0 or self.growth < 1:
+            raise ValueError(
+                f"{self.restarts} restarts with growth {self.growth:g}; allowed are 0 or more, and 1 or more."
+            )
+        if self.value_tolerance < 0 or self.step_tolerance < 0:
+            raise ValueError(
+                f"the tolerances are {self.value_tolerance:g} and {self.step_tolerance:g}; allowed is 0 or more."
+            )
+
+
+class CmaEs(GenerationSearch):
+    """CMA-ES in the unit cube."""
+
+    algorithm = "cma-es"
+
+    def __init__(self, space: Space, settings: CmaEsSettings, rng: np.random.Generator) -> None:
+        super().__init__(space, settings, rng)
+        self.settings = settings
+        self._population = settings.population or 4 + int(3 * math.log(space.size))
+        self._restarts = self._large_runs = 0
+        self._spent = {"large": 0, "small": 0}
+        """Evaluations in runs of each regime of BIPOP."""
+        self._regime: Literal["large", "small"] = "large"
+        self._most = math.inf
+        """Evaluations after which the present run ends in any case."""
+        self._points: list[Floats] = []
+        self._run = self._new_run(space.unit(space.start), self._population, settings.step)
+
+    def _new_run(self, start: Floats, population: int, step: float) -> Any:  # noqa: ANN401 (pycma has no types)
+        import cma  # it brings matplotlib along: only those who search with it wait for that
+
+        options = {
+            "bounds": [0, 1],
+            "popsize": population,
+            "randn": lambda rows, columns: self._rng.standard_normal((rows, columns)),
+            "seed": np.nan,  # leave NumPy's global generator alone
+            "tolfun": self.settings.value_tolerance,
+            "tolfunhist": self.settings.value_tolerance,
+            "tolx": self.settings.step_tolerance,
+            "signals_filename": "",
+            "verbose": -10,
+        }
+        if self.space.size == 1:  # pycma 4.5 cannot limit the step of a single parameter (a ValueError inside)
+            options["maxstd"] = np.inf
+        return cma.CMAEvolutionStrategy(start, step, options)
+
+    def _propose(self) -> Floats:
+        self._points = self._run.ask()
+        return np.clip(self._points, 0.0, 1.0)
+
+    def _learn(self, unit: Floats, values: Floats) -> None:  # noqa: ARG002 (pycma wants its own points back)
+        self._run.tell(self._points, _ranked(values).tolist())
+        self._spent[self._regime] += len(values)
+        reasons = self._run.stop()
+        if self._run.countevals >= self._most:
+            reasons = {"budget of a small run": self._most}
+        if not reasons:
+            return
+        if self._restarts < self.settings.restarts:
+            self._restart()
+        else:
+            self._ended = "CMA-ES: " + ", ".join(f"{name} {limit}" for name, limit in reasons.items())
+
+    def _restart(self) -> None:
+        self._restarts += 1
+        population, step = self._next_size()
+        self._run = self._new_run(self._rng.random(self.space.size), population, step)
+
+    def _next_size(self) -> tuple[int, float]:
+        """Population and first step of the next run."""
+        settings = self.settings
+        largest = self._population * settings.growth**self._large_runs
+        if settings.scheme == "bipop" and self._large_runs and self._spent["small"] < self._spent["large"]:
+            # Hansen 2009, section 2: lambda_s = lambda (lambda_l / 2 lambda)^(U^2), sigma_s = sigma 10^(-2 U).
+            ratio = max(0.5 * largest / self._population, 1.0)
+            self._regime, self._most = "small", self._spent["large"] / 2
+            population = int(self._population * ratio ** (self._rng.random() ** 2))
+            return population, settings.step * 10 ** (-2 * self._rng.random())
+        self._large_runs += 1
+        self._regime, self._most = "large", math.inf
+        return round(self._population * settings.growth**self._large_runs), settings.step
+
+    def _centre(self) -> Floats:
+        favourite: Floats = np.asarray(self._run.result.xfavorite, float)
+        return np.clip(favourite, 0.0, 1.0)
+
+    def _numbers(self) -> dict[str, float]:
+        return {
+            "step": float(np.exp(np.log(self._run.stds).mean())),
+            "condition": float(self._run.condition_number),
+            "population": int(self._run.popsize),
+            "restarts": self._restarts,
+        }
+
+
+def _ranked(values: Floats) -> Floats:
+    """The values with failed ones (inf) just worse than the worst: only their order counts for CMA-ES."""
+    finite = values[np.isfinite(values)]
+    best, worst = float(finite.min()), float(finite.max())
+    margin = max(worst - best, abs(worst) * 1e-3, 1e-300)
+    return np.where(np.isfinite(values), values, min(worst + margin, float(np.finfo(float).max)))
+
+
+# ----------------------------------------------------------------------------------------------------
+# The evolution strategy with a limited lifetime: (mu + lambda)-ES in which no parent lives longer than kappa.
+#
+# Schwefel and Rudolph, Contemporary Evolution Strategies (ECAL 1995), call it the (mu, kappa, lambda, rho)-ES: kappa
+# = 1 is the comma strategy, kappa without end the plus strategy. Step sizes adapt themselves by log-normal mutation
+# (Schwefel 1977; Beyer and Schwefel, Evolution strategies, Natural Computing 1, 2002, section 4.3). The MoToFlex
+# servo and gear parameters were fitted with a (10 + 800)-ES and kappa = 3; those are the defaults.
+#
+# Candidates that leave the unit cube are folded back at its walls.
+
+
+Mixing = Literal["intermediate", "discrete", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvolutionStrategySettings:
+    """How the strategy selects, recombines and mutates."""
+
+    parents: int = 10
+    """mu: how many survive a generation."""
+    children: int = 800
+    """lambda: how many candidates a generation has."""
+    lifetime: int | None = 3
+    """kappa: for how many generations one can be a parent; None for the plus strategy, without end."""
+    mixed: int | None = 2
+    """rho: of how many parents a child is mixed, if there are so many; None for all of them."""
+    mixing: Mixing = "intermediate"
+    """How a child's parameters come from its parents': their mean, each from one of them, or a copy of one."""
+    step: float = 0.2
+    """The first step size, as a fraction of each parameter's range."""
+    smallest_step: float = 1e-9
+    """Step sizes do not shrink below this fraction of the range; when their mean is there, the search ends."""
+    first: Literal["start", "anywhere"] = "start"
+    """Whether the first candidates lie around the start of the space or anywhere in it."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.parents <= self.children:
+            raise ValueError(
+                f"{self.parents} parents and {self.children} children; needed are 1 <= parents <= children, "
+                "or there would be nothing to select."
+            )
+        if self.lifetime is not None and self.lifetime < 1:
+            raise ValueError(f"the lifetime is {self.lifetime}; allowed is 1 (comma strategy) or more.")
+        if self.mixed is not None and self.mixed < 1:
+            raise ValueError(f"a child is mixed of {self.mixed} parents; allowed is 1 or more.")
+        if not 0 < self.smallest_step < self.step <= 1:
+            raise ValueError(
+                f"the step is {self.step:g}, the smallest {self.smallest_step:g}; needed is 0 < smallest < step <= 1."
+            )
+
+
+@dataclass(frozen=True)
+class _Individuals:
+    """Some candidates with what they have learned about step sizes."""
+
+    points: Floats
+    """In the unit cube, (n, k)."""
+    steps: Floats
+    """A step size for each parameter, (n, k)."""
+    values: Floats
+    """What they are worth, (n,)."""
+    ages: Ints
+    """For how many generations they have been parents, (n,)."""
+
+    def __getitem__(self, rows: Ints | Bools) -> _Individuals:
+        return _Individuals(self.points[rows], self.steps[rows], self.values[rows], self.ages[rows])
+
+    def __add__(self, other: _Individuals) -> _Individuals:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return _Individuals(*(np.concatenate(pair) for pair in pairs))
+
+
+class EvolutionStrategy(GenerationSearch):
+    """(mu + lambda)-ES with lifetime kappa and self-adaptive step sizes."""
+
+    algorithm = "evolution-strategy"
+
+    def __init__(self, space: Space, settings: EvolutionStrategySettings, rng: np.random.Generator) -> None:
+        super().__init__(space, settings, rng)
+        self.settings = settings
+        self._start = space.unit(space.start)
+        self._parents: _Individuals | None = None
+        self._steps = np.empty((0, space.size))
+
+    @property
+    def ages(self) -> tuple[int, ...]:
+        """For how many generations each present parent has been one."""
+        return () if self._parents is None else tuple(self._parents.ages.tolist())
+
+    def _propose(self) -> Floats:
+        size, k = self.settings.children, self.space.size
+        if self._parents is None and self.settings.first == "anywhere":
+            self._steps = np.full((size, k), self.settings.step)
+            return self._rng.random((size, k))
+        centres, steps = self._recombined(size)
+        # Learning rates of Schwefel: tau' = 1 / sqrt(2 k), common to all; tau = 1 / sqrt(2 sqrt k), for each parameter.
+        common = self._rng.standard_normal((size, 1)) / math.sqrt(2 * k)
+        own = self._rng.standard_normal((size, k)) / math.sqrt(2 * math.sqrt(k))
+        self._steps = np.clip(steps * np.exp(common + own), self.settings.smallest_step, 1.0)
+        children = reflected(centres + self._steps * self._rng.standard_normal((size, k)))
+        if self._parents is None:
+            children[0] = self._start  # the start itself is worth knowing
+        return children
+
+    def _recombined(self, size: int) -> tuple[Floats, Floats]:
+        """Points and step sizes before mutation, (size, k) each."""
+        if self._parents is None:
+            return np.tile(self._start, (size, 1)), np.full((size, self.space.size), self.settings.step)
+        mu = len(self._parents.values)
+        rho = 1 if self.settings.mixing == "none" else min(self.settings.mixed or mu, mu)
+        # rho different parents for each child: the first rho of a random order.
+        chosen = np.argsort(self._rng.random((size, mu)), axis=1)[:, :rho]
+        # Step sizes always as geometric means: they are ratios, and mutate as such.
+        steps = np.exp(np.log(self._parents.steps)[chosen].mean(axis=1))
+        if self.settings.mixing == "discrete":
+            giver = np.take_along_axis(chosen, self._rng.integers(rho, size=(size, self.space.size)), axis=1)
+            return np.take_along_axis(self._parents.points, giver, axis=0), steps
+        return self._parents.points[chosen].mean(axis=1), steps
+
+    def _learn(self, unit: Floats, values: Floats) -> None:
+        pool = _Individuals(unit, self._steps, values, np.zeros(len(values), np.int64))
+        if self._parents is not None:
+            kappa = self.settings.lifetime
+            alive = self._parents if kappa is None else self._parents[self._parents.ages < kappa]
+            pool = pool + alive
+        pool = pool[np.isfinite(pool.values)]
+        # A stable sort with children first: of equals the younger survives.
+        chosen = pool[np.argsort(pool.values, kind="stable")[: self.settings.parents]]
+        self._parents = _Individuals(chosen.points, chosen.steps, chosen.values, chosen.ages + 1)
+        if self._numbers()["step"] < 2 * self.settings.smallest_step:
+            self._ended = f"the step sizes are down to the smallest, {self.settings.smallest_step:g} of the range"
+
+    def _centre(self) -> Floats:
+        return self._start if self._parents is None else self._parents.points.mean(axis=0)
+
+    def _numbers(self) -> dict[str, float]:
+        if self._parents is None:
+            return {"step": self.settings.step, "oldest": 0}
+        return {
+            "step": float(np.exp(np.log(self._parents.steps).mean())),
+            "oldest": int(self._parents.ages.max()),
+        }
+
+
+# ----------------------------------------------------------------------------------------------------
+# The genetic algorithm of Back to Reality: mutants of a seed solution, selected, mutated again.
+#
+# Steps 1 and 3 of Zagal, Delpiano and Ruiz-del-Solar, Self-modeling in humanoid soccer robots (Robotics and
+# Autonomous Systems 57, 2009) search controllers and simulations with it: the first population is made of mutants of
+# the best solution known, so that each call goes on from the one before. For the ant they used 11 generations of 20
+# (controllers) and of 15 (simulations), with a mutation probability for each gene; for the Nao 20 with Gaussian
+# mutation. Selection and elitism are not told there; both are settings here.
+#
+# The elite keeps its place with the values it has; a generation always evaluates `population` new candidates.
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneticSettings:
+    """How the population is made, selected and mutated."""
+
+    population: int = 20
+    """M: how many candidates a generation has."""
+    elite: int = 1
+    """How many of the best so far stay among the possible parents."""
+    selection: Literal["truncation", "tournament"] = "truncation"
+    """Whether parents are the best of all, drawn evenly, or winners of small contests."""
+    survivors: float = 0.25
+    """Truncation: the fraction of the population that become parents."""
+    contest: int = 3
+    """Tournament: how many are drawn for each contest."""
+    crossover: float = 0.0
+    """The probability that a child takes each gene from either of two parents."""
+    mutation: Literal["gaussian", "per-gene"] = "gaussian"
+    """Whether every gene is mutated, or each with the probability `rate` (and at least one)."""
+    rate: float = 0.3
+    """p_m: the probability of a gene to mutate, for `per-gene`."""
+    step: float = 0.1
+    """The standard deviation of a mutation, as a fraction of the parameter's range."""
+    cooling: float = 1.0
+    """What the step is multiplied with after every generation; 1 keeps it."""
+    first: Literal["seed", "anywhere"] = "seed"
+    """Whether the first population are mutants of the space's start (and it itself) or anywhere."""
+
+    def __post_init__(self) -> None:
+        if self.population < 2 or not 0 <= self.elite <= self.population:
+            raise ValueError(
+                f"the population is {self.population} and its elite {self.elite}; needed are at least 2, "
+                "and an elite within it."
+            )
+        if not 0 < self.survivors <= 1 or not 0 <= self.crossover <= 1 or not 0 < self.rate <= 1:
+            raise ValueError(
+                f"survivors {self.survivors:g}, crossover {self.crossover:g} and rate {self.rate:g} are fractions: "
+                "allowed is 0..1, and only the crossover may be 0."
+            )
+        if self.contest < 1 or not 0 < self.step <= 1 or not 0 < self.cooling <= 1:
+            raise ValueError(
+                f"the contest is of {self.contest}, the step {self.step:g}, the cooling {self.cooling:g}; needed "
+                "are a contest of at least 1, and 0 < step <= 1, 0 < cooling <= 1."
+            )
+
+
+class Genetic(GenerationSearch):
+    """Genetic algorithm with real genes, mutants of a seed solution, and an elite."""
+
+    algorithm = "genetic"
+
+    def __init__(self, space: Space, settings: GeneticSettings, rng: np.random.Generator) -> None:
+        super().__init__(space, settings, rng)
+        self.settings = settings
+        self._seed = space.unit(space.start)
+        self._step = settings.step
+        self._points: Floats = np.empty((0, space.size))
+        self._values: Floats = np.empty(0)
+        """Possible parents and their values, best first: the elite and the last generation."""
+
+    @property
+    def elite(self) -> tuple[Floats, Floats]:
+        """The candidates that keep their place, (elite, k) in SI units, and their values, (elite,)."""
+        count = self.settings.elite
+        return self.space.values(self._points[:count]), self._values[:count].copy()
+
+    def _propose(self) -> Floats:
+        size, k = self.settings.population, self.space.size
+        if len(self._points):
+            return self._mutated(self._crossed(self._selected(size)))
+        if self.settings.first == "anywhere":
+            return self._rng.random((size, k))
+        mutants = self._mutated(np.tile(self._seed, (size, 1)))
+        mutants[0] = self._seed
+        return mutants
+
+    def _selected(self, size: int) -> Floats:
+        """A parent for each child, (size, k)."""
+        count = len(self._points)
+        if self.settings.selection == "tournament":  # they are sorted: the lowest index wins
+            chosen = np.min(self._rng.integers(count, size=(size, self.settings.contest)), axis=1)
+        else:
+            most = max(1, round(self.settings.survivors * self.settings.population))
+            chosen = self._rng.integers(min(most, count), size=size)
+        parents: Floats = self._points[chosen]
+        return parents
+
+    def _crossed(self, parents: Floats) -> Floats:
+        """Uniform crossover of some with a second parent."""
+        if self.settings.crossover == 0:
+            return parents
+        others = self._selected(len(parents))
+        both = self._rng.random((len(parents), 1)) < self.settings.crossover
+        return np.where(both & (self._rng.random(parents.shape) < 0.5), others, parents)
+
+    def _mutated(self, points: Floats) -> Floats:
+        change = self._step * self._rng.standard_normal(points.shape)
+        if self.settings.mutation == "per-gene":
+            draws = self._rng.random(points.shape)
+            change *= (draws < self.settings.rate) | (np.arange(points.shape[1]) == draws.argmin(axis=1)[:, None])
+        return reflected(points + change)
+
+    def _learn(self, unit: Floats, values: Floats) -> None:
+        elite = self.settings.elite
+        points = np.concatenate([self._points[:elite], unit])
+        both = np.concatenate([self._values[:elite], values])
+        order = np.argsort(both, kind="stable")
+        order = order[np.isfinite(both[order])]
+        self._points, self._values = points[order], both[order]
+        self._step *= self.settings.cooling
+
+    def _centre(self) -> Floats:
+        if not len(self._points):
+            return self._seed
+        most = max(1, round(self.settings.survivors * self.settings.population))
+        centre: Floats = self._points[:most].mean(axis=0)
+        return centre
+
+    def _numbers(self) -> dict[str, float]:
+        return {"step": self._step}
+
+
+# ----------------------------------------------------------------------------------------------------
+# A searcher chosen by name: the table of a configuration file that says how a search is done.
+#
+# [search] algorithm = "cma-es" [search.cma_es] population = 12 step = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """A search of one step, begun anew in every iteration from the best that is known."""
+
+    algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "genetic"
+    """Which searcher; its table below has its settings."""
+    generations: int = 11
+    """How many generations an iteration has."""
+    genetic: GeneticSettings = field(default_factory=GeneticSettings)
+    cma_es: CmaEsSettings = field(default_factory=CmaEsSettings)
+    evolution_strategy: EvolutionStrategySettings = field(
+        default_factory=lambda: EvolutionStrategySettings(parents=5, children=20)
+    )
+
+    def __post_init__(self) -> None:
+        if self.generations < 1:
+            raise ValueError(f"{self.generations} generations; needed is 1 or more.")
+
+    def searcher(self, space: Space, rng: np.random.Generator) -> Searcher:
+        """A new searcher that begins at the start of the space."""
+        if self.algorithm == "cma-es":
+            return CmaEs(space, self.cma_es, rng)
+        if self.algorithm == "evolution-strategy":
+            return EvolutionStrategy(space, self.evolution_strategy, rng)
+        return Genetic(space, self.genetic, rng)
+
+    @property
+    def population(self) -> int:
+        """M: how many candidates a generation has; 0 where the searcher decides."""
+        if self.algorithm == "genetic":
+            return self.genetic.population
+        if self.algorithm == "evolution-strategy":
+            return self.evolution_strategy.children
+        return self.cma_es.population or 0

@@ -1,0 +1,165 @@
+"""Three ways for simulated time to pass: as fast as possible, in real time, in lock-step with somebody.
+
+A clock is asked after every stretch of physics. `RealTime` sleeps until the wall clock has caught up (and
+can be paused and change speed while it runs); `LockStep` waits until everybody has said that they are ready.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+from nutmeg.base.errors import UsageError
+
+ON_TIME_TOLERANCE = 1e-3
+"""A run that is late by no more than this is on time [s]."""
+
+
+class Clock(Protocol):
+    """Decides when the next stretch of simulated time may be computed."""
+
+    def start(self, now: float) -> None:
+        """The run begins at simulated time `now` [s]."""
+
+    def wait(self, now: float) -> bool:
+        """Returns when time may go on after `now`; False ends the run."""
+
+    def behind(self, now: float) -> bool:
+        """Whether the run is late, so that best-effort work should be left out."""
+
+
+class AsFastAsPossible:
+    """Never waits."""
+
+    def start(self, now: float) -> None:
+        """Nothing to do."""
+
+    def wait(self, now: float) -> bool:  # noqa: ARG002
+        """Goes on at once."""
+        return True
+
+    def behind(self, now: float) -> bool:  # noqa: ARG002
+        """Never: there is no other clock to compare with."""
+        return False
+
+
+class RealTime:
+    """Follows the wall clock, times `speed`.
+
+    A run that falls behind by more than `slack` seconds does not try to catch up: it goes on from there, and
+    `lost` counts the seconds given up.
+    """
+
+    def __init__(self, speed: float = 1.0, *, slack: float = 0.2) -> None:
+        self.speed = _checked_speed(speed)
+        self.slack = slack
+        self.lost = 0.0
+        """Wall-clock seconds by which the run was late and that were given up."""
+        self._going = threading.Event()
+        self._going.set()
+        self._ended = self._behind = False
+        self._wall = self._simulated = 0.0
+
+    def start(self, now: float) -> None:
+        """Takes the present moment as simulated time `now`."""
+        self._wall, self._simulated, self._behind = time.monotonic(), now, False
+
+    def wait(self, now: float) -> bool:
+        """Sleeps until the wall clock has reached `now`."""
+        if not self._going.is_set():
+            self._going.wait()
+            self.start(now)
+        late = self._late(now)
+        self._behind = late > ON_TIME_TOLERANCE
+        if late > self.slack:
+            self.lost += late
+            self._wall, self._simulated = time.monotonic(), now
+        elif late < 0:
+            time.sleep(-late)
+        return not self._ended
+
+    def behind(self, now: float) -> bool:  # noqa: ARG002
+        """Whether the last wait came too late to wait at all."""
+        return self._behind
+
+    def set_speed(self, speed: float, now: float) -> None:
+        """Changes the speed from simulated time `now` on."""
+        self.start(now)
+        self.speed = _checked_speed(speed)
+
+    def pause(self) -> None:
+        """Holds simulated time until `resume`."""
+        self._going.clear()
+
+    def resume(self) -> None:
+        """Lets simulated time go on."""
+        self._going.set()
+
+    def end(self) -> None:
+        """Ends the run at its next wait."""
+        self._ended = True
+        self._going.set()
+
+    @property
+    def ended(self) -> bool:
+        """Whether `end` was called."""
+        return self._ended
+
+    def _late(self, now: float) -> float:
+        return (time.monotonic() - self._wall) - (now - self._simulated) / self.speed
+
+
+def _checked_speed(speed: float) -> float:
+    if not speed > 0:
+        raise UsageError(f"the speed of a run is {speed}; it must be above 0. To hold a run, pause it.")
+    return speed
+
+
+class LockStep:
+    """Waits, after every stretch, until as many `ready` calls have come as there are participants.
+
+    A participant that says nothing for `patience` seconds is not waited for in that stretch; `overdue` counts
+    such stretches.
+    """
+
+    def __init__(self, participants: int, *, patience: float = 10.0) -> None:
+        self.patience = patience
+        self.overdue = 0
+        self._lock = threading.Condition()
+        self._participants = participants
+        self._ready = 0
+        self._ended = False
+
+    def start(self, now: float) -> None:
+        """Nothing to do."""
+
+    def ready(self) -> None:
+        """One participant has done its part; may be called from any thread."""
+        with self._lock:
+            self._ready += 1
+            self._lock.notify_all()
+
+    def set_participants(self, participants: int) -> None:
+        """Somebody joined or left."""
+        with self._lock:
+            self._participants = participants
+            self._lock.notify_all()
+
+    def wait(self, now: float) -> bool:  # noqa: ARG002
+        """Returns when everybody is ready, patience has run out, or the run has ended."""
+        with self._lock:
+            done = self._lock.wait_for(lambda: self._ended or self._ready >= self._participants, self.patience)
+            self.overdue += not done
+            self._ready = 0
+            return not self._ended
+
+    def behind(self, now: float) -> bool:  # noqa: ARG002
+        """Never: everybody waits for everybody."""
+        return False
+
+    def end(self) -> None:
+        """Ends the run."""
+        with self._lock:
+            self._ended = True
+            self._lock.notify_all()

@@ -1,0 +1,249 @@
+"""What servos get: stiffness set by the user, a battery that sags, friction that grows with the load.
+
+The servos of `body.actuation` are native; three of their terms change with what the whole robot does, and are
+brought up to date once a control cycle, for N worlds at once:
+
+    supply = PowerSupply(worlds, "robot")
+    supply.stiffness[:, :] = 0.6            # (N, motors), 0 is limp, 1 is full
+    schedule.every(0.02, supply.sample)
+    supply.voltage                          # (N,) V under the present load
+
+- *Stiffness* S scales the torque due to power (seed 001, algorithm 1, line 6), that is the voltage, not the
+  braking by back-EMF: p, i, d and the voltage limit are scaled.
+- *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
+- *Friction under load*: dry friction that grows with what the motor gives and carries (see `servo_friction`).
+
+None of them is in an exported model, which has full stiffness, the open-circuit voltage and plain dry friction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import ModelError
+from nutmeg.model.actuation.settings import matching_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.model.actuation import Actuation
+    from nutmeg.model.actuation.settings import Servo
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.sim.worlds import Worlds
+
+
+# ----------------------------------------------------------------------------------------------------
+# Dry friction of servos that depends on their load, for N worlds at once.
+#
+# The teeth of a gear rub the more the harder they are pressed together: when the motor lifts a weight, and even more
+# when it holds it. With T the motor's torque at the joint and X what all else does to it (weight, springs, contacts),
+# they are squeezed by S, and the joint's dry friction at speed w is F:
+#
+# The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
+# were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
+# effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for
+# the Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
+#
+# The engine knows the friction of a joint only together with its contacts; what is more than the joint's own friction
+# can be is taken for contact.
+
+
+def slice_or_list(ids: Sequence[int]) -> slice | list[int]:
+    """An index of the same places: a slice where they follow each other, which is much quicker than a list."""
+    first = ids[0]
+    return slice(first, first + len(ids)) if list(ids) == list(range(first, first + len(ids))) else list(ids)
+
+
+class ServoFriction:
+    """The dry friction of some joints.
+
+    Args:
+        worlds: where they are.
+        dofs: of the joints that the motors turn, (motors,).
+        servos: in each world, or in all alike, one for each motor.
+    """
+
+    def __init__(self, worlds: Worlds, dofs: Sequence[int], servos: Sequence[Sequence[Servo]]) -> None:
+        self._dofs = slice_or_list(dofs)
+        self._dry = np.array([[0.0 if s.static else s.coulomb for s in row] for row in servos])
+        names = ("load_friction", "squeeze_friction", "squeeze_static", "squeeze_speed")
+        self._load, self._moving, self._still, self._speed = (
+            np.array([[getattr(s, name) for s in row] for row in servos]) for name in names
+        )
+        self._field = worlds.batch.expand("dof_frictionloss")
+        self._squeezed = bool(self._moving.any() or self._still.any())
+        forces = ("qfrc_passive", "qfrc_damper", "qfrc_bias", "qfrc_constraint")
+        self._forces = [worlds.batch.bind(name) for name in forces] if self._squeezed else []
+
+    def sample(self, torque: Floats, rates: Floats) -> None:
+        """Brings the friction up to date with the motors' torques and speeds at the joints, (N, motors)."""
+        friction = self._dry + self._load * np.abs(torque)
+        if self._squeezed:
+            fade = 1.0 / (1.0 + np.abs(rates) / self._speed)
+            friction = friction + (self._moving + self._still * fade) * self._squeeze(torque) ** 2
+        self._field[:, self._dofs] = friction
+
+    def _squeeze(self, torque: Floats) -> Floats:
+        """The torque with which motors and loads press on each other, (N, motors)."""
+        passive, damper, bias, constraint = (force[:, self._dofs] for force in self._forces)
+        own = self._field[:, self._dofs]
+        load = passive - damper - bias + constraint - np.clip(constraint, -own, own)
+        squeezed: Floats = np.where(torque * load < 0, np.minimum(np.abs(torque), np.abs(load)), 0.0)
+        return squeezed
+
+
+RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
+"""Places of a `dcmotor`'s numbers in the engine's `actuator_gainprm`."""
+
+
+class PowerSupply:
+    """The battery and the firmware settings of one robot with servos.
+
+    Args:
+        worlds: where the robot is.
+        robot: its name in the scene.
+    """
+
+    def __init__(self, worlds: Worlds, robot: str) -> None:
+        table = worlds.robot(robot).table
+        each = [_power_numbers(actuation, table) for actuation in worlds.actuations(robot)]
+        model = worlds.scene.model
+        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in motors]
+        self._motors, self._dofs = slice_or_list(motors), slice_or_list(dofs)
+        self._open, self._inside = (np.array([getattr(n, k) for n in each]) for k in ("voltage", "resistance"))
+        self._sags = bool(self._inside.any())
+        self._share = np.array([[s.output_limit for s in n.servos] for n in each])
+        self._gains = worlds.batch.expand("actuator_gainprm")
+        rubs = any(s.rubs_under_load for n in each for s in n.servos)
+        self._friction = ServoFriction(worlds, dofs, [n.servos for n in each]) if rubs else None
+        self._full = self._gains[:, self._motors].copy()
+        self._torque, self._rates = worlds.batch.bind("actuator_force"), worlds.qvel
+        self.stiffness: Floats = np.ones((worlds.count, len(motors)))
+        """The Nao's stiffness of each motor, 0..1, (N, motors)."""
+        self._given = np.full_like(self.stiffness, np.nan)
+        """The stiffness that the motors have; none is known at first."""
+        self.voltage: Floats = np.broadcast_to(self._open, worlds.count).copy()
+        """What the battery gives under the present load, (N,) [V]."""
+        self.current: Floats = np.zeros(worlds.count)
+        """What the motors draw, (N,) [A]."""
+
+    def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
+        """Brings voltage, gains and friction up to date."""
+        if not ((self.stiffness >= 0) & (self.stiffness <= 1)).all():
+            raise ModelError("stiffness must be between 0 (limp) and 1 (full) for every motor.")
+        torque, rates = self._torque[:, self._motors], self._rates[:, self._dofs]
+        constant, resistance = self._full[..., CONSTANT], self._full[..., RESISTANCE]
+        current = torque / constant
+        power = current * (resistance * current + constant * rates)
+        self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self._open
+        if self._sags:
+            self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
+        if self._sags or not np.array_equal(self.stiffness, self._given):
+            self._give(constant, resistance)
+        if self._friction is not None:
+            self._friction.sample(torque, rates)
+
+    def _give(self, constant: Floats, resistance: Floats) -> None:
+        """Sets the firmware's gains and the limit of the voltage."""
+        braking = constant**2 / resistance
+        new = self._full.copy()
+        new[..., P_GAIN] *= self.stiffness
+        new[..., I_GAIN] *= self.stiffness
+        new[..., D_GAIN] = self.stiffness * (new[..., D_GAIN] - braking) + braking
+        new[..., LIMIT] = self.stiffness * self._share * self.voltage[:, None]
+        self._gains[:, self._motors] = new
+        self._given = self.stiffness.copy()
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What one scene says of a robot's battery and servos; motors in the order of commands."""
+
+    voltage: float
+    resistance: float
+    servos: tuple[Servo, ...]
+
+
+def changes_with_load(actuation: Actuation | None) -> bool:
+    """Whether there are servos that change with what they do: a battery that sags, friction under load."""
+    if actuation is None or actuation.printed:
+        return False
+    sags = bool(actuation.servo) and actuation.battery.resistance > 0
+    return sags or any(servo.rubs_under_load for servo in actuation.servo.values())
+
+
+def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
+    """The battery and the servos of one world; an error if there are none that can be looked after."""
+    robot = table.name
+    if actuation is None or not actuation.servo:
+        raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
+    if actuation.printed:
+        raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
+    groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, "joint", robot)}
+    battery = actuation.battery
+    return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
+
+
+# ----------------------------------------------------------------------------------------------------
+# Motors that are fed and released: a released servo neither drives nor brakes, and its friction stays.
+#
+# A servo whose friction grows with its load, or whose battery sags, is brought up to date at every call (see
+# `supply`). An ideal drive is released by taking its torque away.
+
+
+NEARLY_ZERO = 1e-9
+"""In place of zero for what the engine divides by."""
+
+
+class MotorFeed:
+    """What the motors of one robot get in each world.
+
+    Args:
+        worlds: where the robot is.
+        robot: its name in the scene.
+        releases: whether the motors are ever released.
+    """
+
+    def __init__(self, worlds: Worlds, robot: str, *, releases: bool) -> None:
+        table = worlds.robot(robot).table
+        model = worlds.scene.model
+        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        self._motors = slice_or_list(motors)
+        self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
+        """Whether motors change with what they do, so that they must be looked after in every control cycle."""
+        self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
+        self._field: Floats | None = None
+        if not releases:
+            return
+        servos = model.actuator_gaintype[motors] == mujoco.mjtGain.mjGAIN_DCMOTOR
+        if not servos.all() and (servos.any() or (table.setpoints < 0).any()):
+            raise ModelError(f"the motors of {robot} cannot be released: only servos and position drives can.")
+        self._servos = bool(servos.all())
+        self._field = worlds.batch.expand("actuator_gainprm" if self._servos else "actuator_forcerange")
+        self._normal = self._field[:, self._motors].copy()
+
+    def sample(self, time: float, powered: Bools | None) -> None:
+        """Feeds the motors of the worlds that are powered, (N,), and releases the others."""
+        if self._supply is not None:
+            self._supply.sample(time)
+        if self._field is None or powered is None:
+            return
+        if not self._servos:
+            self._field[:, self._motors] = np.where(powered[:, None, None], self._normal, [-NEARLY_ZERO, NEARLY_ZERO])
+            return
+        if self._supply is None:
+            self._field[:, self._motors] = self._normal
+        column = self._normal[:, :, CONSTANT].copy()
+        column[~powered] = NEARLY_ZERO  # a winding that is not connected
+        self._field[:, self._motors, CONSTANT] = column
+
+    def restore(self) -> None:
+        """Feeds all motors again, as before."""
+        if self._field is not None:
+            self._field[:, self._motors] = self._normal

@@ -1,0 +1,295 @@
+"""Commands given to a robot in N worlds, and what it does: open loop, without Python in between.
+
+    rollout = roll_out(worlds, "robot", commands, period=0.02, fallen=0.5)      # (T, motors) or (N, T, motors)
+    rollout.angles                              # (N, T, joints): row t is the state when command t is given
+    rollout.frames                              # (N,): rows until the fall, the breakdown or the end
+
+Worlds are reset, put to their start, and stepped in chunks of rows by the engine itself. Those that have fallen or
+broken down are not stepped any further, and their rows from there on are NaN. A command holds for one period; a
+delay may be any time: a physics step in which a delayed command arrives gets the mean over that step, so that what
+is simulated changes smoothly with the delay. Motors that change with their load (see `supply`) are brought up to
+date in every period. Results depend neither on the number of threads nor on which worlds run together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from mujoco.batch import SimulationError as BatchError
+
+from nutmeg.base.errors import UsageError
+from nutmeg.sim.paper_motors import check_installed, printed_count
+from nutmeg.sim.power_supply import MotorFeed
+from nutmeg.sim.sensing import Observation, observations
+from nutmeg.sim.worlds import StartState, set_start_state, steps_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.sim.worlds import Worlds
+
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+CHUNK_BYTES = 16e6
+"""About how much memory the engine's records and controls of a chunk may take [B]."""
+CHUNK_SECONDS = 0.5
+"""The longest chunk where robots may fall, as only its end stops them [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """What a robot did in N worlds; row t is what is seen when command t is given, that is before it acts."""
+
+    times: Floats
+    """(T,) [s]."""
+    joints: tuple[str, ...]
+    angles: Floats
+    """Of the joints, (N, T, joints) [rad]; NaN after the end."""
+    pose: Floats | None
+    """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
+    sensors: Mapping[str, Floats]
+    """What was observed, by sensor, (N, T, width); one physics step old, without noise."""
+    commands: Floats
+    """(N, T, motors), as given."""
+    frames: Indices
+    """Rows until the fall, the breakdown or the end, (N,)."""
+    diverged: Bools
+    """The worlds that left the physically possible, (N,)."""
+
+    @property
+    def uprightness(self) -> Floats | None:
+        """Cosine of the angle between the root's z axis and the vertical, (N, T)."""
+        return None if self.pose is None else _uprightness(self.pose)
+
+
+def roll_out(
+    worlds: Worlds,
+    robot: str,
+    commands: ArrayLike,
+    *,
+    period: float,
+    start: StartState | None = None,
+    powered: ArrayLike | None = None,
+    observe: Sequence[str] = (),
+    fallen: float | None = None,
+    delay: ArrayLike = 0.0,
+    rows: ArrayLike | None = None,
+) -> Rollout:
+    """Gives commands to a robot, and sees what it does.
+
+    Args:
+        worlds: N worlds with the robot in them; they are reset.
+        robot: its name.
+        commands: what the motors are told, (T, motors) or (N, T, motors).
+        period: time between two rows of commands [s], a whole number of physics steps.
+        start: where the robot is at row 0; without it, where the scene has it.
+        powered: whether the motors are fed, (T,) or (N, T); without it they are.
+        observe: names of sensors to record: encoder, imu, force and switch.
+        fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
+        delay: time by which commands come later to the motors, one for all or (N,) [s].
+        rows: how many rows each world lasts, (N,); all T without it.
+    """
+    return _Run(worlds, robot, commands, period, powered, delay, rows).run(start, observe, fallen)
+
+
+class _Run:
+    """One call of `roll_out`."""
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        robot: str,
+        commands: ArrayLike,
+        period: float,
+        powered: ArrayLike | None,
+        delay: ArrayLike,
+        rows: ArrayLike | None,
+    ) -> None:
+        self.worlds, self.robot, self.table = worlds, robot, worlds.robot(robot).table
+        self.steps, self.period = steps_in(period, worlds.scene.timestep), period
+        given = np.asarray(commands, float)
+        wanted = f"(T, {len(self.table.motors)}) or ({worlds.count}, T, {len(self.table.motors)})"
+        if given.ndim not in (2, 3) or given.shape[-1] != len(self.table.motors) or not given.shape[-2]:
+            raise UsageError(f"commands for {robot} have the shape {given.shape}; needed is {wanted}.")
+        self.length = int(given.shape[-2])
+        self.commands = _spread("commands", given, (worlds.count, *given.shape[-2:]))
+        self.rows = _spread("rows", np.asarray(self.length if rows is None else rows, np.intp), (worlds.count,))
+        if (self.rows < 1).any() or (self.rows > self.length).any():
+            raise UsageError(f"a world lasts {self.rows.min()} to {self.rows.max()} rows of {self.length}.")
+        inside = np.arange(self.length) < self.rows[:, None]
+        if not np.isfinite(self.commands[inside]).all():
+            world, row, motor = np.argwhere(~np.isfinite(self.commands) & inside[..., None])[0]
+            name = self.table.motors[motor]
+            raise UsageError(f"the command of {name} in row {row} of world {world} is not a number.")
+        late = np.asarray(delay, float)
+        if not (np.isfinite(late).all() and (late >= 0).all()):
+            raise UsageError(f"the delay is {late.min():g} s; allowed is 0 or more.")
+        self.delay = _spread("delay", late / worlds.scene.timestep, (worlds.count,))
+        self.powered = None
+        if powered is not None:
+            self.powered = _spread("powered", np.asarray(powered, bool), (worlds.count, self.length))
+            self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
+        self.printed = printed_count(worlds.scene.model) > 0
+        self.prepared = (0, np.zeros((worlds.count, 0, worlds.scene.model.nu)))
+        """Controls worked out in advance: their first physics step, and (N, steps, nu)."""
+
+    def run(self, start: StartState | None, observe: Sequence[str], fallen: float | None) -> Rollout:
+        worlds, table = self.worlds, self.table
+        if fallen is not None and table.root < 0:
+            raise UsageError(f"{self.robot} is bolted to the world: it cannot fall.")
+        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None)
+        sensors = observations(worlds, self.robot, observe)
+        data = worlds.batch.bind("sensordata")
+        set_start_state(worlds, self.robot, start)
+        self.before = worlds.batch.ctrl[:, table.commands].copy()
+        self.controls = worlds.batch.ctrl.copy()
+        count = worlds.count
+        root = np.arange(table.root, table.root + 7) if table.root >= 0 else np.zeros(0, np.intp)
+        self.kept = np.concatenate([root, table.angles])
+        self.seen = np.full((count, self.length, len(self.kept)), np.nan)
+        self.data = np.full((count, self.length, worlds.scene.model.nsensordata if sensors else 0), np.nan)
+        self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
+        self.diverged = np.asarray(self.warnings.sum(axis=1) > 0)  # a start that no robot can be in
+        self.frames = np.where(self.diverged, 0, self.rows)
+        self._note(0, np.arange(count), worlds.qpos[:, None], data[:, None], fallen)
+        self.warned = self.warnings.sum(axis=1)
+        row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
+        while len(alive := np.flatnonzero(self.frames > row + 1)):
+            if feed.every_cycle or self.powered is not None:
+                feed.sample(row * self.period, None if self.powered is None else self.powered[:, row])
+            size = min(most, int(self.frames[alive].max()) - 1 - row, self._until_switch(row))
+            self._advance(row, size, alive, fallen)
+            row += size
+        feed.restore()
+        return self._result(sensors)
+
+    def _chunk(self, fallen: float | None = None) -> int:
+        """How many rows fit into a chunk."""
+        model = self.worlds.scene.model
+        bytes_a_row: float = 8.0 * self.worlds.count * self.steps * (model.nq + model.nu + self.data.shape[2])
+        most: int = max(1, int(CHUNK_BYTES / bytes_a_row))
+        return most if fallen is None else min(most, max(1, round(CHUNK_SECONDS / self.period)))
+
+    def _until_switch(self, row: int) -> int:
+        """Rows until the power of some world is switched."""
+        if self.powered is None:
+            return self.length
+        later = int(np.searchsorted(self.switches, row, side="right"))
+        return int(self.switches[later]) - row if later < len(self.switches) else self.length
+
+    def _advance(self, row: int, size: int, alive: Indices, fallen: float | None) -> None:
+        """Steps the worlds that are alive through `size` rows, and notes what they do."""
+        batch, steps, model = self.worlds.batch, size * self.steps, self.worlds.scene.model
+        out = {"qpos": np.empty((len(alive), steps, model.nq))}
+        if self.data.shape[2]:
+            out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
+        if self.printed:
+            check_installed()
+        ids = None if len(alive) == self.worlds.count else alive
+        try:
+            batch.rollout(steps, self._control(row, steps, alive), record=tuple(out), ids=ids, out=out)
+        except BatchError as error:
+            broken = np.isin(alive, error.ids)
+            out["qpos"][broken] = np.nan
+        qpos = out["qpos"]
+        warned = self.warnings.sum(axis=1)
+        if not (np.array_equal(warned, self.warned) and np.isfinite(qpos[:, -1]).all()):
+            self._break_off(row, alive, qpos, warned)
+        rows = slice(self.steps - 1, None, self.steps)
+        self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
+
+    def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
+        """Ends the worlds that broke down in the rows after `row`, (n, steps, nq)."""
+        steps = qpos.shape[1]
+        bad = (warned > self.warned)[alive] | ~np.isfinite(qpos[:, -1]).all(axis=1)
+        self.warned = warned
+        for place in np.flatnonzero(bad):  # the engine stopped there, and repeats its last record
+            same = (qpos[place] == qpos[place, -1]).all(axis=1) | ~np.isfinite(qpos[place]).all(axis=1)
+            good = steps - int(np.cumprod(same[::-1]).sum())
+            world = alive[place]
+            self.diverged[world] = True
+            self.frames[world] = min(self.frames[world], row + 1 + good // self.steps)
+
+    def _note(self, row: int, alive: Indices, qpos: Floats, data: Floats, fallen: float | None) -> None:
+        """Keeps rows from `row` on, (n, rows, nq), and looks for falls."""
+        size = qpos.shape[1]
+        self.seen[alive, row : row + size] = qpos[..., self.kept]
+        if self.data.shape[2]:
+            self.data[alive, row : row + size] = data
+        if fallen is not None:
+            down = _uprightness(qpos[..., self.table.root : self.table.root + 7]) < fallen
+            first = np.where(down.any(axis=1), row + down.argmax(axis=1), self.length)
+            self.frames[alive] = np.minimum(self.frames[alive], first)
+
+    def _control(self, row: int, steps: int, alive: Indices) -> Floats:
+        """Controls of some physics steps from a row on, (n, steps, nu); worked out for many rows at a time."""
+        first, prepared = self.prepared
+        begin = row * self.steps - first
+        if begin + steps > prepared.shape[1]:
+            ahead = max(steps, min(self._chunk(), self.length - row) * self.steps)
+            self.prepared, begin = (row * self.steps, self._prepare(row * self.steps, ahead)), 0
+        everybody = len(alive) == self.worlds.count
+        return self.prepared[1][slice(None) if everybody else alive, begin : begin + steps]
+
+    def _prepare(self, first: int, steps: int) -> Floats:
+        """Controls of all worlds from a physics step on, (N, steps, nu)."""
+        control = np.repeat(self.controls[:, None], steps, axis=1)
+        whole = np.floor(self.delay)
+        part = (self.delay - whole)[:, None, None]
+        now = first + np.arange(steps) - whole[:, None].astype(np.intp)
+        values = self._command_at(now)
+        if part.any():  # in a step in which a command arrives, the mean over the step of what the motors take
+            low, high = self._range()
+            earlier = np.clip(self._command_at(now - 1), low, high)
+            values = (1 - part) * np.clip(values, low, high) + part * earlier
+        control[:, :, self.table.commands] = values
+        return control
+
+    def _range(self) -> tuple[Floats, Floats]:
+        """The least and the most that each motor can be told, (motors,) each."""
+        model = self.worlds.scene.model
+        ends = np.tile([-np.inf, np.inf], (model.nu, 1))
+        limited = model.actuator_ctrllimited.astype(bool)
+        ends[model.actuator_ctrladr[limited]] = model.actuator_ctrlrange[limited]
+        return ends[self.table.commands, 0], ends[self.table.commands, 1]
+
+    def _command_at(self, steps: Indices) -> Floats:
+        """The commands in force in physics steps (N, steps), (N, steps, motors)."""
+        rows = np.minimum(steps // self.steps, self.rows[:, None] - 1)
+        values = self.commands[np.arange(len(rows))[:, None], np.maximum(rows, 0)]
+        return np.where((rows < 0)[..., None], self.before[:, None], values)
+
+    def _result(self, sensors: dict[str, Observation]) -> Rollout:
+        table = self.table
+        over = np.arange(self.length) >= self.frames[:, None]
+        self.seen[over] = np.nan
+        self.data[over] = np.nan
+        angles = self.seen[:, :, -len(table.angles) :].copy()
+        return Rollout(
+            times=np.arange(self.length, dtype=float) * self.period,
+            joints=table.joints,
+            angles=angles,
+            pose=self.seen[:, :, :7].copy() if table.root >= 0 else None,
+            sensors={name: see(angles, self.data) for name, see in sensors.items()},
+            commands=self.commands,
+            frames=self.frames,
+            diverged=self.diverged,
+        )
+
+
+def _uprightness(pose: Floats) -> Floats:
+    x, y = pose[..., 4], pose[..., 5]
+    return np.asarray(1 - 2 * (x * x + y * y))
+
+
+def _spread(name: str, values: NDArray[Kind], shape: tuple[int, ...]) -> NDArray[Kind]:
+    try:
+        return np.array(np.broadcast_to(values, shape))
+    except ValueError:
+        raise UsageError(f"{name} have the shape {values.shape}; needed is {shape} or less.") from None

@@ -1,0 +1,130 @@
+"""Worlds written into recordings, and recordings turned back into configurations.
+
+A scene's recording has, for every robot, `<robot>.pose` and `<robot>.angles`, for the ball `ball.pose`, and
+on request `<robot>.command` and one channel for each sensor. With the scene's MJCF beside them that is all a
+viewer needs.
+
+    with TraceWriter(path, worlds, seed=1, senses=[senses]) as trace:
+        schedule.every(0.02, trace.sample)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.interrupts import Closing
+from nutmeg.recording import Channel, RecordingWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.sim.sensing import Sensing
+    from nutmeg.sim.worlds import Worlds
+
+POSE_LABELS = ("x", "y", "z", "qw", "qx", "qy", "qz")
+POSE_STEP, ANGLE_STEP, SENSOR_STEP = 1e-4, 1e-4, 1e-3
+"""Resolution of what is stored: 0.1 mm, 0.1 mrad, 0.001 of a sensor's unit."""
+SENSOR_UNITS = {"encoder": "rad", "imu": "rad/s, m/s2", "force": "N", "switch": "", "sonar": "m", "distance": "m"}
+
+_COMMAND_UNITS = {"position": "rad", "velocity": "rad/s", "torque": "N m"}
+
+
+class TraceWriter(Closing):
+    """Records one world of a batch.
+
+    Args:
+        path: the recording to make.
+        worlds: what to record.
+        world: which of the worlds.
+        seed: the run's seed, kept in the recording.
+        commands: whether to record what the motors are told.
+        senses: sensors to record.
+        config: settings of the run, kept in the recording.
+        overwrite: whether to replace an older recording.
+        more: channels beside those of the scene, each with what reads its numbers.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        worlds: Worlds,
+        *,
+        world: int = 0,
+        seed: int = 0,
+        commands: bool = True,
+        senses: Sequence[Sensing] = (),
+        config: Mapping[str, object] | None = None,
+        overwrite: bool = False,
+        more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
+    ) -> None:
+        self._world = world
+        sources = [*_sources(worlds, world, senses, commands=commands), *more]
+        self._read = [read for _, read in sources]
+        self.recording = RecordingWriter.create(
+            path,
+            [channel for channel, _ in sources],
+            kind="scene",
+            seed=seed,
+            config=dict(config or {}),
+            scene_xml=worlds.scene_of(world).xml,
+            overwrite=overwrite,
+        )
+
+    def sample(self, time: float) -> None:
+        """Appends the present state; a task of the schedule."""
+        self.recording.append(time, self.row())
+
+    def row(self) -> Floats:
+        """The present state as a row, (width,); for whoever appends it later."""
+        return np.concatenate([read() for read in self._read])
+
+    def event(self, time: float, kind: str, **fields: object) -> None:
+        """Appends an event."""
+        self.recording.event(time, kind, **fields)
+
+    def close(self) -> None:
+        """Finishes the recording."""
+        self.recording.close()
+
+
+def _sources(
+    worlds: Worlds, world: int, senses: Sequence[Sensing], *, commands: bool
+) -> list[tuple[Channel, Callable[[], Floats]]]:
+    """The channels of a recording, each with the function that reads its numbers."""
+    out: list[tuple[Channel, Callable[[], Floats]]] = []
+    for robot in worlds.robots:
+        table, name = robot.table, robot.table.name
+        if table.root >= 0:
+            out.append((_pose_channel(name), lambda r=robot: r.pose[world]))  # type: ignore[misc]
+        if table.joints:
+            angles = Channel(name=f"{name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
+            out.append((angles, lambda r=robot: r.angles[world]))  # type: ignore[misc]
+        if commands and table.motors:
+            units = {_COMMAND_UNITS[drive] for drive in table.drives}
+            unit = units.pop() if len(units) == 1 else ""
+            told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
+            out.append((told, lambda r=robot: r.command[world]))  # type: ignore[misc]
+    if worlds.ball is not None:
+        ball = worlds.ball
+        out.append((_pose_channel("ball"), lambda: ball[world]))
+    for sense in senses:
+        for sensor in sense.names:
+            kind = next(s.type for s in sense.robot.table.sensors if s.name == sensor)
+            channel = Channel(
+                name=f"{sense.robot.table.name}.{sensor}",
+                labels=sense.labels(sensor),
+                unit=SENSOR_UNITS[kind],
+                resolution=SENSOR_STEP,
+            )
+            out.append((channel, lambda s=sense, n=sensor: s.read(n)[world]))  # type: ignore[misc]
+    return out
+
+
+def _pose_channel(name: str) -> Channel:
+    return Channel(
+        name=f"{name}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP, about="position, quaternion"
+    )

@@ -1,0 +1,504 @@
+"""N worlds of one scene, stepped together on threads.
+
+    worlds = Worlds(scene, count=64, threads=2)
+    robot = worlds.robot("nao-v6-1")
+    robot.command[:] = robot.start          # (N, motors)
+    worlds.advance(0.02)                    # 20 ms of every world
+    robot.angles                            # (N, joints), live
+
+Arrays of state are live views: what is written is the state at the next step, and they are never copied.
+Results are bit-identical at any number of threads. Worlds may differ in parameters (`vary`) and, with one
+scene each, in morphology (`Worlds.of`).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+from mujoco.batch import SimulationError as BatchError
+
+from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
+from nutmeg.model.actuation import load_actuation
+from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.sim.paper_motors import check_installed, install_for
+from nutmeg.sim.variation import Variation, copy_model_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.model.actuation import Actuation
+    from nutmeg.model.scene import Scene
+    from nutmeg.model.tables import RobotTable
+
+
+# ----------------------------------------------------------------------------------------------------
+# One robot in N worlds: its state and commands as arrays.
+#
+# `angles`, `rates` and `command` gather by the address tables of the scene. When a robot's addresses are consecutive,
+# which the scene's assembly makes the rule, they are live views, cost nothing and can be written to. Otherwise (the
+# joints of velocity drives have rotors in between) they are copies, and read-only.
+
+
+class RobotWorlds:
+    """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
+
+    def __init__(self, batch: Batch, table: RobotTable, starts: Floats) -> None:
+        self.table = table
+        self._batch = batch
+        self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
+        self.start = starts[0, table.angles[table.motor_joints]]
+        """Angles of the motors at the start (of the first world, if they differ), (motors,) [rad]."""
+        self._starts = starts
+        self._forces = batch.bind("xfrc_applied")
+        self._park = _equality(batch, f"{table.name}/parking")
+        sleeps = mujoco.mjtEnableBit.mjENBL_SLEEP
+        self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
+
+    @property
+    def angles(self) -> Floats:
+        """Joint angles, (N, joints) [rad]."""
+        return _columns(self._qpos, self.table.angles)
+
+    @property
+    def rates(self) -> Floats:
+        """Joint velocities, (N, joints) [rad/s]."""
+        return _columns(self._qvel, self.table.rates)
+
+    @property
+    def pose(self) -> Floats:
+        """Position and quaternion of the root, (N, 7), live."""
+        self._need_root()
+        view: Floats = self._qpos[:, self.table.root : self.table.root + 7]
+        return view
+
+    @property
+    def velocity(self) -> Floats:
+        """Velocity of the root: linear in the world's frame, angular in its own, (N, 6), live."""
+        self._need_root()
+        view: Floats = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
+        return view
+
+    @property
+    def command(self) -> Floats:
+        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
+        return _columns(self._ctrl, self.table.commands)
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        self._ctrl[:, self.table.commands] = values
+
+    def uprightness(self) -> Floats:
+        """Cosine of the angle between the root's z axis and the vertical, (N,)."""
+        x, y = self.pose[:, 4], self.pose[:, 5]
+        return np.asarray(1 - 2 * (x * x + y * y))
+
+    def push(self, force: ArrayLike, ids: ArrayLike | None = None) -> None:
+        """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        self._forces[rows, self.table.body, :3] = force
+        if self._can_sleep:
+            # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
+            playing = np.flatnonzero(~self.parked)
+            zero = self._forces[playing, self.table.body, 0] == 0
+            self._forces[playing[zero], self.table.body, 0] = -0.0
+
+    def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
+        """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
+        self._need_root()
+        roots = np.tile([x, y, 0.0, *yaw_quaternion(yaw)], (len(self._starts), 1))
+        roots[:, 2] = self._starts[:, self.table.root + 2]
+        self._put(roots, ids, parked=False)
+
+    def park(self, ids: ArrayLike | None = None) -> None:
+        """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
+        self._need_root()
+        models = self._batch.models if isinstance(self._batch.models, tuple) else (self._batch.model,)
+        places = [[*model.eq_data[self._park, 3:6], 1.0, 0.0, 0.0, 0.0] for model in models]
+        self._put(np.broadcast_to(places, (len(self._starts), 7)), ids, parked=True)
+
+    @property
+    def parked(self) -> Bools:
+        """Whether it is parked, (N,)."""
+        self._need_root()
+        return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
+
+    def _put(self, roots: Floats, ids: ArrayLike | None, *, parked: bool) -> None:
+        """Puts the root where `roots` (N, 7) says, in the worlds `ids`."""
+        rows = np.arange(len(roots)) if ids is None else np.atleast_1d(np.asarray(ids))
+        table = self.table
+        angles = self._starts[np.ix_(rows, table.angles)]
+        self._qpos[rows, table.root : table.root + 7] = roots[rows]
+        self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
+        self._qpos[np.ix_(rows, table.angles)] = angles
+        self._qvel[np.ix_(rows, table.rates)] = 0.0
+        self._qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(angles)
+        self._qvel[np.ix_(rows, table.hidden[:, 1])] = 0.0
+        held = angles[:, table.motor_joints]
+        position = np.array(table.drives) == "position"
+        self._ctrl[np.ix_(rows, table.commands)] = np.where(position, held, 0.0)
+        moving = position & (table.setpoints >= 0)
+        if moving.any():
+            self._act[np.ix_(rows, table.setpoints[moving])] = held[:, moving]
+        self._batch.bind("eq_active")[rows, self._park] = float(parked)
+        self.push(0.0, rows)
+
+    def _need_root(self) -> None:
+        if self.table.root < 0:
+            raise ModelError(f"{self.table.name} is bolted to the world: it has no pose that could move.")
+
+
+def _columns(array: Floats, addresses: Indices) -> Floats:
+    """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
+    if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
+        return array[:, addresses[0] : addresses[-1] + 1]
+    copy = array[:, addresses]
+    copy.flags.writeable = False  # a write would be lost
+    return copy
+
+
+def _equality(batch: Batch, name: str) -> int:
+    return int(mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, name))
+
+
+class Worlds:
+    """N copies of a scene.
+
+    Args:
+        scene: what is in every world.
+        count: how many worlds, N.
+        threads: how many threads step them; 0 for one a core.
+        keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
+            which sleep, always do.
+    """
+
+    def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
+        if count < 1:
+            raise ModelError(f"a batch needs at least one world, {count} were asked for.")
+        self.scene = scene
+        self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
+        self._printed = install_for(self.batch, scene.model)
+        self.count = count
+        self._begin_as([scene])
+        self.qpos: Floats = self.batch.bind("qpos")
+        """Whole configuration, (N, nq), live."""
+        self.qvel: Floats = self.batch.bind("qvel")
+        """Whole velocity, (N, nv), live."""
+        self.time: Floats = self.batch.bind("time")
+        """Simulated time of each world, (N,) [s]."""
+        self.ball = _ball_view(self.batch, scene)
+        """Pose of the ball (N, 7), live; None without a ball."""
+        self.vary = Variation(self.batch, scene)
+        """Parameters that differ from world to world."""
+        self.reset()
+
+    @classmethod
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1, own_fields: bool = False) -> Worlds:
+        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
+
+        Args:
+            scenes: one for each world; the same one may be there often.
+            threads: how many threads step them; 0 for one a core.
+            own_fields: copy the numbers that differ into fields of the batch, so that motors can be released and
+                power supplies can sag (`release`, `supply`); results are the same to the last bit.
+        """
+        if not scenes:
+            raise ModelError("no scenes were given: a batch needs at least one.")
+        worlds = cls(scenes[0], len(scenes), threads=threads)
+        models = [s.model for s in scenes]
+        try:
+            if own_fields:
+                copy_model_numbers(worlds.batch, models)
+            else:
+                worlds.batch.set_models(models)
+        except (ValueError, mujoco.FatalError) as error:
+            raise ModelError(f"these scenes do not have the same parts: {error}") from None
+        worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
+        worlds._begin_as(scenes)
+        worlds.reset()
+        return worlds
+
+    def _begin_as(self, scenes: Sequence[Scene]) -> None:
+        """Takes the start of every world from its scene, or from the only one."""
+        self._scenes = tuple(scenes)
+        starts = zip(*((s.start, s.commands, s.setpoints, s.history) for s in scenes), strict=True)
+        self._start, self._commands, self._setpoints, self._history = (
+            np.broadcast_to(np.stack(one), (self.count, len(one[0]))) for one in starts
+        )
+        self.robots = tuple(RobotWorlds(self.batch, table, self._start) for table in self.scene.robots)
+        self._by_name = {r.table.name: r for r in self.robots}
+
+    def scene_of(self, world: int) -> Scene:
+        """The scene of one world; all have the same unless they were made by `of`."""
+        return self._scenes[world if len(self._scenes) > 1 else 0]
+
+    def actuations(self, robot: str) -> list[Actuation | None]:
+        """What the scene of each world says of what drives a robot's joints, (N,); None for ideal drives."""
+        found = {id(scene): actuation_in(scene, robot) for scene in {id(s): s for s in self._scenes}.values()}
+        return [found[id(self.scene_of(world))] for world in range(self.count)]
+
+    def robot(self, name: str) -> RobotWorlds:
+        """The views of one robot."""
+        if name not in self._by_name:
+            raise UnknownNameError("robot in this scene", name, self._by_name)
+        return self._by_name[name]
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Puts worlds back to the start of the scene, at rest, holding the start pose."""
+        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        self.qpos[chosen] = self._start[chosen]
+        self.batch.ctrl[chosen] = self._commands[chosen]
+        if self.scene.setpoints.size:
+            self.batch.act[chosen] = self._setpoints[chosen]
+        if self.scene.history.size:
+            self.batch.history[chosen] = self._history[chosen]
+        for robot in self.robots:
+            robot.push(0.0, chosen)
+        self.refresh(chosen)
+
+    def refresh(self, ids: ArrayLike | None = None) -> None:
+        """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
+        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        guess = self.batch.qacc_warmstart[chosen].copy()  # where the solver starts from: part of the state
+        self.batch.forward(chosen)
+        self.batch.qacc_warmstart[chosen] = guess
+
+    def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
+        """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
+        if self.ball is None:
+            raise ModelError("there is no ball in this scene.")
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        joint = int(self.scene.model.body("ball").jntadr[0])
+        start = self.scene.start[int(self.scene.model.jnt_qposadr[joint]) :][:7].copy()
+        place = np.asarray(place, float)
+        start[: len(place)] = place
+        rate = int(self.scene.model.jnt_dofadr[joint])
+        self.ball[rows] = start
+        self.qvel[rows, rate : rate + 6] = [*np.asarray(velocity, float), 0.0, 0.0, 0.0]
+
+    def advance(self, seconds: float, ids: ArrayLike | None = None) -> None:
+        """Simulates a whole number of physics steps."""
+        self.step(steps_in(seconds, self.scene.timestep), ids)
+
+    def step(self, steps: int = 1, ids: ArrayLike | None = None) -> None:
+        """Simulates physics steps.
+
+        Configuration and velocity are current afterwards; what the engine derives from them (places of bodies,
+        sensors) is that of the start of the last step, one physics step old. Making it current would cost half
+        a step every time.
+        """
+        if self._printed:
+            check_installed()
+        try:
+            self.batch.step(ids, nstep=steps)
+        except BatchError as error:
+            raise SimulationError(f"the engine gave up in {len(error.ids)} world(s): {error}") from None
+
+    def diverged(self) -> Bools:
+        """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
+        bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
+        return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
+
+    def culprit(self, world: int) -> str:
+        """A phrase that names the joint at which a world became unstable, or else its fastest."""
+        model, warnings = self.scene.model, self.batch.warning[world]
+        for kind in _BAD_STATE:  # the engine has put this world back to its start, but remembers where it went wrong
+            place, count = (int(number) for number in warnings[kind])
+            if count:
+                by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
+                joint = int(by_angle if kind == _BAD_QPOS else model.dof_jntid[place])
+                return f"joint {model.joint(joint).name!r} left the range of numbers"
+        rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
+        dof = int(rates.argmax())
+        return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
+
+
+_BAD_QPOS = mujoco.mjtWarning.mjWARN_BADQPOS.value
+_BAD_STATE = [
+    _BAD_QPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL.value,
+    mujoco.mjtWarning.mjWARN_BADQACC.value,
+]
+
+
+def actuation_in(scene: Scene, robot: str) -> Actuation | None:
+    """What drives a robot's joints in a scene; None for ideal drives."""
+    table = scene.robot(robot)
+    placement = next(p for p in scene.placements if p.name == table.name)
+    return load_actuation(table.settings, placement.actuation)
+
+
+def steps_in(seconds: float, timestep: float) -> int:
+    """How many physics steps a time is; not a whole number is an error. MJCF has a step with six digits."""
+    steps = round(seconds / timestep)
+    allowed = max(1e-9 * max(1.0, seconds), min(5e-6 * seconds, 1e-3 * timestep))
+    if steps < 1 or abs(steps * timestep - seconds) > allowed:
+        raise ModelError(
+            f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."
+        )
+    return steps
+
+
+def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
+    if not scene.has_ball:
+        return None
+    address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
+    view: Floats = batch.bind("qpos")[:, address : address + 7]
+    return view
+
+
+# ----------------------------------------------------------------------------------------------------
+# Where a robot is when something begins: joint angles and speeds, the body's pose and velocity, its last command.
+#
+# Everything is in the order of the robot's table, for all worlds alike or for each its own row. What is left out, or
+# NaN, is as in the scene: its pose, at rest.
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartState:
+    """A state to start from; each field for all worlds, (width,), or for each, (N, width)."""
+
+    angles: Floats | None = None
+    """Of the joints, (..., joints) [rad]."""
+    rates: Floats | None = None
+    """Of the joints, (..., joints) [rad/s]."""
+    pose: Floats | None = None
+    """Of the root: place and unit quaternion, (..., 7) [m, 1]."""
+    velocity: Floats | None = None
+    """Of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
+    command: Floats | None = None
+    """What the motors were told last, (..., motors); without it, position drives hold their angle."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StartState):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b, equal_nan=True)) for a, b in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> None:
+    """Resets all worlds, and puts a robot where a start says."""
+    worlds.reset()
+    if start is None:
+        return
+    table, count, qpos, qvel = worlds.robot(robot).table, worlds.count, worlds.qpos, worlds.qvel
+    angles = _filled("angles", start.angles, qpos[:, table.angles])
+    rates = _filled("rates", start.rates, qvel[:, table.rates])
+    qpos[:, table.angles], qvel[:, table.rates] = angles, rates
+    qpos[:, table.hidden[:, 0]], qvel[:, table.hidden[:, 1]] = table.at_rest(angles), table.at_rest(rates)
+    if start.pose is not None or start.velocity is not None:
+        if table.root < 0:
+            raise ModelError(f"{robot} is bolted to the world: it cannot start with a pose or a velocity of its own.")
+        root, rate = slice(table.root, table.root + 7), slice(table.root_rate, table.root_rate + 6)
+        qpos[:, root] = _normal(_filled("pose", start.pose, qpos[:, root]), robot)
+        qvel[:, rate] = _filled("velocity", start.velocity, qvel[:, rate])
+    position = np.array(table.drives) == "position"
+    held = np.where(position, angles[:, table.motor_joints], 0.0)
+    command = _filled("command", start.command, held)
+    worlds.batch.ctrl[:, table.commands] = command
+    moving = position & (table.setpoints >= 0)
+    if moving.any():
+        worlds.batch.act[:, table.setpoints[moving]] = command[:, moving]
+    if worlds.scene.history.size:
+        worlds.batch.history[:] = [_remembered(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
+    worlds.refresh()
+
+
+def _filled(name: str, given: Floats | None, present: Floats) -> Floats:
+    """The given numbers, (N, width), with present ones where they are missing."""
+    if given is None:
+        return present.copy()
+    values = np.asarray(given, float)
+    if values.shape[-1:] != present.shape[1:] or values.ndim > 2 or (values.ndim == 2 and len(values) != len(present)):
+        count, width = present.shape
+        raise ModelError(f"the start's {name} have the shape {values.shape}; needed is ({width},) or {count, width}.")
+    return np.where(np.isnan(values), present, values)
+
+
+def _normal(poses: Floats, robot: str) -> Floats:
+    """Poses (N, 7) with unit quaternions."""
+    length = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    if (np.abs(length - 1) > 1e-2).any():
+        raise ModelError(f"the start of {robot} has a quaternion of length {length.max():g}; needed is 1.")
+    return np.concatenate([poses[:, :3], poses[:, 3:] / length], axis=1)
+
+
+def _remembered(model: mujoco.MjModel, controls: Floats) -> Floats:
+    """What delayed motors remember when they have been told the same for a while, (nhistory,)."""
+    data = mujoco.MjData(model)
+    for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
+        told = np.full(int(model.actuator_history[motor, 0]), controls[model.actuator_ctrladr[motor]])
+        mujoco.mj_initCtrlHistory(model, data, int(motor), None, told)
+    return np.array(data.history)
+
+
+# ----------------------------------------------------------------------------------------------------
+# One world, stepped in place, with its contacts: for matches, where one world is everything and its details matter.
+#
+# `Worlds` steps many worlds and copies what it is asked for; it has no contacts, and a copy costs more than a step of
+# one robot. Here a step is cut in two halves (acceleration and integration, then positions, contacts and velocities
+# of the new state), so that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for
+# bit.
+#
+# Sensors of the scene are switched off: what a match needs of them is cheaper to work out from the state.
+
+
+class SingleWorld:
+    """A scene as one live world; integrated with Euler's method, which is what can be cut in two."""
+
+    def __init__(self, scene: Scene) -> None:
+        if scene.physics.integrator != "euler":
+            raise ModelError(f"a single world needs the integrator euler; this scene has {scene.physics.integrator}.")
+        self.scene = scene
+        self.model = copy.copy(scene.model)
+        """Its own: numbers may be changed while it runs."""
+        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.data = mujoco.MjData(self.model)
+        self.data.qpos[:] = scene.start
+        self.data.ctrl[:] = scene.commands
+        self.qpos: Floats = self.data.qpos
+        self.qvel: Floats = self.data.qvel
+        self.ctrl: Floats = self.data.ctrl
+        self._moved = True
+
+    def touch(self) -> None:
+        """Says that the state was written to; what follows from it is worked out before it is needed."""
+        self._moved = True
+
+    def refresh(self) -> None:
+        """Makes what follows from the state (places, contacts) current, if the state was written to."""
+        if self._moved:
+            mujoco.mj_step1(self.model, self.data)
+            self._moved = False
+
+    def place_bodies(self) -> None:
+        """Works out the places of all bodies and geoms alone."""
+        mujoco.mj_kinematics(self.model, self.data)
+        self._moved = True
+
+    def step(self, between: Callable[[], None]) -> None:
+        """One step; `between` is called while contacts and their forces are those of this step."""
+        self.refresh()
+        mujoco.mj_step2(self.model, self.data)
+        between()
+        mujoco.mj_step1(self.model, self.data)
+
+    def hold(self, table: RobotTable, *, parked: bool) -> None:
+        """Welds a robot to its parking place, where it sleeps, or lets it play."""
+        weld = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_EQUALITY, f"{table.name}/parking")
+        self.data.eq_active[weld] = parked
+        # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
+        self.data.xfrc_applied[table.body, 0] = 0.0 if parked else -0.0
+        self._moved = True

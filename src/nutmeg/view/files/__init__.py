@@ -1,0 +1,1 @@
+"""The `files` part of Nutmeg."""

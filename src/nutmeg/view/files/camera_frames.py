@@ -1,0 +1,146 @@
+"""What all robots' cameras saw in a match of the behavioural world, as files: pictures or videos, with the truth.
+
+    count = write_cameras(Path("match.nutmeg"), Path("cameras"), rate=2.0)
+
+The folder gets numbered pictures of each camera, `left3-top/000000.png`, or one video of each, `left3-top.mp4`; and
+`frames.csv`, which has a line for every picture: robot, camera, frame and time, where the robot truly stood, where its
+head looked, whether it was on its feet, and where the ball was; metres, radians, seconds. A README says so. Who lies,
+gets up or dives sees black.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
+from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.figures import RecordedMatch
+from nutmeg.recording import Recording
+from nutmeg.view.files.video import encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Bytes, Floats, Ints
+
+    Take = Callable[[Bytes], None]
+    """Called with one picture after the other."""
+
+COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
+README = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
+
+Each camera has {form}. Robots are called by the side that they began on.
+frames.csv has a line for every picture: robot, camera and frame; time since the beginning (s); where the robot truly
+stood: x, y (m) and heading (rad, 0 looks along +x); where its head looked: yaw to the left and pitch upwards (rad);
+whether it was on its feet (else its pictures are black); and where the ball was (m). The origin is the centre of the
+pitch. Camera places and openings: nutmeg.match.worlds.behavioural.camera_geometry, eyes "{eyes}".
+"""
+
+
+def write_cameras(
+    path: Path,
+    folder: Path,
+    *,
+    rate: float = 2.0,
+    form: str = "png",
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Writes what all cameras saw; returns the number of pictures.
+
+    Args:
+        path: the recording.
+        folder: where to; it must not have pictures yet.
+        rate: pictures of each camera per second.
+        form: `png` or `mp4`.
+        on_progress: called with the pictures done and their total.
+    """
+    recording = Recording.open(path)
+    match = RecordedMatch(recording)
+    rows = rows_at(recording.times, rate)
+    if not len(rows):
+        raise UsageError(f"{path}: the recording has no rows yet, so there is nothing to draw.")
+    if folder.exists() and any(folder.iterdir()):
+        raise FileError(folder, "the folder is not empty; write the cameras' pictures elsewhere.")
+    folder.mkdir(parents=True, exist_ok=True)
+    total, done = len(match.robots) * len(CAMERA_NAMES) * len(rows), 0
+    with (
+        Cameras(match.eyes, match.field, match.ball) as cameras,
+        (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table,
+    ):
+        lines = csv.writer(table)
+        lines.writerow(COLUMNS)
+        for robot in match.robots:
+            with _takers(folder, robot, form, rate, match) as takers:
+                for frame, row in enumerate(rows.tolist()):
+                    state, slot = match.state(row), match.slot(robot, row)
+                    pictures = cameras.draw(state, 0, [slot])[0]
+                    truth = (*state.pose[0, slot], *state.head[0, slot])
+                    for camera, picture, take in zip(CAMERA_NAMES, pictures, takers, strict=True):
+                        take(picture)
+                        place = [f"{number:.4f}" for number in (recording.times[row], *truth)]
+                        upright = int(state.present[0, slot] and not state.posture[0, slot])
+                        ball = [f"{number:.4f}" for number in state.ball[0]]
+                        lines.writerow((robot, camera, frame, *place, upright, *ball))
+                    done += len(CAMERA_NAMES)
+                    on_progress(done, total)
+    _explain(folder, match, rate, form)
+    return total
+
+
+def rows_at(times: Floats, rate: float) -> Ints:
+    """Which rows to draw for so many pictures a second: the newest at each moment."""
+    if not len(times):
+        return np.zeros(0, np.int64)
+    moments = np.arange(times[0], times[-1] + 1e-6, 1.0 / rate)
+    return np.searchsorted(times, moments + 1e-6, side="right") - 1
+
+
+@contextlib.contextmanager
+def _takers(folder: Path, robot: str, form: str, rate: float, match: RecordedMatch) -> Iterator[list[Take]]:
+    """Who keeps the pictures of both cameras of a robot."""
+    cameras = match.eyes.cameras
+    with contextlib.ExitStack() as stack:
+        takers: list[Take] = []
+        for camera in CAMERA_NAMES:
+            name = f"{robot}-{camera}"
+            if form == "mp4":
+                out = folder / f"{name}.mp4"
+                takers.append(stack.enter_context(encoder(out, out, (cameras.width, cameras.height), rate)))
+            else:
+                (folder / name).mkdir()
+                takers.append(_Numbered(folder / name))
+        yield takers
+
+
+class _Numbered:
+    """Saves pictures under numbers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._count = folder, 0
+
+    def __call__(self, picture: Bytes) -> None:
+        path = self._folder / f"{self._count:06d}.png"
+        try:
+            with path.open("wb") as file:
+                _save(picture, file)
+        except OSError as error:
+            raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None
+        self._count += 1
+
+
+def _save(picture: Bytes, file: IO[Any]) -> None:
+    Image.fromarray(picture).save(file, format="PNG", compress_level=1)
+
+
+def _explain(folder: Path, match: RecordedMatch, rate: float, form: str) -> None:
+    cameras = match.eyes.cameras
+    what = "a folder of numbered pictures" if form == "png" else "a video"
+    text = README.format(width=cameras.width, height=cameras.height, rate=rate, form=what, eyes=match.eyes.name)
+    (folder / "README.txt").write_text(text, encoding="utf-8")

@@ -1,0 +1,141 @@
+"""A recording as one web page that plays from disk, without any server or network.
+
+The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting camera, and a switch for the labels;
+that of a match has a score board and a list of events to click, and follows the ball.
+
+    replay_html(Path("match.nutmeg"), Path("match.html"))
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.recording import Recording
+from nutmeg.view.match_story import MatchStory, is_match
+from nutmeg.view.pages.scoreboard import replay_head
+from nutmeg.view.pages.server import open_server
+from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.film import Film
+from nutmeg.view.stage.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Floats
+
+FOLLOW_SMOOTHING = 0.6
+"""The view of a match goes after the ball with this time constant, seconds."""
+
+_LABEL_SWITCH = """
+<style>
+#nutmeg-labels { position: fixed; left: 1em; bottom: 4.2em; z-index: 20; padding: .4em .9em; border-radius: 1em;
+  border: 1px solid #cfd8d2; background: #fffc; font: 13px system-ui, sans-serif; color: #1d4d33; cursor: pointer }
+#nutmeg-labels[aria-pressed=false] { color: #8a948e }
+.nutmeg-busy [data-playback-scene-tree] { visibility: hidden }
+</style>
+<script>
+addEventListener("DOMContentLoaded", () => {
+  const button = document.createElement("button");
+  button.id = "nutmeg-labels";
+  button.textContent = "Labels";
+  button.setAttribute("aria-pressed", "true");
+  const tree = verb => document.querySelector(`[aria-label="${verb} scene tree"]`);
+  const eye = () => document.querySelector('[data-scene-node="/labels"] svg.tabler-icon-eye, '
+    + '[data-scene-node="/labels"] svg.tabler-icon-eye-off');
+  const frame = () => new Promise(requestAnimationFrame);
+  button.onclick = async () => {  // the player keeps its switches in the scene tree: open it, press, close it
+    const opened = tree("Show");
+    document.body.classList.add("nutmeg-busy");
+    if (opened) opened.click();
+    for (let tries = 0; tries < 120 && !eye(); tries++) await frame();
+    if (eye()) {
+      eye().dispatchEvent(new MouseEvent("mousedown", {bubbles: true}));
+      window.dispatchEvent(new MouseEvent("mouseup", {bubbles: true}));
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+    }
+    await frame();
+    if (opened && tree("Hide")) tree("Hide").click();
+    document.body.classList.remove("nutmeg-busy");
+  };
+  document.body.append(button);
+});
+</script>
+"""
+
+
+def replay_html(
+    path: Path,
+    out: Path,
+    *,
+    fps: float = 25.0,
+    max_seconds: float | None = None,
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Write the page; returns its size in bytes.
+
+    Args:
+        path: the recording.
+        out: the HTML file to write.
+        fps: moments per second that are kept.
+        max_seconds: keep only so much from the start.
+        on_progress: called with the moments done and their total.
+    """
+    if not 1 <= fps <= 120:
+        raise UsageError(f"fps is {fps:g}; it must lie between 1 and 120.")
+    film = Film.open(path)
+    total = film.frame_count(fps, max_seconds)
+    with open_server("127.0.0.1", 0) as server:
+        stage = Stage(server, film.model, robots=film.robots)
+        head = _LABEL_SWITCH + _match_head(film, stage, max_seconds)
+        stage.show(film.qpos_at(film.start))
+        followed = None
+        if is_match(film.recording):
+            stage.aim_from_stand()
+        serializer = server.get_scene_serializer()
+        for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
+            stage.show(qpos)
+            if is_match(film.recording):
+                followed = _followed(stage, followed, 1 / fps)
+                stage.carry(followed)
+            serializer.insert_sleep(1 / fps)
+            on_progress(done, total)
+        page = _titled(serializer.as_html(), film.title, head)
+    try:
+        unfinished = out.with_name(f".{out.name}.unfinished")
+        unfinished.write_text(page, encoding="utf-8")
+        unfinished.replace(out)
+    except OSError as error:
+        raise FileError(out, f"the replay cannot be written: {error.strerror}.") from error
+    return out.stat().st_size
+
+
+def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
+    """Where to look (3,) so long after another place: calmly towards the ball, and never beside the pitch."""
+    ball = thing_position(stage.model, stage.data, "ball")
+    goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)
+    return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
+
+
+def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
+    """What a match has besides: its score board and events, and the names of its teams above the robots."""
+    if not (is_match(film.recording) and isinstance(film.recording, Recording)):
+        return ""
+    story = MatchStory(film.recording)
+    for robot in stage.robots:
+        stage.name(robot, story.name_of(robot))
+    end = film.end if seconds is None else min(film.end, film.start + seconds)
+    return replay_head(story, film.start, end)
+
+
+def _titled(page: str, title: str, head: str) -> str:
+    """The page under the recording's name, with what else its head needs."""
+    body = page.index("</head>")
+    before = re.sub(r"<title>.*?</title>", "", page[:body], flags=re.DOTALL)
+    return f"{before}<title>{html.escape(title)} · Nutmeg</title>{head}{page[body:]}"

@@ -1,0 +1,237 @@
+"""A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
+
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and who commands them
+    watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
+
+The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
+recording. What somebody at the page wants comes back as orders, in an inbox: those that drive a robot wait there for
+the director (`Watching.drive`), those about the pace go to the clock.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import tempfile
+import time
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rich.text import Text
+
+from nutmeg.base.errors import SimulationError, UsageError
+from nutmeg.base.interrupts import Starting
+from nutmeg.sim.pace import RealTime
+from nutmeg.sim.schedule import Schedule
+from nutmeg.sim.trace import TraceWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nutmeg.sim.pace import Clock
+    from nutmeg.sim.worlds import Worlds
+    from nutmeg.view.pages.orders import Drive, Inbox
+    from nutmeg.view.pages.process import ViewerProcess
+    from nutmeg.view.terminal import Terminal
+
+CYCLE = 0.02
+"""Control cycle [s]."""
+MAX_DURATION = 3600.0
+"""A run without an end stops simulating after this time; the viewer goes on [s]."""
+UNPACED_SPEED = 1000.0
+"""A pace that no computer keeps."""
+
+
+class Director(Protocol):
+    """What happens in a watched run: called once every control cycle."""
+
+    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
+        """Writes commands for the cycle that begins at `time`; yields events (kind, fields)."""
+
+
+class Run(Protocol):
+    """What can be watched: something that goes on in time, and records itself."""
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+
+    def begin(self, path: Path) -> None:
+        """Starts the recording, with its first row."""
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        """Goes on for so long, or until the clock ends it, or there is nothing more to do."""
+
+    def close(self) -> None:
+        """Finishes the recording; closing twice is fine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """How to watch."""
+
+    seconds: float = 0.0
+    """End after this much time; 0 goes on until Ctrl-C [s]."""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    open_browser: bool = False
+    record: Path | None = None
+    """Keep the recording here; without it, it is deleted in the end."""
+    page: bool = True
+    """Whether to start the viewer at all."""
+    title: str = "live"
+    """What the page is called."""
+    seed: int = 0
+    drive: Drive | None = None
+    """What can be driven from the page, if anything."""
+    inbox: Inbox | None = None
+    """Where the page's orders go; the director takes them from there."""
+    pace: float = 1.0
+    """Simulated seconds per second."""
+    paced: bool = False
+    """Whether the page may pause the run and change its pace."""
+    longest: float = MAX_DURATION
+    """A run whose `seconds` are not given stops simulating after this time; the page stays until Ctrl-C [s]."""
+    on_end: Callable[[], object] | None = None
+    """Called when the run has ended by itself and its recording is finished, while the page may still be open."""
+
+    def __post_init__(self) -> None:
+        """Refuses a time that never ends."""
+        if not 0 <= self.seconds < math.inf:
+            raise UsageError(f"--seconds is {self.seconds:g}; a number of seconds is needed, or 0 for no end.")
+
+
+class PageClock(RealTime):
+    """Real time at a pace that somebody at the page may change while the run goes on."""
+
+    def __init__(self, pace: float = 1.0) -> None:
+        super().__init__(pace)
+        self._asked, self._steps = pace, 0
+
+    def ask(self, pace: float) -> None:
+        """Goes on at another pace, or holds the run if it is 0; may be called from any thread."""
+        self._steps = 0
+        if pace > 0:
+            self._asked = pace
+            self.resume()
+        else:
+            self.pause()
+
+    def step(self) -> None:
+        """Goes on for one cycle and then holds the run; may be called from any thread."""
+        self._steps += 1
+        self.resume()
+
+    def wait(self, now: float) -> bool:
+        """Sleeps until the wall clock has reached `now`, at the pace that was asked for last."""
+        if self._steps > 0 and not self.ended:
+            self._steps -= 1
+            if not self._steps:
+                self.pause()
+        goes_on = super().wait(now)
+        if self._asked != self.speed:
+            self.set_speed(self._asked, now)
+        return goes_on
+
+
+class WorldsRun:
+    """Worlds with somebody who commands them; world 0 is recorded."""
+
+    def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
+        self._worlds, self._director, self._seed = worlds, director, seed
+        self._schedule = Schedule(worlds)
+        self._trace: TraceWriter | None = None
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+        return self._schedule.time
+
+    def begin(self, path: Path) -> None:
+        """Starts the recording, with its first row."""
+        trace = self._trace = TraceWriter(path, self._worlds, seed=self._seed, config={"command": "watch"})
+        self._schedule.every(CYCLE, lambda now: self._cycle(trace, now))
+        self._schedule.every(CYCLE, trace.sample)
+        self._schedule.run(CYCLE)
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        """Goes on for so long, or until the clock ends it."""
+        self._schedule.run(seconds, clock)
+
+    def close(self) -> None:
+        """Finishes the recording."""
+        if self._trace is not None:
+            self._trace.close()
+
+    def _cycle(self, trace: TraceWriter, now: float) -> None:
+        for kind, fields in self._director.cycle(now):
+            trace.event(now, kind, **fields)
+
+
+def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
+    """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
+    return watch_run(WorldsRun(worlds, director, seed=how.seed), how, terminal)
+
+
+def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
+    """Lets a run go on while a viewer shows it; returns what there is to report.
+
+    Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
+    anything to see, it is a KeyboardInterrupt.
+    """
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+        path = how.record or Path(folder) / f"{how.title}.nutmeg"
+        clock = PageClock(how.pace)
+        old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
+        viewer, begun = None, False
+        try:
+            with Starting():
+                run.begin(path)
+                viewer = _viewer(path, how, clock) if how.page else None
+            begun = True
+            if viewer is not None:
+                terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
+                if how.open_browser:
+                    webbrowser.open(viewer.url)
+            left = round((how.seconds or how.longest) / CYCLE) - round(run.time / CYCLE)
+            if left > 0:
+                run.advance(left * CYCLE, clock)
+            run.close()
+            if how.on_end is not None:
+                how.on_end()
+            while viewer is not None and not how.seconds and viewer.alive and not clock.ended:
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            if not begun:
+                raise
+            terminal.say("stopped.")
+        except SimulationError as error:
+            kept = (
+                f" Everything up to then is in {how.record}."
+                if how.record
+                else " Record it to look at it: --record FILE."
+            )
+            raise SimulationError(f"{error}{kept}") from None
+        finally:
+            signal.signal(signal.SIGTERM, old)
+            run.close()
+            if viewer is not None:
+                viewer.stop()
+        if how.record and how.record.exists():  # somebody may have ended it before its first moment
+            terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
+        url = viewer.url if viewer else None
+        return {"url": url, "simulated_s": run.time, "late_s": clock.lost, "recording": how.record}
+
+
+def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
+    from nutmeg.view.pages.orders import Inbox
+    from nutmeg.view.pages.process import start_viewer_process
+
+    inbox = how.inbox
+    if how.paced:
+        inbox = inbox or Inbox()
+        inbox.on_pace, inbox.on_step = clock.ask, clock.step
+    pace = how.pace if how.paced else 0.0
+    return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=inbox, pace=pace)

@@ -1,0 +1,1 @@
+"""The `pages` part of Nutmeg."""

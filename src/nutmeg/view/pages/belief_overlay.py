@@ -1,0 +1,338 @@
+"""What a chosen player sees, believes and wants, drawn over the truth for one browser.
+
+    mind = MindView(client, stage, story, landmarks)
+    mind.choose("left3")
+    mind.refresh(row, time)              # a few times a second, after the stage has been moved
+
+Its view cone lies on the grass; where it believes itself stands a ghost that looks where it believes to look; a yellow
+ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief; light blue rings
+are two standard deviations wide. All of it comes from the recording; of a player that tells nothing of its beliefs
+(an agent over the network) only the view is shown. In the behavioural world the view is what its two cameras show of
+the ground, with dots where it sees things.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.match.worlds.physical.vision import VIEW_ANGLE
+from nutmeg.view.match_sight import sight_of
+from nutmeg.view.match_story import TEAM_COLOURS, number_of
+from nutmeg.view.stage.cameras import thing_position
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.view.match_sight import BehaviourSight, InView
+    from nutmeg.view.match_story import MatchStory
+    from nutmeg.view.stage.stage import Stage
+
+
+# ----------------------------------------------------------------------------------------------------
+# What is drawn over the truth for one browser: a ghost of the chosen player, of the ball and the others, and rings.
+#
+# Rings are drawn around a believed place at two standard deviations.
+
+
+CONE_REACH = 6.0
+"""How far the league's cone is drawn, metres; it has no end."""
+CONE_COLOUR, EDGE_COLOUR, BALL_COLOUR, ERROR_COLOUR, RING_COLOUR = (
+    (255, 230, 120),
+    (255, 240, 170),
+    (255, 214, 0),
+    (40, 40, 40),
+    (120, 225, 255),
+)
+ABOVE_GRASS = 0.012
+GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
+GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
+"""Radii of the believed ball and of the others' discs, metres: on the league's pitch, and on a small one."""
+RING_SEGMENTS = 32
+"""Pieces of a ring."""
+
+
+def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *, small: bool) -> dict[str, Any]:  # noqa: ANN401
+    """Everything that is drawn for a player, hidden at first."""
+    colours = [_rgb(colour) for colour in TEAM_COLOURS]
+    mine, (ball_radius, disc_radius) = colours[story.team_of(robot)], GHOST_SIZES[small]
+    plain: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
+    nothing = np.zeros((1, 2, 3))
+    nodes = {
+        "cone": scene.add_frame("/mind/cone", show_axes=False),
+        "me": scene.add_frame("/mind/me", show_axes=False),
+        "ball": scene.add_icosphere("/mind/ball", radius=ball_radius, color=BALL_COLOUR, opacity=0.75, **plain),
+        "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), ERROR_COLOUR, thickness=0.012),
+        "rings": scene.add_line_segments("/mind/rings", nothing, RING_COLOUR, thickness=0.012),
+        "view": scene.add_line_segments("/mind/view", nothing, EDGE_COLOUR, thickness=0.015),
+        "seen": scene.add_point_cloud(
+            "/mind/seen", np.zeros((1, 3)), RING_COLOUR, point_size=0.06, point_shape="circle", precision="float32"
+        ),
+    }
+    if not small:
+        vertices, faces = _sector(math.radians(VIEW_ANGLE / 2), CONE_REACH)
+        scene.add_mesh_simple(
+            "/mind/cone/floor", vertices, faces, color=CONE_COLOUR, opacity=0.3, side="double", **plain
+        )
+        scene.add_line_segments("/mind/cone/edge", _edge(vertices), EDGE_COLOUR, thickness=0.02)
+    scene.add_cylinder(
+        "/mind/me/body", radius=GHOST_RADIUS, height=GHOST_HEIGHT, color=mine, opacity=0.35,
+        position=(0.0, 0.0, GHOST_HEIGHT / 2), **plain,
+    )  # fmt: skip
+    reach = 0.35 if small else 0.55
+    arrow = np.array([[reach, 0.0, ABOVE_GRASS], [0.15, 0.14, ABOVE_GRASS], [0.15, -0.14, ABOVE_GRASS]])
+    scene.add_mesh_simple(
+        "/mind/me/nose", arrow, np.array([[0, 1, 2]]), color=mine, opacity=0.8, side="double", **plain
+    )
+    for other in robots:
+        if other == robot:
+            continue
+        colour = colours[story.team_of(other)]
+        nodes[f"other {other}"] = scene.add_frame(f"/mind/{other}", show_axes=False)
+        scene.add_cylinder(f"/mind/{other}/disc", radius=disc_radius, height=0.012, color=colour, opacity=0.45, **plain)
+    for node in nodes.values():
+        node.visible = False
+    return nodes
+
+
+def rings(circles: Sequence[tuple[float, float, float]]) -> Floats:
+    """(n, 2, 3) the pieces of circles on the grass: x, y and radius of each, metres."""
+    angle = np.linspace(0.0, math.tau, RING_SEGMENTS + 1)
+    unit = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    found = np.full((len(circles), RING_SEGMENTS, 2, 3), 2 * ABOVE_GRASS)
+    for lines, (x, y, radius) in zip(found, circles, strict=True):
+        points = np.array([x, y]) + radius * unit
+        lines[:, 0, :2], lines[:, 1, :2] = points[:-1], points[1:]
+    return found.reshape(-1, 2, 3)
+
+
+def on_grass(places: Floats) -> Floats:
+    """(..., 3) places (..., 2) just above the ground."""
+    return np.concatenate([places, np.full((*places.shape[:-1], 1), 2 * ABOVE_GRASS)], axis=-1)
+
+
+def _sector(half: float, reach: float, parts: int = 24) -> tuple[Floats, Ints]:
+    """Corners and triangles of a flat sector about +x."""
+    angle = np.linspace(-half, half, parts + 1)
+    rim = np.stack([reach * np.cos(angle), reach * np.sin(angle), np.zeros(parts + 1)], axis=1)
+    first = np.arange(1, parts + 1)
+    faces = np.stack([np.zeros(parts, np.int64), first, first + 1], axis=1)
+    return np.concatenate([np.zeros((1, 3)), rim]), faces
+
+
+def _edge(corners: Floats) -> Floats:
+    """(n, 2, 3) the lines around a sector with these corners, its tip first."""
+    around = np.concatenate([corners, corners[:1]])
+    return np.stack([around[:-1], around[1:]], axis=1)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+FRESH_BALL_AGE = 1.0
+"""A ball of which nothing was known for so long is drawn as a memory, seconds."""
+RING_DEVIATIONS, MAX_RING_RADIUS = 2.0, 1.5
+"""Rings are drawn at so many standard deviations, and at most so wide, metres."""
+UNDERGROUND = -1.0
+"""Robots that do not play are kept below this height, metres."""
+SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
+"""How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""
+
+
+class BeliefOverlay:
+    """The head of a player, as one browser sees it."""
+
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        stage: Stage,
+        story: MatchStory,
+        landmarks: Floats,
+        sight: BehaviourSight | None = None,
+    ) -> None:
+        self._client, self._stage, self._story, self._landmarks = client, stage, story, landmarks
+        self._sight = sight
+        self._robot = ""
+        self._drawn = True
+        self._nodes: dict[str, Any] = {}
+        self._text = client.gui.add_html("")
+        show = client.gui.add_checkbox("Draw beliefs", initial_value=True, hint="Over the truth, for you alone.")
+        show.on_update(lambda event: self._switch(on=bool(event.target.value)))
+
+    def choose(self, robot: str) -> None:
+        """Another player; its ghosts have its team's colour."""
+        if robot == self._robot:
+            return
+        self._robot = robot
+        for node in self._nodes.values():
+            node.remove()
+        small = self._sight is not None
+        self._nodes = ghosts(self._client.scene, robot, self._stage.robots, self._story, small=small)
+
+    def refresh(self, row: int, time: float) -> None:
+        """Bring everything up to a row of the recording and its time."""
+        true = thing_position(self._stage.model, self._stage.data, self._robot)
+        if true is None:
+            return
+        if true[2] < UNDERGROUND:
+            self._show_absence(time)
+            return
+        own, others = self._believed(row)
+        with self._client.atomic():
+            sees = self._show_view(row)
+            self._text.content = self._describe(sees, true, own, time)
+            self._place_ghosts(true, own)
+            self._draw_rings(own, others)
+            for robot, belief in others.items():
+                known = self._drawn and bool(np.isfinite(belief[:2]).all())
+                self._show(f"other {robot}", np.append(belief[:2], ABOVE_GRASS) if known else None)
+
+    def _show_absence(self, time: float) -> None:
+        """A player whose seat is empty, or who has been sent off, sees and believes nothing."""
+        with self._client.atomic():
+            self._text.content = self._told([("is", "not on the pitch")], time)
+            for node in self._nodes.values():
+                node.visible = False
+
+    def _show_view(self, row: int) -> str:
+        """Draw what the player has in view; that in words."""
+        if self._sight is not None:
+            return self._show_eyes(self._sight, row)
+        stage = self._stage
+        view = sight_of(stage.model, stage.data, self._robot, stage.robots, self._landmarks)
+        if view is None:
+            self._show("cone", None)
+            return "nothing"
+        self._show("cone", np.append(view.eye[:2], ABOVE_GRASS) if self._drawn else None, view.heading)
+        return self._seen(view)
+
+    def _show_eyes(self, sight: BehaviourSight, row: int) -> str:
+        """The same in the behavioural world."""
+        view, edges, dots = sight.look(self._robot, row), self._nodes["view"], self._nodes["seen"]
+        if view is None:
+            edges.visible = dots.visible = False
+            return "nothing"
+        edges.visible, dots.visible = self._drawn and bool(len(view.edges)), self._drawn and bool(len(view.places))
+        if edges.visible:
+            edges.points = on_grass(view.edges).astype(np.float32)
+        if dots.visible:
+            dots.points, dots.colors = on_grass(view.places).astype(np.float32), view.colours
+        return view.words
+
+    def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
+        """How uncertain it is, where it says so: itself, the ball, and the others by how old the news of them are."""
+        circles = []
+        if "spread" in own:
+            circles.append((own["x"], own["y"], RING_DEVIATIONS * own["spread"]))
+            circles.append((own["ball_x"], own["ball_y"], RING_DEVIATIONS * own["ball_spread"]))
+        circles += [
+            (
+                float(belief[0]),
+                float(belief[1]),
+                RING_DEVIATIONS * (SEEN_ROBOT_SPREAD + ROBOT_DRIFT_SPEED * float(belief[2])),
+            )
+            for belief in others.values()
+            if len(belief) > 2 and np.isfinite(belief).all()
+        ]
+        circles = [(x, y, min(radius, MAX_RING_RADIUS)) for x, y, radius in circles]
+        node = self._nodes["rings"]
+        node.visible = self._drawn and bool(circles)
+        if node.visible:
+            node.points = rings(circles).astype(np.float32)
+
+    def _switch(self, *, on: bool) -> None:
+        self._drawn = on
+
+    def _believed(self, row: int) -> tuple[dict[str, float], dict[str, Floats]]:
+        """What the player believes of itself and the ball, and of others (place, and age where it is recorded).
+
+        Both are empty if it does not say.
+        """
+        recording, robot = self._story.recording, self._robot
+        if f"{robot}.belief" not in recording.channels:
+            return {}, {}
+        about = recording.channels[f"{robot}.belief"].labels
+        own = dict(zip(about, recording.read(f"{robot}.belief", row, row + 1)[0].tolist(), strict=True))
+        labels = recording.channels[f"{robot}.others"].labels
+        values = recording.read(f"{robot}.others", row, row + 1)[0]
+        width = len({label.rpartition(".")[2] for label in labels})
+        others = {labels[i].removesuffix(".x"): values[i : i + width] for i in range(0, len(labels), width)}
+        others.pop(robot, None)
+        return (own if math.isfinite(own["x"]) else {}), others
+
+    def _place_ghosts(self, true: Floats, own: dict[str, float]) -> None:
+        if not (own and self._drawn):
+            for name in ("me", "ball", "errors"):
+                self._show(name, None)
+            return
+        stage = self._stage
+        me, ball = np.array([own["x"], own["y"], 0.0]), np.array([own["ball_x"], own["ball_y"], 0.06])
+        real = thing_position(stage.model, stage.data, "ball")
+        self._show("me", me, own["heading"])
+        remembered = own["ball_age"] > FRESH_BALL_AGE
+        self._show("ball", ball)
+        self._nodes["ball"].opacity = 0.3 if remembered else 0.75
+        flat = np.array([1.0, 1.0, 0.0])
+        ends = [[true * flat, me], [(real if real is not None else ball) * flat, ball * flat]]
+        self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])
+        self._show("errors", np.zeros(3))
+
+    def _show(self, name: str, place: Floats | None, heading: float = 0.0) -> None:
+        """Move something to a place and a heading, or hide it."""
+        node = self._nodes[name]
+        node.visible = place is not None
+        if place is not None:
+            node.position = np.round(place, 3)
+            node.wxyz = np.round([math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)], 4)
+
+    # ---- in words
+
+    def _describe(self, sees: str, true: Floats, own: dict[str, float], time: float) -> str:
+        rows = [("sees", sees)]
+        if own:
+            off = math.hypot(own["x"] - true[0], own["y"] - true[1])
+            sure = f" (± {100 * own['spread']:.0f})" if "spread" in own else ""
+            rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
+            rows.append(("ball", self._ball_news(own)))
+        else:
+            rows.append(("believes", "not told"))
+        lost = self._story.lost_turns(self._robot, time)
+        rows += [("lost turns", lost)] if lost else []
+        return self._told(rows, time)
+
+    def _told(self, rows: list[tuple[str, str]], time: float) -> str:
+        """Who it is, what it intends, and rows of what else there is to tell."""
+        intent = self._story.intent(self._robot, time) or "—"
+        team = TEAM_COLOURS[self._story.team_of(self._robot)]
+        name = html.escape(self._story.name_of(self._robot))
+        cells = "".join(
+            f'<tr><td style="opacity:.65;padding:1px 8px 1px 0;vertical-align:top">{key}</td>'
+            f'<td style="padding:1px 0">{html.escape(text)}</td></tr>'
+            for key, text in rows
+        )
+        return (
+            f'<div data-nutmeg-mind="{self._robot}" style="margin:2px 0.8em 6px;font-size:12.5px;line-height:1.35">'
+            f'<div style="border-left:4px solid {team};padding-left:8px;margin-bottom:4px"><b>{name}</b><br>'
+            f"<span data-nutmeg-intent>{html.escape(intent)}</span></div><table>{cells}</table></div>"
+        )
+
+    def _seen(self, view: InView) -> str:
+        own = self._story.team_of(self._robot)
+        mates = [str(number_of(r)) for r in view.robots if self._story.team_of(r) == own]
+        foes = [str(number_of(r)) for r in view.robots if self._story.team_of(r) != own]
+        words = ["the ball"] if view.ball else []
+        words += [f"own {', '.join(mates)}"] if mates else []
+        words += [f"opponents {', '.join(foes)}"] if foes else []
+        words += [f"{view.landmarks} landmark{'s' if view.landmarks != 1 else ''}"] if view.landmarks else []
+        return "; ".join(words) or "nothing it knows"
+
+    def _ball_news(self, own: dict[str, float]) -> str:
+        real = thing_position(self._stage.model, self._stage.data, "ball")
+        off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
+        age = own["ball_age"]
+        return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"

@@ -1,0 +1,311 @@
+"""The controls with which a page drives a robot: the pad, sliders for steady speeds, and how fast it really is.
+
+    pilot = Pilot(client, drive, film, send)          # for each browser
+    pilot.refresh(playback.time)                      # now and then
+    pilot.leave()                                     # the browser has gone
+
+Wanted speeds are read from the recording (events of the kind `drive`), not from what was sent: the page shows what the
+simulation took. Measured ones are those of the last second.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import time
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.errors import UsageError
+from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.view.pages.orders import Drive
+    from nutmeg.view.stage.film import Film
+
+    Triple = tuple[float, float, float]
+
+
+# ----------------------------------------------------------------------------------------------------
+# The buttons and keys with which a robot is driven in the page, and how what they say is read.
+#
+# viser tells hotkeys when they are pressed, but not when they are let go, and moves its camera with the keys that one
+# wants to drive with. So a script of our own (`driving.js`) takes the keys first, and writes their state into a text
+# field of the page that it hides; the text comes back over the page's own connection, and no port is opened for it.
+
+
+PAD_PREFIX = "nutmeg-drive "
+"""What the text in the hidden field begins with."""
+
+_PAD_CELLS = (
+    ("ccw", "↺", "Q"),
+    ("ahead", "▲", "W"),
+    ("cw", "↻", "E"),
+    ("left", "◀", "A"),
+    ("stop", "■", "space"),
+    ("right", "▶", "D"),
+    ("restart", "⟲ start", "R"),
+    ("back", "▼", "S"),
+)
+_PAD_NAMES = {
+    "ccw": "Turn left",
+    "ahead": "Ahead",
+    "cw": "Turn right",
+    "left": "To the left",
+    "stop": "Stop",
+    "right": "To the right",
+    "restart": "Back to the start, on its feet",
+    "back": "Back",
+}
+_PAD_STYLE = """
+.nutmeg-pad { display: grid; grid-template-columns: repeat(3, 1fr); gap: 4px; padding: 2px 0.75em 6px; }
+.nutmeg-pad button { height: 40px; border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 6px; font: inherit;
+  background: rgba(128, 128, 128, 0.09); color: inherit; cursor: pointer; touch-action: none; user-select: none;
+  display: flex; align-items: center; justify-content: center; gap: 6px; line-height: 1; font-size: 13px; }
+.nutmeg-pad button:hover { background: rgba(34, 120, 72, 0.15); }
+.nutmeg-pad button:active, .nutmeg-pad button[data-on] { background: rgb(34, 120, 72); color: white; }
+.nutmeg-pad kbd { font-size: 10px; opacity: 0.65; font-family: inherit; }
+.nutmeg-note { padding: 0 1em 4px; font-size: 11px; opacity: 0.7; line-height: 1.3; }
+"""
+
+
+def pad_html(sets: tuple[str, ...] = ()) -> str:
+    """The pad as HTML that brings its script along, once for each page."""
+    cells = "".join(_cell(what, sign, key) for what, sign, key in _PAD_CELLS)
+    choice = "".join(_set(number, name) for number, name in enumerate(sets)) if len(sets) > 1 else ""
+    note = "Hold a key or a button and it walks; let go and it stops. Arrow keys work, too."
+    return (
+        f'<style>{_PAD_STYLE}</style><div class="nutmeg-pad">{cells}{choice}</div>'
+        f'<div class="nutmeg-note">{note}</div>{_loader()}'
+    )
+
+
+def _cell(what: str, sign: str, key: str) -> str:
+    name = _PAD_NAMES[what]
+    return (
+        f'<button type="button" tabindex="-1" data-drive="{what}" title="{name}" aria-label="{name}">'
+        f"{sign} <kbd>{key}</kbd></button>"
+    )
+
+
+def _set(number: int, name: str) -> str:
+    said = html.escape(name, quote=True)
+    title = f"Walk with the parameter set {said}"
+    # the first one begins a new row
+    place = ' style="grid-column: 1"' if number == 0 else ""
+    return (
+        f'<button type="button" tabindex="-1" data-drive="set{number}" title="{title}" aria-label="{title}"{place}>'
+        f"{said} <kbd>{number + 1}</kbd></button>"
+    )
+
+
+def _loader() -> str:
+    """HTML that is put into a page does not run its scripts, but a frame does; it hands the script to the page."""
+    script = (resources.files("nutmeg.view") / "driving.js").read_text(encoding="utf-8")
+    load = (
+        "<script>const s = parent.document.createElement('script');"
+        f"s.textContent = {json.dumps(script)}; parent.document.head.appendChild(s);</script>"
+    )
+    return f'<iframe title="keys" style="display: none" srcdoc="{html.escape(load, quote=True)}"></iframe>'
+
+
+@dataclass
+class PadState:
+    """What one page said last."""
+
+    held: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    stops: int = 0
+    restarts: int = 0
+    picks: int = 0
+    of: int = 0
+    """The page's own number: a page that is loaded again counts anew."""
+
+    def orders(self, text: str, *, page: int, share: float = 1.0) -> list[Order]:
+        """The orders in a message; `UsageError` for one that makes no sense.
+
+        Args:
+            text: what the field says now.
+            page: whose it is.
+            share: of the top speed at which keys drive, 0..1.
+        """
+        table = _table(text)
+        held = numbers_of(table.get("held"), 1.0)
+        counts = [_count(table, key) for key in ("stops", "restarts", "picks", "set", "page")]
+        return list(self._new(held, counts, page, share))
+
+    def _new(self, held: tuple[float, float, float], counts: list[int], page: int, share: float) -> Iterator[Order]:
+        stops, restarts, picks, index, of = counts
+        if of != self.of:
+            self.stops = self.restarts = self.picks = 0
+            self.of = of
+        if stops > self.stops:
+            yield Order(order="stop", page=page)
+        if restarts > self.restarts:
+            yield Order(order="restart", page=page)
+        if picks > self.picks:
+            yield Order(order="set", page=page, index=index)
+        if any(held) or held != self.held:
+            numbers = (held[0] * share, held[1] * share, held[2] * share)
+            yield Order(order="hold", page=page, numbers=numbers, fresh=held != self.held)
+        self.held, self.stops, self.restarts, self.picks = held, stops, restarts, picks
+
+
+def _table(text: str) -> dict[str, Any]:
+    if not text.startswith(PAD_PREFIX) or len(text) > MAX_LINE_LENGTH:
+        raise UsageError(f"{text[:40]!r} is not a message of the driving pad.")
+    try:
+        table = json.loads(text.removeprefix(PAD_PREFIX))
+    except (ValueError, RecursionError):
+        table = None
+    if not isinstance(table, dict):
+        raise UsageError(f"{text[:40]!r} is not a message of the driving pad.")
+    return table
+
+
+def _count(table: dict[str, Any], key: str) -> int:
+    value = table.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise UsageError(f"{key} is {str(value)[:20]!r}; needed is a whole number from 0.")
+    return value
+
+
+MEASURED_OVER = 1.0
+"""Seconds over which speeds are measured."""
+SLIDER_PAUSE = 0.8
+"""After somebody moved a slider it is left alone for so long, seconds."""
+PLACING_EVENTS = ("restart", "wrap")
+"""Events at which the robot is put somewhere else, so that its way does not count."""
+KEY_SHARE = 70
+"""Share of the top speed at which keys drive at first, percent."""
+
+_TABLE = (
+    '<table style="width: calc(100% - 2em); margin: 2px 1em 6px; font-size: 12px; border-collapse: collapse; '
+    'font-variant-numeric: tabular-nums">'
+    '<tr style="opacity: 0.65; text-align: right"><td></td><td>ahead</td><td>left</td><td>turn</td></tr>{rows}</table>'
+    '<div style="padding: 0 1em 8px; font-size: 11px; color: {colour}">{note}</div>'
+)
+_ROW = '<tr style="text-align: right"><td style="text-align: left; padding: 0">{name}</td>{cells}</tr>'
+
+
+class Pilot:
+    """The driving controls of one browser."""
+
+    def __init__(self, client: Any, drive: Drive, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
+        self._page, self._drive, self._film, self._send = int(client.client_id), drive, film, send
+        self._pad, self._touched, self._problem = PadState(), 0.0, ""
+        gui = client.gui
+        with gui.add_folder("Drive", order=6):
+            gui.add_html(pad_html(drive.sets))
+            self._readout = gui.add_html(_readout((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), ""))
+            self._share = gui.add_slider("Keys [%]", 10, 100, 5, KEY_SHARE, hint="Share of the top speed.")
+            hint = "A steady speed: it stays until something else is wanted."
+            self._steady = [
+                gui.add_slider(name, -_up(top), _up(top), 0.01, 0.0, hint=hint)
+                for name, top in zip(("Ahead [m/s]", "Left [m/s]", "Turn [rad/s]"), drive.top, strict=True)
+            ]
+            channel = gui.add_text("keys", PAD_PREFIX)
+        for slider in self._steady:
+            slider.on_update(self._moved)
+        channel.on_update(self._heard)
+
+    def refresh(self, now: float) -> None:
+        """Shows wanted and measured speeds at the time `now` of the recording."""
+        events = self._film.recording.events
+        wanted = wanted_at(events, now)
+        self._readout.content = _readout(
+            wanted, measured(self._film, self._drive.robot, now), self._problem or _state(events, now)
+        )
+        if time.monotonic() - self._touched > SLIDER_PAUSE:
+            for slider, value in zip(self._steady, wanted, strict=True):
+                slider.value = float(np.clip(round(value, 2), slider.min, slider.max))
+
+    def leave(self) -> None:
+        """The browser has gone: what it held is let go."""
+        if any(self._pad.held):
+            self._send(Order(order="hold", page=self._page))
+
+    async def _heard(self, event: Any) -> None:  # noqa: ANN401
+        """The pad said something; in the server's own loop, so that orders keep their order."""
+        try:
+            orders = self._pad.orders(str(event.target.value), page=self._page, share=float(self._share.value) / 100)
+            self._problem = ""
+        except UsageError as error:
+            self._problem = f"ignored: {error}"
+            return
+        for order in orders:
+            self._send(order)
+
+    async def _moved(self, event: Any) -> None:  # noqa: ANN401
+        if event.client is None:  # the slider follows what is wanted, it was not moved by hand
+            return
+        self._touched = time.monotonic()
+        ahead, left, turn = (float(slider.value) for slider in self._steady)
+        self._send(Order(order="go", page=self._page, numbers=(ahead, left, turn)))
+
+
+def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
+    """What was wanted at a time: ahead, to the left [m/s], turning left [rad/s]."""
+    for event in reversed(events):
+        if event["kind"] == "drive" and event["time"] <= now + 1e-9:
+            return float(event["ahead"]), float(event["left"]), float(event["turn"])
+    return 0.0, 0.0, 0.0
+
+
+def measured(film: Film, robot: str, now: float) -> Triple:
+    """Speeds of a robot over the last second, as it sees them itself: ahead, to the left, turning left."""
+    stop = film.row_at(now)
+    put = [e["time"] for e in film.recording.events if e["kind"] in PLACING_EVENTS and e["time"] <= now]
+    begun = max(put, default=-1.0)
+    start = film.row_at(max(now - MEASURED_OVER, begun + 1e-9))
+    while start < stop and film.times[start] <= begun:
+        start += 1
+    if stop - start < 5:
+        return 0.0, 0.0, 0.0
+    poses = np.asarray(film.recording.read(f"{robot}.pose", start, stop + 1), dtype=float)
+    return body_speed(poses, float(film.times[stop] - film.times[start]))
+
+
+def body_speed(poses: Floats, seconds: float) -> Triple:
+    """Mean speeds of a body with poses (n, 7) that take `seconds`, in the frame half-way between first and last."""
+    w, x, y, z = poses[:, 3:7].T
+    yaw = np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+    middle = float(yaw[0] + yaw[-1]) / 2
+    east, north = (poses[-1, :2] - poses[0, :2]) / seconds
+    ahead = float(np.cos(middle) * east + np.sin(middle) * north)
+    left = float(np.cos(middle) * north - np.sin(middle) * east)
+    return ahead, left, float(yaw[-1] - yaw[0]) / seconds
+
+
+def _state(events: Sequence[Mapping[str, Any]], now: float) -> str:
+    """What to say about the robot: that it lies, if it does."""
+    for event in reversed(events):
+        if event["time"] <= now + 1e-9 and event["kind"] in ("fall", "restart"):
+            return "It has fallen: R puts it back on its feet." if event["kind"] == "fall" else ""
+    return ""
+
+
+def _readout(wanted: Triple, speed: Triple, note: str) -> str:
+    rows = "".join(
+        _ROW.format(name=name, cells="".join(f"<td>{_plain(value)}</td>" for value in values))
+        for name, values in (("wanted", wanted), ("measured", speed))
+    )
+    colour = "#c0392b" if note else "inherit"
+    return _TABLE.format(
+        rows=rows, colour=colour, note=note or '<span style="opacity: 0.7">m/s, turning in rad/s</span>'
+    )
+
+
+def _plain(value: float) -> str:
+    """Two digits, and never minus nothing."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def _up(value: float) -> float:
+    """A slider's end: two digits, not below the value, and not nothing."""
+    return max(float(np.ceil(100 * value - 1e-9)) / 100, 0.01)

@@ -1,0 +1,212 @@
+"""The lights of robots on the page: small lamps that have the colour that was recorded.
+
+A recording of hosted robots has a channel `<robot>.lights` for each Nao, with LoLA's groups: `Chest0..2`, `LEye0..23`
+and so on (see `net.lola.names`). A lamp shows the mean colour of its group; switched off, it is dark.
+
+    lights = Lights(server, stage, film)        # nothing is added for robots without lights
+    lights.show(12.5)                           # after stage.show(...)
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.view.pages.orders import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import viser
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.view.stage.film import Film
+    from nutmeg.view.stage.stage import Stage
+
+
+LAMP_PLACES = {
+    "Chest": ("torso", (0.0535, 0.0016, 0.0552), 0.0105),
+    "LEye": ("Head", (0.052, 0.0265, 0.0475), 0.0125),
+    "REye": ("Head", (0.052, -0.0265, 0.0475), 0.0125),
+    "LEar": ("Head", (-0.006, 0.0585, 0.049), 0.012),
+    "REar": ("Head", (-0.006, -0.0585, 0.049), 0.012),
+    "Skull": ("Head", (-0.002, 0.0, 0.107), 0.012),
+    "LFoot": ("l_ankle", (0.075, 0.0, -0.012), 0.009),
+    "RFoot": ("r_ankle", (0.075, 0.0, -0.012), 0.009),
+}
+"""Body, place in its frame [m] and radius [m] of each group's lamp, where the Nao's shell has them."""
+LAMP_OFF = (46, 48, 54)
+"""A lamp that is off (sRGB)."""
+
+
+class Lights:
+    """The lamps of all robots of a film."""
+
+    def __init__(self, server: viser.ViserServer, stage: Stage, film: Film) -> None:
+        self._film = film
+        self._lamps: dict[str, list[tuple[Any, str, list[int]]]] = {}
+        self._shown: dict[str, tuple[int, int, int]] = {}
+        for robot in film.robots:
+            channel = film.recording.channels.get(f"{robot}.lights")
+            if channel is not None:
+                self._lamps[robot] = _lamps(server, stage, robot, channel.labels)
+
+    def show(self, time: float) -> None:
+        """Gives the lamps the colours of a time; nothing is sent that did not change."""
+        if not self._lamps or not len(self._film.times):
+            return
+        row = self._film.row_at(time)
+        for robot, lamps in self._lamps.items():
+            values = self._film.recording.read(f"{robot}.lights", row, row + 1)[0]
+            for node, group, columns in lamps:
+                colour = lamp_colour(group, values[columns])
+                if self._shown.get(node.name) != colour:
+                    self._shown[node.name] = colour
+                    node.color = colour
+
+
+def lamp_colour(group: str, values: Floats) -> tuple[int, int, int]:
+    """The colour (sRGB) of a group's lamp from the brightness of its lights, 0 to 1."""
+    if group in ("LEye", "REye") or len(values) == 3:
+        parts = np.asarray(values).reshape(3, -1).mean(axis=1)
+    else:
+        share = float(np.mean(values))
+        parts = np.array([share, share, share] if group == "Skull" else [0.25 * share, 0.45 * share, share])
+    red, green, blue = (round(dark + (255 - dark) * float(part)) for dark, part in zip(LAMP_OFF, parts, strict=True))
+    return red, green, blue
+
+
+def _lamps(
+    server: viser.ViserServer, stage: Stage, robot: str, labels: tuple[str, ...]
+) -> list[tuple[Any, str, list[int]]]:
+    pieces = {stage.model.body(piece.body).name: piece.path for piece in stage.tree}
+    found = []
+    for group, (body, place, radius) in LAMP_PLACES.items():
+        columns = [k for k, label in enumerate(labels) if label.rstrip("0123456789") == group]
+        path = pieces.get(f"{robot}/{body}")
+        if columns and path is not None:
+            node = server.scene.add_icosphere(
+                f"{path}/light-{group}",
+                radius=radius,
+                color=LAMP_OFF,
+                subdivisions=2,
+                position=place,
+                cast_shadow=False,
+            )
+            found.append((node, group, columns))
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------
+# How punctual the tasks of hosted robots are, on the page: a table that follows the recording.
+#
+# A recording of hosted robots has a channel `schedule.<task>` for each task (see `net.robot_host`); others have none,
+# and then nothing is added to the page.
+
+
+SCHEDULE_PREFIX = "schedule."
+SCHEDULE_PERIOD = 1.0
+"""Seconds between two updates."""
+SCHEDULE_COLUMNS = {
+    "turns": "turns",
+    "late": "late",
+    "overruns": "over",
+    "mean_took_ms": "ms",
+    "worst_late_ms": "worst",
+}
+"""What is shown of each task, and what it is called."""
+
+
+class ScheduleBoard:
+    """The table of one film's tasks."""
+
+    def __init__(self, server: viser.ViserServer, film: Film) -> None:
+        self._film = film
+        self._tasks = {
+            name.removeprefix(SCHEDULE_PREFIX): [channel.labels.index(label) for label in SCHEDULE_COLUMNS]
+            for name, channel in film.recording.channels.items()
+            if name.startswith(SCHEDULE_PREFIX) and set(SCHEDULE_COLUMNS) <= set(channel.labels)
+        }
+        self._told = 0.0
+        self._table: Any = None
+        if self._tasks:
+            with server.gui.add_folder("Schedule", order=25, expand_by_default=False):
+                self._table = server.gui.add_markdown("")
+
+    def show(self, moment: float) -> None:
+        """Shows the table of a time of the recording."""
+        now = time.monotonic()
+        if self._table is None or now - self._told < SCHEDULE_PERIOD or not len(self._film.times):
+            return
+        self._told = now
+        row = self._film.row_at(moment)
+        self._table.content = schedule_text(
+            {
+                task: self._film.recording.read(f"{SCHEDULE_PREFIX}{task}", row, row + 1)[0][at]
+                for task, at in self._tasks.items()
+            }
+        )
+
+
+def schedule_text(rows: dict[str, NDArray[Any]]) -> str:
+    """The table as Markdown: turns, late ones, overruns, mean time taken and worst lateness of each task."""
+    head = f"| task | {' | '.join(SCHEDULE_COLUMNS.values())} |\n|---|{'---|' * len(SCHEDULE_COLUMNS)}\n"
+    return head + "\n".join(f"| {task} | {' | '.join(f'{value:.4g}' for value in row)} |" for task, row in rows.items())
+
+
+# ----------------------------------------------------------------------------------------------------
+# Hands on a robot, from the page: buttons that touch its sensors, its battery, something held before its sonar.
+#
+# A click on a sensor's button touches it for a quarter of a second of simulated time, as a finger would; *Hold* keeps
+# it pressed until it is let go. What is sent is an order `poke` (see `orders`).
+
+
+TAP_TIME = 0.25
+"""How long a click touches [s]."""
+SONAR_OBSTACLE_DISTANCE = 0.3
+"""Distance of what is held before a sonar [m]."""
+
+
+class TouchPad:
+    """The controls, shared by all who watch.
+
+    Args:
+        server: the viser server of the page.
+        pokes: sensors by robot; `Battery` and `Charging` have controls of their own.
+        send: gets the orders.
+    """
+
+    def __init__(
+        self, server: viser.ViserServer, pokes: Mapping[str, Sequence[str]], send: Callable[[Order], None]
+    ) -> None:
+        self._send, self._pokes = send, {robot: tuple(names) for robot, names in pokes.items()}
+        gui, robots = server.gui, tuple(pokes)
+        with gui.add_folder("Hands on", order=20, expand_by_default=False):
+            self._robot = gui.add_dropdown("Robot", robots, initial_value=robots[0])
+            names = [name for name in self._pokes[robots[0]] if name not in ("Battery", "Charging")]
+            self._sensor = gui.add_dropdown("Sensor", tuple(names), initial_value=names[0])
+            touch = gui.add_button("Touch", icon="hand-finger")
+            touch.on_click(lambda _: self.touch(TAP_TIME))
+            hold = gui.add_checkbox("Hold", initial_value=False)
+            hold.on_update(lambda event: self.touch(0.0) if event.target.value else self.let_go())
+            if "Battery" in self._pokes[robots[0]]:
+                battery = gui.add_slider("Battery %", min=0, max=100, step=1, initial_value=100)
+                battery.on_update(lambda event: self._poke("Battery", float(event.target.value) / 100))
+                charger = gui.add_checkbox("Charger", initial_value=False)
+                charger.on_update(lambda event: self._poke("Charging", float(event.target.value)))
+
+    def touch(self, seconds: float) -> None:
+        """Touches the chosen sensor for so long [s]; 0 until it is let go."""
+        name = str(self._sensor.value)
+        self._poke(name, SONAR_OBSTACLE_DISTANCE if name.startswith("Sonar") else 1.0, seconds)
+
+    def let_go(self) -> None:
+        """Lets go of the chosen sensor."""
+        thing = f"{self._robot.value}/{self._sensor.value}"
+        self._send(Order(order="poke", thing=thing, numbers=(0.0, 0.0, 1.0)))
+
+    def _poke(self, sensor: str, value: float, seconds: float = 0.0) -> None:
+        self._send(Order(order="poke", thing=f"{self._robot.value}/{sensor}", numbers=(value, seconds, 0.0)))

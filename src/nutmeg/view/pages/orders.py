@@ -1,0 +1,185 @@
+"""What somebody at a page tells a robot, on its way from the viewer's process to the simulation's.
+
+Each order is one line of JSON on the viewer's standard output:
+
+    {"order": "hold", "page": 1, "numbers": [1, 0, 0], "fresh": true}       a key went down: full speed ahead
+    {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until told otherwise
+    {"order": "stop", "page": 1}
+    {"order": "pace", "page": 1, "numbers": [2, 0, 0]}                      twice real time; 0 holds the simulation
+    {"order": "step", "page": 1}                                            one cycle, then hold
+
+    inbox = Inbox()
+    inbox.post(line)                    # in the thread that reads the pipe
+    for order in inbox.take(): ...      # in the simulation, once a cycle
+    for reason in inbox.refused(): ...  # why lines were ignored
+
+Nothing that comes in can stop or fill the simulation: the inbox keeps the newest orders only, and a line that is not an
+order is ignored, with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke")
+"""`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
+`set` changes to another set of parameters, `pace` is how fast simulated time is to pass, `step` lets
+a simulation that is held do one cycle, `poke` touches a sensor."""
+MAX_LINE_LENGTH = 1000
+"""Characters of a line; longer ones are refused."""
+MAX_WAITING_ORDERS = 64
+"""Orders, and reasons, that wait at most; older ones are dropped."""
+MAX_THING_LENGTH = 100
+"""Characters of what is poked."""
+MAX_SHARE, MAX_SPEED, MAX_PACE = 1.0, 10.0, 1000.0
+"""Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and of `pace` [s per s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """What can be driven: sent to the viewer, which makes the controls for it."""
+
+    robot: str
+    """Its name in the recording."""
+    top: tuple[float, float, float]
+    """Top speeds ahead, to the side [m/s] and turning [rad/s]."""
+    sets: tuple[str, ...] = ()
+    """Names of its sets of parameters."""
+
+    def text(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Drive:
+        """From JSON."""
+        table = json.loads(text)
+        ahead, left, turn = (float(value) for value in table["top"])
+        return cls(robot=str(table["robot"]), top=(ahead, left, turn), sets=tuple(table["sets"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One order."""
+
+    order: str
+    """One of `KINDS`."""
+    page: int = 0
+    """Whose."""
+    numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Ahead, to the left, turning left: shares of the top speeds of `hold`, m/s and rad/s of `go`. The first one of
+    `pace` is simulated seconds per second."""
+    fresh: bool = True
+    """Whether a hold is new or changed; False repeats it."""
+    index: int = 0
+    """Which set of parameters."""
+    thing: str = ""
+    """What is poked, `<robot>/<sensor>`; `numbers` are what it then says, for how many seconds (0 for good), and
+    whether it is let go of instead."""
+
+    def line(self) -> str:
+        """As a line of JSON."""
+        return json.dumps(asdict(self))
+
+
+def read_order(line: str) -> Order:
+    """An order from a line; `UsageError` says what is wrong with one that is none."""
+    if len(line) > MAX_LINE_LENGTH:
+        raise UsageError(f"an order of {len(line)} characters; allowed are {MAX_LINE_LENGTH}.")
+    try:
+        table = json.loads(line)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{line.strip()[:60]!r} is not an order: it is no JSON.") from None
+    if not isinstance(table, dict) or table.get("order") not in ORDER_KINDS:
+        raise UsageError(f"{line.strip()[:60]!r} is not an order; allowed are {', '.join(ORDER_KINDS)}.")
+    kind = table["order"]
+    return Order(
+        order=kind,
+        page=_whole(table.get("page", 0), "page"),
+        numbers=numbers_of(
+            table.get("numbers", [0.0, 0.0, 0.0]), {"hold": MAX_SHARE, "pace": MAX_PACE}.get(kind, MAX_SPEED)
+        ),
+        fresh=table.get("fresh", True) is not False,
+        index=_whole(table.get("index", 0), "index"),
+        thing=str(table.get("thing", ""))[:MAX_THING_LENGTH],
+    )
+
+
+def numbers_of(values: Any, most: float) -> tuple[float, float, float]:  # noqa: ANN401
+    """Three finite numbers between -`most` and `most`."""
+    if not isinstance(values, list) or len(values) != 3 or not all(_number(value, most) for value in values):
+        raise UsageError(f"{str(values)[:60]} are not speeds; needed are three numbers from {-most:g} to {most:g}.")
+    return float(values[0]), float(values[1]), float(values[2])
+
+
+def _number(value: object, most: float) -> bool:
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and abs(value) <= most
+    )
+
+
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise UsageError(f"{name} is {str(value)[:20]!r}; needed is a whole number from 0.")
+    return value
+
+
+class Inbox:
+    """Orders that wait to be obeyed, and reasons why others were not taken; safe between threads."""
+
+    def __init__(self) -> None:
+        self.on_pace: Callable[[float], None] | None = None
+        """Called at once with each new pace, in the thread that posts: a simulation that is held takes nothing."""
+        self.on_step: Callable[[], None] | None = None
+        """Called at once with each step, in the thread that posts."""
+        self.on_poke: Callable[[Order], None] | None = None
+        """Called at once with each poke, in the thread that posts."""
+        self._lock = threading.Lock()
+        self._orders: deque[Order] = deque(maxlen=MAX_WAITING_ORDERS)
+        self._refused: deque[str] = deque(maxlen=MAX_WAITING_ORDERS)
+
+    def post(self, line: str) -> None:
+        """Takes a line, or notes why not."""
+        try:
+            order = read_order(line)
+        except UsageError as error:
+            with self._lock:
+                self._refused.append(str(error))
+            return
+        if order.order == "pace":
+            if self.on_pace is not None:
+                self.on_pace(order.numbers[0])
+            return
+        if order.order == "step":
+            if self.on_step is not None:
+                self.on_step()
+            return
+        if order.order == "poke" and self.on_poke is not None:
+            self.on_poke(order)
+            return
+        with self._lock:
+            self._orders.append(order)
+
+    def take(self) -> list[Order]:
+        """What has come since the last call, the oldest first."""
+        with self._lock:
+            orders = list(self._orders)
+            self._orders.clear()
+        return orders
+
+    def refused(self) -> list[str]:
+        """Why lines were ignored since the last call."""
+        with self._lock:
+            reasons = list(self._refused)
+            self._refused.clear()
+        return reasons

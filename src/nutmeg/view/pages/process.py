@@ -1,0 +1,138 @@
+"""The viewer beside a running simulation: its own process, so that drawing never slows physics.
+
+    with start_viewer_process(Path("match.nutmeg"), live=True) as viewer:
+        print(viewer.url)
+        simulate()
+
+It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+import weakref
+from typing import TYPE_CHECKING, Self
+
+from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.view.pages.orders import MAX_LINE_LENGTH
+from nutmeg.view.pages.server import check_port
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import IO
+
+    from nutmeg.view.pages.orders import Drive, Inbox
+
+
+class ViewerProcess:
+    """A running viewer."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str, reader: threading.Thread | None = None) -> None:
+        self._process = process
+        self.url = url
+        """The address of the page."""
+        self._finalizer = weakref.finalize(self, _end, process, reader)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the viewer still runs."""
+        return self._process.poll() is None
+
+    def wait(self) -> None:
+        """Wait until the viewer ends."""
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End the viewer."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start_viewer_process(
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    live: bool = False,
+    drive: Drive | None = None,
+    inbox: Inbox | None = None,
+    pace: float = 0.0,
+    pokes: Mapping[str, Sequence[str]] | None = None,
+) -> ViewerProcess:
+    """Start a viewer and wait until its page answers.
+
+    Args:
+        path: the recording; it may still grow.
+        host: the address to listen on.
+        port: the port to listen on; 0 takes any free one.
+        live: start at the newest row and stay there.
+        drive: what can be driven from the page, if anything.
+        inbox: where the page's orders go; needed with `drive` and `pace`.
+        pace: how fast the simulation runs, which the page may then change; 0 if it may not.
+        pokes: sensors that can be touched from the page, by robot.
+    """
+    check_port(host, port)
+    command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
+    command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
+    if drive is not None and inbox is not None:
+        command += ["--drive", drive.text()]
+    if pace and inbox is not None:
+        command += ["--pace", str(pace)]
+    if pokes and inbox is not None:
+        command += ["--pokes", json.dumps(pokes)]
+    process = subprocess.Popen(  # noqa: S603 (our own module)
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    if not url:
+        _, problem = process.communicate()
+        kind = EnvironmentProblem if process.returncode == EnvironmentProblem.exit_code else NutmegError
+        raise kind(problem.strip() or "the viewer process ended without saying why.")
+    reader = None
+    if inbox is not None:
+        reader = threading.Thread(target=_listen, args=(process.stdout, inbox), name="viewer's orders", daemon=True)
+        reader.start()
+    viewer = ViewerProcess(process, url, reader)
+    local = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)
+    with urllib.request.urlopen(local, timeout=120) as answer:  # noqa: S310 (our own server)
+        answer.read(1)
+    return viewer
+
+
+def _listen(pipe: IO[str], inbox: Inbox) -> None:
+    """Hand on what the viewer says, line by line, until it ends; a line without an end is cut."""
+    while line := pipe.readline(MAX_LINE_LENGTH + 2):
+        inbox.post(line)
+
+
+def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None) -> None:
+    """End a process, gently first."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout=3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if reader is not None:
+        reader.join(timeout=30)
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()

@@ -1,0 +1,1 @@
+"""The `reports` part of Nutmeg."""

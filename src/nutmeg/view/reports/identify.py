@@ -1,0 +1,139 @@
+"""The report of an identification: what was found, put into the form that `fit_report` draws.
+
+report = identify_report(found, settings, command=text, seconds=12.0, workers="1 thread")
+write_report(folder / "report.html", report)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.reality.distances.distance import distance_unit
+from nutmeg.reality.identify.identification import FitErrors
+from nutmeg.reality.logs.pictures import PictureSet
+from nutmeg.view.reports.fit import Convergence, Cost, FitReport, RecordingRow, Series, parameter_rows
+
+if TYPE_CHECKING:
+    from nutmeg.reality.identify.identification import Identified, RealData
+    from nutmeg.reality.identify.settings import IdentifySettings
+
+MOST_SERIES = 24
+"""How many series are drawn at most."""
+DEGREES = 180 / np.pi
+
+
+def identify_report(
+    found: Identified, settings: IdentifySettings, *, command: str, seconds: float, workers: str
+) -> FitReport:
+    """All that a report of an identification shows."""
+    searched = found.twin.searched
+    series, left_out = _series(found)
+    return FitReport(
+        title=f"Identification of {found.twin.table.settings.name}",
+        command=command,
+        summary=_summary(found, settings),
+        parameters=parameter_rows(
+            found.twin.space,
+            found.best,
+            identifiability=found.identifiability,
+            old=found.twin.space.start,
+            sets={name: one.targets(name) for name, one in searched.items()},
+        ),
+        error_name=settings.report_error.kind.replace("_", " ") + " error",
+        error_unit=found.unit,
+        distance=_distance(found, settings),
+        train_error=FitErrors.mean(found.after.train),
+        train_error_before=FitErrors.mean(found.before.train),
+        held_out_error=FitErrors.mean(found.after.held_out),
+        held_out_error_before=FitErrors.mean(found.before.held_out),
+        convergences=(
+            Convergence.of(found.result, label=f"seed {found.seed}"),
+            *(Convergence.of(r, label=f"re-fit {i}") for i, r in enumerate(found.refits, 1)),
+        ),
+        identifiability=found.identifiability,
+        series=series,
+        recordings=_recordings(found),
+        cost=Cost(evaluations=found.evaluations, failures=found.failures, seconds=seconds, workers=workers),
+        seeds=(found.seed,),
+        facts=_facts(found, settings),
+        warnings=found.problems,
+        notes=(f"{left_out} further series are not drawn.",) if left_out else (),
+    )
+
+
+def _summary(found: Identified, settings: IdentifySettings) -> str:
+    files = f"{len(found.after.train)} recordings were fitted"
+    if found.after.held_out:
+        files += f", {len(found.after.held_out)} held out"
+    return f"{settings.about}\n\n{files}.".strip()
+
+
+def _distance(found: Identified, settings: IdentifySettings) -> str:
+    """What the search minimises, with its unit."""
+    units = tuple(dict.fromkeys(u for m in found.train for u in m.real.units))
+    unit = distance_unit(settings.distance, units)
+    return settings.distance.kind.replace("_", " ") + (f" [{unit}]" if unit else "")
+
+
+def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
+    robot = settings.robot
+    return {
+        "robot": found.twin.table.settings.name + (f", {robot.type}" if robot.type else ""),
+        "actuation": robot.actuation.rsplit("/", 1)[-1],
+        "physics step": f"{1000 * found.twin.timestep:g} ms",
+        "distance": _distance(found, settings),
+        "distance found": f"{found.result.best.value:.4g}",
+        "search": f"{settings.search.algorithm}; ended because {found.result.reason}",
+    }
+
+
+def _recordings(found: Identified) -> tuple[RecordingRow, ...]:
+    sides = ((found.after.train, found.before.train, False), (found.after.held_out, found.before.held_out, True))
+    return tuple(
+        RecordingRow(name=name, after=value, before=before.get(name), held_out=held)
+        for after, before, held in sides
+        for name, value in after.items()
+    )
+
+
+def _series(found: Identified) -> tuple[tuple[Series, ...], int]:
+    """Measured and simulated series, and how many more there would be; of windows only the first of a recording."""
+    out: list[Series] = []
+    left_out = 0
+    rows = np.stack([found.twin.space.start, found.best])
+    for measured, held in ((found.train, False), (found.held_out, True)):
+        firsts = list({m.source: m for m in reversed(measured)}.values())[::-1]
+        if not firsts or found.cost is None:
+            continue
+        drawn = firsts[: max(1, (MOST_SERIES - len(out)) // max(1, len(firsts[0].real.columns)))]
+        left_out += (len(firsts) - len(drawn)) * len(firsts[0].real.columns)
+        for one, seen in zip(drawn, found.cost.of(tuple(drawn)).behaviours(rows), strict=True):
+            out += _of(one, np.asarray(seen.series), held_out=held)
+    left_out += max(0, len(out) - MOST_SERIES)
+    return tuple(out[:MOST_SERIES]), left_out
+
+
+def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]:
+    """The series of one recording; angles in degrees."""
+    real = np.asarray(one.real.series)
+    out = []
+    for i, (column, unit) in enumerate(zip(one.real.columns, one.real.units, strict=True)):
+        factor, shown = (DEGREES, "deg") if unit == "rad" else (1.0, unit)
+        told = one.told.get(column)
+        out.append(
+            Series(
+                recording=one.name,
+                channel=column,
+                unit=shown,
+                times=one.times,
+                measured=factor * real[:, i],
+                before=factor * simulated[0, :, i],
+                after=factor * simulated[1, :, i],
+                commanded=None if told is None else factor * told,
+                held_out=held_out,
+                along="block of pixels, row by row" if isinstance(one, PictureSet) else "time [s]",
+            )
+        )
+    return out

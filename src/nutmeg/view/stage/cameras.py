@@ -1,0 +1,239 @@
+"""Where the cameras stand: broadcast, side line, behind a robot, and in a robot's head.
+
+One description serves the browser and the renderer. The broadcast view is fitted to the pitch: the near
+touchline just fills the picture's width.
+
+    view = broadcast_view(pitch_bounds(model))
+    view = eyes_view(model, data, "nao1/CameraTop")
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.view.stage.bodies import geom_bounds, is_paint, visible_geoms
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+
+
+BROADCAST_FOV = math.radians(32.0)
+"""Vertical field of view of the broadcast camera: a long lens, little distortion."""
+
+FREE_FOV = math.radians(45.0)
+"""Vertical field of view of the other cameras outside robots."""
+
+BROADCAST_ELEVATION = math.radians(33.0)
+"""Height of the broadcast camera above the horizon, seen from the centre spot."""
+
+PANEL_SHARE = 0.08
+"""How far aside a page's camera stands, so that the panel does not hide what matters: share of its distance."""
+
+STAND_FOLLOWS, STAND_BEHIND, STAND_HEIGHT = 0.6, 5.0, 5.0
+"""The television camera: how much of the ball's way along the pitch it goes, how far behind the touchline and how high
+it stands, metres."""
+
+STAND_PICTURE_HEIGHT = 5.5
+"""It zooms so that the picture is so high where the ball is, metres."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Viewpoint:
+    """A camera: where it is, what it looks at, and how wide."""
+
+    position: Floats
+    """Position (3,) in the world, metres."""
+
+    look_at: Floats
+    """The point (3,) in the middle of the picture."""
+
+    up: Floats
+    """The direction (3,) that is up in the picture."""
+
+    fov: float
+    """Vertical field of view, radians."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """A box that holds what is worth seeing."""
+
+    low: Floats
+    """Lowest corner (3,), metres."""
+
+    high: Floats
+    """Highest corner (3,), metres."""
+
+    @property
+    def centre(self) -> Floats:
+        """The middle (3,) of its floor."""
+        x, y = ((self.low + self.high) / 2)[:2]
+        return np.array([x, y, self.low[2]])
+
+
+def pitch_bounds(model: Any) -> Bounds:  # noqa: ANN401
+    """The pitch: all painted lines; without lines, the things that stand or start there, at least 2 m wide."""
+    geoms = visible_geoms(model)
+    paint = [g for g in geoms if is_paint(model, g)]
+    if paint:
+        corners = [geom_bounds(model, g) for g in paint]
+        low, high = np.min([c[0] for c in corners], axis=0), np.max([c[1] for c in corners], axis=0)
+        return Bounds(low=low, high=high)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    moving = [data.xpos[b] for b in range(1, model.nbody) if model.body_weldid[b] != 0] or [np.zeros(3)]
+    low, high = np.min(moving, axis=0), np.max(moving, axis=0)
+    return Bounds(low=np.append(low[:2] - 1.0, 0.0), high=np.append(high[:2] + 1.0, high[2]))
+
+
+def broadcast_view(pitch: Bounds, aspect: float = 16 / 9) -> Viewpoint:
+    """The main stand: high beside the long side, the whole pitch in the picture."""
+    half = (pitch.high - pitch.low) / 2
+    along_x = half[0] >= half[1]
+    length, width = (half[0], half[1]) if along_x else (half[1], half[0])
+    tangent = math.tan(BROADCAST_FOV / 2)
+    distance = 1.1 * max(length / (tangent * aspect), width) + width * math.cos(BROADCAST_ELEVATION)
+    away = np.array([0.0, -1.0, 0.0]) if along_x else np.array([1.0, 0.0, 0.0])
+    offset = away * math.cos(BROADCAST_ELEVATION) + np.array([0.0, 0.0, math.sin(BROADCAST_ELEVATION)])
+    return Viewpoint(position=pitch.centre + distance * offset, look_at=pitch.centre, up=_upright(), fov=BROADCAST_FOV)
+
+
+def side_view(pitch: Bounds, target: Floats) -> Viewpoint:
+    """A camera that runs along the touchline, level with `target` (3,)."""
+    half = (pitch.high - pitch.low) / 2
+    place = np.array([target[0], pitch.low[1] - 1.2, pitch.low[2] + 0.9])
+    if half[1] > half[0]:
+        place = np.array([pitch.high[0] + 1.2, target[1], pitch.low[2] + 0.9])
+    return Viewpoint(position=place, look_at=target * [1, 1, 0.6], up=_upright(), fov=math.radians(38.0))
+
+
+def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
+    """A camera on the main stand that turns after `target` (3,) and moves a little with it, as on television."""
+    centre, half = pitch.centre, (pitch.high - pitch.low) / 2
+    along, across = (0, 1) if half[0] >= half[1] else (1, 0)
+    near = -1.0 if along == 0 else 1.0
+    place, goal = centre.copy(), centre.copy()
+    place[along] += STAND_FOLLOWS * (target[along] - centre[along])
+    place[across] += near * (half[across] + STAND_BEHIND)
+    place[2] += STAND_HEIGHT
+    goal[along] = np.clip(target[along], centre[along] - half[along], centre[along] + half[along])
+    goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
+    goal[2] += 0.25
+    distance = float(np.linalg.norm(goal - place))
+    fov = 2 * math.atan(STAND_PICTURE_HEIGHT / 2 / distance)
+    return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
+
+
+def beside_panel(view: Viewpoint) -> Viewpoint:
+    """The same view moved aside, so that what it looks at is in the middle of what a page's panel leaves free."""
+    aside = PANEL_SHARE * np.cross(view.up, view.position - view.look_at)
+    return replace(view, position=view.position + aside, look_at=view.look_at + aside)
+
+
+def follow_view(target: Floats) -> Viewpoint:
+    """A camera two metres from `target` (3,), from the side of the main stand."""
+    offset = np.array([0.7, -1.7, 0.75])
+    return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
+
+
+def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
+    """What a camera of the model sees; it looks along its own -z (MuJoCo's convention)."""
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
+    if number < 0:
+        raise UnknownNameError("camera", camera, camera_names(model))
+    axes = np.array(data.cam_xmat[number]).reshape(3, 3)
+    place = np.array(data.cam_xpos[number])
+    fov = math.radians(float(model.cam_fovy[number]))
+    return Viewpoint(position=place, look_at=place - axes[:, 2], up=axes[:, 1], fov=fov)
+
+
+def camera_names(model: Any) -> list[str]:  # noqa: ANN401
+    """All named cameras of a model."""
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
+    return [name for name in names if name]
+
+
+def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
+    """The cameras a robot carries."""
+    return [name for name in camera_names(model) if name.startswith(f"{robot}/")]
+
+
+def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
+    """Where the root body (3,) of a thing is, or nothing when there is no such thing."""
+    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
+    return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
+
+
+def _upright() -> Floats:
+    return np.array([0.0, 0.0, 1.0])
+
+
+# ----------------------------------------------------------------------------------------------------
+# Cameras by name, for pictures and videos: `broadcast`, `side`, `follow:<robot>`, `eyes:<robot>`, or the model's own.
+#
+# `broadcast` has the whole pitch in view; `stand` turns after the ball, as television does. A camera that follows
+# something is calm: it goes a part of the way to its goal at every frame.
+
+
+FOLLOW_SMOOTHING = 0.12
+"""Share of the way to its goal that a following camera goes per frame."""
+
+
+class CameraOperator:
+    """Holds one named camera, frame after frame."""
+
+    def __init__(self, model: Any, name: str, *, aspect: float = 16 / 9) -> None:  # noqa: ANN401
+        """Take the camera `name`; `aspect` is width through height of the picture."""
+        self._model, self._aspect = model, aspect
+        self._pitch = pitch_bounds(model)
+        self._kind, _, self._robot = name.partition(":")
+        self._camera = ""
+        self._goal: Floats | None = None
+        if self._kind == "eyes" and self._robot:
+            cameras = robot_cameras(model, self._robot)
+            if not cameras:
+                raise UnknownNameError("camera", name, known_cameras(model))
+            self._camera = cameras[0]
+        elif name in camera_names(model):
+            self._kind, self._camera = "eyes", name
+        elif name not in known_cameras(model):
+            raise UnknownNameError("camera", name, known_cameras(model))
+
+    def view(self, data: Any) -> Viewpoint:  # noqa: ANN401
+        """Where the camera is now; `data` is the model's `mujoco.MjData`, with poses up to date."""
+        if self._kind == "broadcast":
+            return broadcast_view(self._pitch, self._aspect)
+        if self._kind == "eyes":
+            return eyes_view(self._model, data, self._camera)
+        place = thing_position(self._model, data, self._robot or self._subject())
+        assert place is not None
+        self._goal = place if self._goal is None else self._goal + FOLLOW_SMOOTHING * (place - self._goal)
+        if self._kind == "stand":
+            return stand_view(self._pitch, self._goal)
+        return follow_view(self._goal) if self._kind == "follow" else side_view(self._pitch, self._goal)
+
+    def _subject(self) -> str:
+        """What the cameras beside the pitch run with: the ball, or else the first thing."""
+        names = things(self._model)
+        return "ball" if "ball" in names else names[0]
+
+
+def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
+    """Every name that a picture of this model can ask for."""
+    moving = things(model)
+    names = ["broadcast", *(["stand", "side"] if moving else [])]
+    names += [f"follow:{thing}" for thing in moving]
+    names += [f"eyes:{thing}" for thing in moving if robot_cameras(model, thing)]
+    return names + camera_names(model)
+
+
+def things(model: Any) -> list[str]:  # noqa: ANN401
+    """Things with a free joint `<thing>/root`, in the order of the model."""
+    joints = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or "" for j in range(model.njnt)]
+    return [name.removesuffix("/root") for name in joints if name.endswith("/root")]

@@ -1,0 +1,303 @@
+"""A recording as something to show: for any moment, where everything is.
+
+A film holds the model of the recorded scene and a window of a few hundred rows, so that its memory does not
+depend on the length of the recording. Between two rows it turns and moves things evenly, which makes slow motion
+smooth.
+
+    film = Film.open(Path("runs/match-3"))
+    qpos = film.qpos_at(12.5)            # (nq,)
+    film.refresh()                       # rows written since then
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.errors import ModelError, RecordingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats, Indices
+
+
+# ----------------------------------------------------------------------------------------------------
+# Which number of a recording goes into which coordinate of the physics model.
+#
+# A scene recording has, for every thing, a channel `<thing>.pose` (x y z, then the quaternion w x y z) that belongs
+# to the free joint `<thing>/root`, and, for every robot, `<thing>.angles`, labelled with joint names. The table is
+# made once; after that a block of rows is copied by columns.
+
+
+POSE_SUFFIX, ANGLES_SUFFIX = ".pose", ".angles"
+"""How the names of the channels end that place things and bend robots."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Columns:
+    """Where the columns of one channel go."""
+
+    channel: str
+    targets: Indices
+
+
+class Posture:
+    """The map from the channels of a recording to the generalised positions of a model."""
+
+    def __init__(self, model: Any, channels: Mapping[str, Sequence[str]]) -> None:  # noqa: ANN401
+        """Make the table.
+
+        Args:
+            model: the compiled `mujoco.MjModel` of the recorded scene.
+            channels: the labels of each channel, by channel name.
+        """
+        self.rest: Floats = np.array(model.qpos0)
+        joints = _joint_columns(model)
+        self._columns = [
+            _Columns(channel=name, targets=_targets(name, labels, joints))
+            for name, labels in channels.items()
+            if name.endswith((POSE_SUFFIX, ANGLES_SUFFIX))
+        ]
+        self.channels = tuple(c.channel for c in self._columns)
+        """The channels that move something."""
+        self.robots = tuple(n.removesuffix(ANGLES_SUFFIX) for n in self.channels if n.endswith(ANGLES_SUFFIX))
+        """Things that have angles."""
+        self._quaternions = _quaternion_columns(model)
+
+    def qpos(self, values: Mapping[str, NDArray[Any]]) -> Floats:
+        """Generalised positions (rows, nq) from the values (rows, k) of each channel.
+
+        Coordinates that no channel tells stay at the model's rest position. A missing value (NaN) is drawn as
+        the last one before it.
+        """
+        rows = max((len(values[c.channel]) for c in self._columns), default=1)
+        qpos = np.tile(self.rest, (rows, 1))
+        for columns in self._columns:
+            qpos[:, columns.targets] = values[columns.channel]
+        return _filled(qpos, self.rest)
+
+    def values(self, qpos: NDArray[Any]) -> dict[str, Floats]:
+        """The inverse of `qpos`: what each channel says about rows (rows, nq) of positions."""
+        return {c.channel: np.asarray(qpos, dtype=np.float64)[:, c.targets] for c in self._columns}
+
+    def between(self, first: Floats, second: Floats, share: float) -> Floats:
+        """The position (nq,) at `share` (0 to 1) of the way, turning the short way round."""
+        second = second.copy()
+        for columns in self._quaternions:
+            if first[columns] @ second[columns] < 0:
+                second[columns] *= -1
+        middle = first + share * (second - first)
+        for columns in self._quaternions:
+            middle[columns] /= max(float(np.linalg.norm(middle[columns])), 1e-9)
+        return middle
+
+
+def _filled(rows: Floats, rest: Floats) -> Floats:
+    """Rows without NaN: each takes the value of the row before it, the first ones that of rest."""
+    missing = np.isnan(rows)
+    if not missing.any():
+        return rows
+    known = np.where(missing, 0, np.arange(1, len(rows) + 1)[:, None])
+    last = np.maximum.accumulate(known, axis=0)
+    held = np.take_along_axis(rows, np.maximum(last - 1, 0), axis=0)
+    return np.where(last > 0, held, rest)
+
+
+def _joint_columns(model: Any) -> dict[str, range]:  # noqa: ANN401
+    """The coordinates of each named joint."""
+    widths = {mujoco.mjtJoint.mjJNT_FREE: 7, mujoco.mjtJoint.mjJNT_BALL: 4}
+    columns = {}
+    for joint in range(model.njnt):
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+        start, width = int(model.jnt_qposadr[joint]), widths.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)
+        columns[name] = range(start, start + width)
+    return columns
+
+
+def _quaternion_columns(model: Any) -> list[slice]:  # noqa: ANN401
+    free, ball = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+    starts = [
+        int(address) + (3 if kind == free else 0)
+        for kind, address in zip(model.jnt_type, model.jnt_qposadr, strict=True)
+        if kind in (free, ball)
+    ]
+    return [slice(s, s + 4) for s in starts]
+
+
+def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -> Indices:
+    """The coordinates a channel fills; a joint that the scene lacks is an error that names it."""
+    if channel.endswith(POSE_SUFFIX):
+        return _pose_columns(channel, len(labels), joints)
+    thing = channel.removesuffix(ANGLES_SUFFIX)
+    wanted = [f"{thing}/{label}" for label in labels]
+    missing = [joint for joint in wanted if len(joints.get(joint, ())) != 1]
+    if missing:
+        raise _strangers(channel, f"the hinge {missing[0]!r}")
+    return np.array([joints[joint][0] for joint in wanted], dtype=np.intp)
+
+
+def _pose_columns(channel: str, width: int, joints: Mapping[str, range]) -> Indices:
+    """The seven coordinates of a thing: those of a free joint, or of three slides and a ball joint."""
+    thing = channel.removesuffix(POSE_SUFFIX)
+    parts = (
+        [f"{thing}/root"] if len(joints.get(f"{thing}/root", ())) == 7 else [f"{thing}/{a}" for a in (*"xyz", "root")]
+    )
+    columns = [column for part in parts for column in joints.get(part, ())]
+    if len(columns) != 7:
+        raise _strangers(channel, f"the joint '{thing}/root' with 7 coordinates")
+    if width != 7:
+        raise RecordingError(f"channel {channel!r} has {width} columns; a pose has 7 (x y z qw qx qy qz).")
+    return np.array(columns, dtype=np.intp)
+
+
+def _strangers(channel: str, needed: str) -> RecordingError:
+    return RecordingError(
+        f"channel {channel!r} needs {needed}, but the scene of the recording has none. The recording and its "
+        f"scene.xml do not belong together."
+    )
+
+
+WINDOW_ROWS = 400
+"""Rows kept at once."""
+
+
+class SceneRecording(Protocol):
+    """What a film asks of a recording; `nutmeg.recording.Recording` is one."""
+
+    @property
+    def channels(self) -> Mapping[str, Any]:
+        """The channels, by name."""
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What happened, each with `time` and `kind`."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether no more rows will come."""
+
+    @property
+    def scene_xml(self) -> str | None:
+        """The recorded scene as MJCF."""
+
+    @property
+    def times(self) -> Floats:
+        """The time (rows,) of each row, seconds."""
+
+    def read(self, channel: str, start: int, stop: int) -> NDArray[Any]:
+        """Rows `start` to `stop` of a channel, (rows, columns)."""
+
+    def refresh(self) -> bool:
+        """Look for new rows; whether there were any."""
+
+    def __len__(self) -> int: ...
+
+
+class Film:
+    """A recorded scene, its model, and where everything was at any time."""
+
+    def __init__(self, recording: SceneRecording, title: str = "recording") -> None:
+        self.recording = recording
+        self.title = title
+        self.model = _compile(recording.scene_xml, title)
+        labels = {name: channel.labels for name, channel in recording.channels.items()}
+        self.posture = Posture(self.model, labels)
+        self._start = self._stop = 0
+        self._window: Floats = np.empty((0, self.model.nq))
+        self._times: Floats = np.asarray(recording.times, dtype=np.float64)
+
+    @classmethod
+    def open(cls, path: Path) -> Film:
+        """The film of a recording on disk."""
+        from nutmeg.recording import Recording
+
+        return cls(Recording.open(path), path.name)
+
+    @property
+    def times(self) -> Floats:
+        """Times (rows,) of the rows known so far, seconds."""
+        return self._times
+
+    @property
+    def robots(self) -> tuple[str, ...]:
+        """The names of the robots."""
+        return self.posture.robots
+
+    @property
+    def start(self) -> float:
+        """Time of the first row, seconds; 0 while there is none."""
+        return float(self._times[0]) if len(self._times) else 0.0
+
+    @property
+    def end(self) -> float:
+        """Time of the newest row, seconds; 0 while there is none."""
+        return float(self._times[-1]) if len(self._times) else 0.0
+
+    def refresh(self) -> bool:
+        """Take in what was written since; whether there was anything."""
+        if not self.recording.refresh():
+            return False
+        self._times = np.asarray(self.recording.times, dtype=np.float64)
+        return True
+
+    def row_at(self, time: float) -> int:
+        """The last row not later than `time`; the first row for earlier times."""
+        return max(int(np.searchsorted(self._times, time + 1e-9, side="right")) - 1, 0)
+
+    def qpos_at(self, time: float) -> Floats:
+        """Generalised positions (nq,) at a time, evenly between the two nearest rows."""
+        if not len(self._times):
+            return self.posture.rest.copy()
+        row = self.row_at(time)
+        here = self._row(row)
+        if row + 1 >= len(self._times):
+            return here.copy()
+        gap = self._times[row + 1] - self._times[row]
+        share = float(np.clip((time - self._times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
+        return self.posture.between(here, self._row(row + 1), share)
+
+    def frames(self, fps: float, seconds: float | None = None) -> Iterator[tuple[float, Floats]]:
+        """Moments `fps` times a second from the start, as (time since the start, qpos)."""
+        for number in range(self.frame_count(fps, seconds)):
+            moment = number / fps
+            yield moment, self.qpos_at(self.start + moment)
+
+    def frame_count(self, fps: float, seconds: float | None = None) -> int:
+        """How many moments `frames` yields."""
+        length = self.end - self.start
+        if seconds is not None:
+            length = min(length, seconds)
+        return int(np.floor(length * fps + 1e-6)) + 1 if len(self._times) else 0
+
+    def _row(self, row: int) -> Floats:
+        if not self._start <= row < self._stop:
+            self._load(row)
+        values: Floats = self._window[row - self._start]
+        return values
+
+    def _load(self, row: int) -> None:
+        """Read the window in which `row` lies; a little of the past stays for stepping back."""
+        start = max(row - WINDOW_ROWS // 8, 0)
+        stop = min(start + WINDOW_ROWS, len(self._times))
+        values = {name: self.recording.read(name, start, stop) for name in self.posture.channels}
+        self._window = self.posture.qpos(values)
+        self._start, self._stop = start, start + len(self._window)
+
+
+def _compile(scene_xml: str | None, title: str) -> Any:  # noqa: ANN401
+    if scene_xml is None:
+        raise RecordingError(
+            f"{title}: this recording has no scene.xml, so there is nothing to draw. Only recordings of scenes "
+            f"(matches, walks) can be shown."
+        )
+    try:
+        return mujoco.MjModel.from_xml_string(scene_xml)
+    except ValueError as error:
+        raise ModelError(f"{title}: the scene.xml of this recording does not compile: {error}") from error

@@ -1,0 +1,15 @@
+"""What cameras cost: that each effect is measured, beside drawing alone."""
+
+from __future__ import annotations
+
+from nutmeg.bench import benchmarks, simulation
+from nutmeg.model.sensors import CAMERA_EFFECTS
+
+
+def test_each_effect_is_measured_beside_drawing_alone() -> None:
+    assert {"cameras 320x240", "cameras 208x160"} <= set(benchmarks(0.1))
+    rows = simulation.camera_frames((64, 48), 0.001)
+    assert len(rows) == len(CAMERA_EFFECTS) + 3
+    assert all(row.value > 0 for row in rows)
+    assert rows[0].ratio is None
+    assert all(row.ratio is not None and row.ratio <= 1 for row in rows[1:-1])

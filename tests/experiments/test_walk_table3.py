@@ -1,0 +1,92 @@
+"""Table 3 of the learned walk, small: real games, and what is made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments.walk_table3 import (
+    PAPER_DIFFERENCES,
+    Size,
+    fitted_strengths,
+    rank_correlation,
+    verdict,
+    walk_table3,
+)
+from nutmeg.learning import agents as agents_module
+from nutmeg.motion.walk.files import read_walk, write_walk
+
+TINY = Size(games=1, players=1, half_length=1.0, halves=1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Walks of three agents, two of whom the paper let play each other."""
+    monkeypatch.setattr(agents_module, "walk_names", lambda: ())
+    walks = tmp_path / "walks"
+    walks.mkdir()
+    for name in ("initial", "go-to-target", "final"):
+        write_walk(walks / f"{name}.toml", read_walk("initial"))
+    return walks
+
+
+@pytest.mark.slow
+def test_the_pairs_of_the_paper_play_and_games_are_kept(tmp_path: Path, folder: Path) -> None:
+    out, said = tmp_path / "out", list[str]()
+    answer = walk_table3(out, walks=folder, size=TINY, on_progress=said.append)
+    assert [(row["home"], row["away"]) for row in answer["pairs"]] == [("GoToTarget", "Initial")]
+    assert answer["pairs"][0]["paper_difference"] == 8.82
+    assert answer["pairs"][0]["games"] == 1
+    assert "DynamicRewards" in answer["missing"]
+    assert json.loads((out / "results.json").read_text())["order"] == answer["order"]
+    assert "paper +8.82 (0.11)" in (out / "report.html").read_text()
+    assert (out / "table-3.png").stat().st_size > 3000
+    again = walk_table3(out, walks=folder, size=TINY, on_progress=said.append)
+    assert again["pairs"] == answer["pairs"]
+    assert said == ["game 0 of 1", "game 1 of 1", "game 1 of 1"]
+    shown = TABLES["walk-table3"](answer)
+    assert all(len(row) == len(shown.columns) for row in shown.rows)
+    assert any("1 games of 1 x 1 s" in note for note in shown.notes)
+
+
+@pytest.mark.parametrize(
+    ("ours", "error", "paper", "paper_error", "said"),
+    [
+        (2.0, 0.5, 3.0, 0.1, "agrees"),
+        (-2.0, 0.5, 3.0, 0.1, "differs"),
+        (0.5, 0.5, 3.0, 0.1, "open"),
+        (0.1, 0.5, 0.1, 0.1, "agrees"),
+        (2.0, 0.5, 0.1, 0.1, "differs"),
+        (2.0, None, 3.0, 0.1, "open"),
+        (None, None, 3.0, 0.1, "open"),
+    ],
+)
+def test_only_clear_differences_decide(
+    ours: float | None, error: float | None, paper: float, paper_error: float, said: str
+) -> None:
+    assert verdict(ours, error, paper, paper_error) == said
+
+
+def test_strengths_reproduce_consistent_differences() -> None:
+    found = fitted_strengths({("a", "b"): 1.0, ("b", "c"): 2.0, ("a", "c"): 3.0})
+    assert found == pytest.approx({"a": 4 / 3, "b": 1 / 3, "c": -5 / 3})
+    assert fitted_strengths({}) == {}
+
+
+def test_the_papers_own_order() -> None:
+    strengths = fitted_strengths({pair: told for pair, (told, _) in PAPER_DIFFERENCES.items()})
+    order = sorted(strengths, key=lambda name: -strengths[name])
+    assert set(order[:2]) == {"DynamicRewards", "DynamicAvgRewards"}
+    assert order.index("Final") < order.index("StaticRewards")
+    assert order[-1] == "Initial"
+
+
+def test_the_rank_correlation_goes_from_one_to_minus_one() -> None:
+    up, down = {"a": 1.0, "b": 2.0, "c": 5.0}, {"a": 3.0, "b": 2.0, "c": 1.0}
+    assert rank_correlation(up, up) == pytest.approx(1.0)
+    assert rank_correlation(up, down) == pytest.approx(-1.0)
+    assert rank_correlation({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 2.0}) is None
+    assert rank_correlation({"a": 1.0}, up) is None

@@ -1,0 +1,230 @@
+"""Commands rolled out: as stepped by hand, whatever the threads, chunks and company; falls, breakdowns, delays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutmeg.base.arrays import Floats
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
+from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot
+from nutmeg.model.actuation import load_actuation
+from nutmeg.sim import Worlds, rollout
+from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.worlds import StartState
+
+PENDULUM = str(Path(__file__).parents[2] / "examples" / "pendulum")
+BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
+PERIOD = 0.02
+
+
+def scene_of(robot: str, actuation: object = "ideal", **more: object) -> Scene:
+    placement = Placement(robot=robot, name="robot", actuation=actuation, **more)  # type: ignore[arg-type]
+    return assemble(SceneSettings(ball="none", robots=(placement,), visuals=False))
+
+
+@pytest.fixture(scope="module")
+def ant() -> Scene:
+    return scene_of("ant")
+
+
+def swaying(scene: Scene, count: int, rows: int = 40) -> Floats:
+    """Commands that differ from world to world, (N, T, motors)."""
+    worlds, times, motors = np.arange(count), np.arange(rows) * PERIOD, np.arange(scene.model.nu)
+    phase = worlds[:, None, None] + motors
+    growing = np.minimum(times / 0.1, 1.0)[None, :, None]
+    return np.asarray(scene.commands + 0.4 * growing * np.sin(9 * times[None, :, None] + phase))
+
+
+def same(one: Rollout, other: Rollout) -> bool:
+    return (
+        np.array_equal(one.angles, other.angles, equal_nan=True)
+        and np.array_equal(one.frames, other.frames)
+        and (one.pose is None or np.array_equal(one.pose, np.asarray(other.pose), equal_nan=True))
+    )
+
+
+def test_a_rollout_is_what_stepping_by_hand_gives(ant: Scene) -> None:
+    commands = swaying(ant, 3)
+    found = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD)
+    worlds = Worlds(ant, 3)
+    for row in range(commands.shape[1]):
+        assert np.array_equal(found.angles[:, row], worlds.robot("robot").angles)
+        assert found.pose is not None
+        assert np.array_equal(found.pose[:, row], worlds.robot("robot").pose)
+        worlds.robot("robot").command = commands[:, row]
+        worlds.advance(PERIOD)
+    assert found.times[-1] == pytest.approx(39 * PERIOD)
+    assert (found.frames == 40).all()
+    assert not found.diverged.any()
+
+
+def test_neither_threads_nor_chunks_nor_company_change_a_bit(ant: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = swaying(ant, 5)
+    together = roll_out(Worlds(ant, 5), "robot", commands, period=PERIOD)
+    assert same(together, roll_out(Worlds(ant, 5, threads=2), "robot", commands, period=PERIOD))
+    alone = roll_out(Worlds(ant, 1), "robot", commands[3], period=PERIOD)
+    assert np.array_equal(alone.angles[0], together.angles[3])
+    monkeypatch.setattr(rollout, "CHUNK_BYTES", 1.0)
+    assert same(together, roll_out(Worlds(ant, 5), "robot", commands, period=PERIOD))
+    assert not np.array_equal(together.angles[0], together.angles[1])
+
+
+def test_worlds_end_after_their_own_rows(ant: Scene) -> None:
+    commands = swaying(ant, 3)
+    whole = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD)
+    short = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD, rows=[40, 7, 1])
+    assert short.frames.tolist() == [40, 7, 1]
+    for world, rows in enumerate((40, 7, 1)):
+        assert np.array_equal(short.angles[world, :rows], whole.angles[world, :rows])
+        assert np.isnan(short.angles[world, rows:]).all()
+
+
+def test_a_free_pendulum_swings_with_the_period_of_its_length() -> None:
+    scene = assemble(SceneSettings(
+        field="none", robots=(Placement(robot=BENCH, name="robot", actuation="ideal"),), timestep=0.001, visuals=False
+    ))  # fmt: skip
+    start = StartState(angles=np.array([0.05]))
+    rows = 4000
+    found = roll_out(
+        Worlds(scene), "robot", np.zeros((rows, 1)), period=0.001, start=start, powered=np.zeros(rows, bool)
+    )
+    angle = found.angles[0, :, 0]
+    falling = np.flatnonzero((angle[:-1] > 0) & (angle[1:] <= 0))
+    length, mass, inertia = 0.1, 0.49, 1e-5 + 0.0017  # of the weight itself, and of the servo
+    period = 2 * np.pi * np.sqrt((mass * length**2 + inertia) / (mass * 9.81 * length))
+    assert np.diff(falling).mean() * 0.001 == pytest.approx(period, rel=2e-3)
+    assert found.pose is None
+    fed = roll_out(Worlds(scene), "robot", np.zeros((rows, 1)), period=0.001, start=start)
+    assert np.abs(fed.angles[0, -100:, 0]).max() < 1e-3
+
+
+@pytest.mark.parametrize("actuation", ["ideal", "servo"])
+def test_released_motors_let_go_and_take_hold_again(actuation: str) -> None:
+    scene = scene_of(BENCH, actuation)
+    powered = np.ones((2, 300), bool)
+    powered[1, 100:200] = False
+    start = StartState(angles=np.array([1.0]), command=np.array([1.0]))
+    worlds = Worlds(scene, 2)
+    found = roll_out(worlds, "robot", np.ones((300, 1)), period=PERIOD / 5, start=start, powered=powered)
+    fed, released = found.angles[..., 0]
+    assert np.array_equal(fed[:101], released[:101])
+    assert released[100:200].min() < fed[100:200].min() - 0.3
+    assert abs(released[-1] - fed[-1]) < 0.5 * np.abs(released - fed).max()
+    assert same(found, roll_out(worlds, "robot", np.ones((300, 1)), period=PERIOD / 5, start=start, powered=powered))
+
+
+def test_a_delay_shifts_the_motion_by_any_time(ant: Scene) -> None:
+    step = np.tile(ant.commands, (60, 1))
+    step[5:, 0] += 0.02
+    delays = np.array([0.0, PERIOD, 0.4 * PERIOD, 0.4 * PERIOD + 0.002, 0.4 * PERIOD + 0.004])
+    found = roll_out(Worlds(ant, 5), "robot", step, period=PERIOD, delay=delays).angles[..., 0]
+    assert np.allclose(found[1, 1:], found[0, :-1], atol=1e-3)
+    assert not np.allclose(found[1], found[0], atol=4e-3)
+    moved = found[:, 7] - found[:, 5]
+    assert (np.diff(moved[[0, 2, 3, 4, 1]]) < 0).all(), "the later, the less far"
+    assert moved[3] == pytest.approx((moved[2] + moved[4]) / 2, rel=0.05)
+
+
+def test_what_falls_ends_there_and_the_others_go_on(ant: Scene) -> None:
+    pose = np.tile([0, 0, 0.3, 1.0, 0, 0, 0], (2, 1))
+    pose[1, 3:] = [0.0, 1.0, 0.0, 0.0]
+    commands = np.tile(ant.commands, (30, 1))
+    found = roll_out(Worlds(ant, 2), "robot", commands, period=PERIOD, start=StartState(pose=pose), fallen=0.3)
+    assert found.frames.tolist() == [30, 0]
+    spin = np.zeros((2, 6))
+    spin[1, 3] = 12.0
+    thrown = StartState(pose=pose[:1].repeat(2, axis=0), velocity=spin)
+    found = roll_out(Worlds(ant, 2), "robot", commands, period=PERIOD, start=thrown, fallen=0.3)
+    assert found.frames[0] == 30
+    assert 2 < found.frames[1] < 25
+    upright = found.uprightness
+    assert upright is not None
+    assert (upright[1, : found.frames[1]] >= 0.3).all()
+    assert np.isnan(upright[1, found.frames[1] :]).all()
+    assert not found.diverged.any()
+
+
+def test_a_breakdown_ends_its_world_alone(ant: Scene) -> None:
+    rates = np.zeros((3, 18))
+    rates[1] = 1e12
+    commands = np.tile(ant.commands, (30, 1))
+    found = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD, start=StartState(rates=rates))
+    assert found.diverged.tolist() == [False, True, False]
+    assert found.frames[1] == 0
+    assert np.isnan(found.angles[1, found.frames[1] :]).all()
+    assert np.isfinite(found.angles[[0, 2]]).all()
+    assert np.array_equal(found.angles[0], found.angles[2])
+
+
+def test_a_breakdown_on_the_way_is_told_to_the_row(ant: Scene) -> None:
+    worlds = Worlds(ant, 2)
+    worlds.vary.stiffness("robot", np.array([[20.0], [1e9]]) * np.ones(18))
+    worlds.vary.torque("robot", np.array([[2.0], [1e12]]) * np.ones(18))
+    commands = np.tile(ant.commands, (30, 1))
+    commands[15:] += 0.2
+    found = roll_out(worlds, "robot", commands, period=PERIOD)
+    assert found.diverged.tolist() == [False, True]
+    assert 0 < found.frames[1] < 30
+    assert np.isfinite(found.angles[1, : found.frames[1]]).all()
+    assert np.isnan(found.angles[1, found.frames[1] :]).all()
+
+
+def test_sensors_are_recorded_along() -> None:
+    scene = scene_of("nao-v6")
+    commands = np.tile(scene.commands, (50, 1))
+    names = [s.name for s in load_robot("nao-v6").sensor if s.type in ("imu", "force")]
+    found = roll_out(Worlds(scene), "robot", commands, period=PERIOD, observe=names)
+    imu = next(s.name for s in load_robot("nao-v6").sensor if s.type == "imu")
+    assert found.sensors[imu].shape == (1, 50, 6)
+    assert found.sensors[imu][0, 20:, 5].mean() == pytest.approx(9.81, rel=0.03)
+    with pytest.raises(UnknownNameError):
+        roll_out(Worlds(scene), "robot", commands, period=PERIOD, observe=["thermometer"])
+
+
+def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_period() -> None:
+    robot = load_robot(BENCH)
+    plain = load_actuation(robot, "servo")
+    assert plain is not None
+    servos = {n: replace(s, load_friction=0.3) for n, s in plain.servo.items()}
+    start = StartState(angles=np.array([1.0]), command=np.array([1.0]))
+    goal = 0.6 * np.sin(np.arange(400) * 0.02)[:, None] + 1.0
+    found = []
+    for actuation in (plain, replace(plain, servo=servos)):
+        scene = scene_of(BENCH, actuation)
+        alone = roll_out(Worlds(scene), "robot", goal, period=0.004, start=start)
+        merged = Worlds.of([scene, scene_of(BENCH, plain)], own_fields=True)
+        assert np.array_equal(roll_out(merged, "robot", goal, period=0.004, start=start).angles[0], alone.angles[0])
+        found.append(alone.angles[0, :, 0])
+    assert np.abs(found[0] - found[1]).max() > 0.01
+
+
+def test_mistakes_are_named(ant: Scene) -> None:
+    worlds = Worlds(ant, 2)
+    good = np.tile(ant.commands, (5, 1))
+    with pytest.raises(UsageError, match="shape"):
+        roll_out(worlds, "robot", good[:, :3], period=PERIOD)
+    bad = good.copy()
+    bad[2, 4] = np.nan
+    with pytest.raises(UsageError, match="row 2"):
+        roll_out(worlds, "robot", bad, period=PERIOD)
+    with pytest.raises(ModelError, match="whole number"):
+        roll_out(worlds, "robot", good, period=0.0213)
+    with pytest.raises(UsageError, match="delay"):
+        roll_out(worlds, "robot", good, period=PERIOD, delay=-0.1)
+    with pytest.raises(UsageError, match="cannot fall"):
+        roll_out(Worlds(scene_of(PENDULUM)), "robot", np.zeros((5, 1)), period=PERIOD, fallen=0.5)
+    with pytest.raises(ModelError, match="angles"):
+        roll_out(worlds, "robot", good, period=PERIOD, start=StartState(angles=np.zeros(3)))
+
+
+def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> None:
+    """The mean over a step is that of what the motors take, so wild commands act as clipped ones do."""
+    wild = scene_of("ant").commands + 5.0 * np.sign(np.sin(20 * np.arange(30) * PERIOD))[:, None]
+    ends = ant.model.actuator_ctrlrange
+    clipped = np.clip(wild, ends[:, 0], ends[:, 1])
+    both = [roll_out(Worlds(ant, 1), "robot", c, period=PERIOD, delay=0.0013) for c in (wild, clipped)]
+    assert same(*both)

@@ -1,0 +1,287 @@
+"""Parameters that differ from world to world, against what they should do."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import ModelError, NutmegError, UnknownNameError
+from nutmeg.model import Adjustment, Placement, Scene, SceneSettings, assemble
+from nutmeg.sim import Worlds
+
+G = 9.81
+LEVER = """
+format = 1
+name = "lever"
+source = "test"
+licence = "CC0"
+base = "fixed"
+[[body]]
+name = "stand"
+mass = 1.0
+inertia = [0.1, 0.1, 0.1, 0, 0, 0]
+[[body]]
+name = "rod"
+parent = "stand"
+mass = 0.5
+com = [0.2, 0, 0]
+inertia = [0.002, 0.002, 0.002, 0, 0, 0]
+joint = { name = "swing", axis = [0, 1, 0] }
+[drives.servo]
+joints = ["swing"]
+stiffness = 50
+torque = 10
+damping = 2
+armature = 0
+"""
+
+
+@pytest.fixture
+def lever(tmp_path: Path) -> Worlds:
+    (tmp_path / "robot.toml").write_text(LEVER)
+    placement = Placement(robot=str(tmp_path), name="lever")
+    return Worlds(assemble(SceneSettings(field="none", ball="none", robots=(placement,))), 3)
+
+
+def sags(worlds: Worlds, seconds: float = 4.0) -> np.ndarray:
+    worlds.advance(seconds)
+    return worlds.robots[0].angles[:, 0].copy()
+
+
+def test_a_heavier_load_sags_in_proportion(lever: Worlds) -> None:
+    masses = np.array([[0.25], [0.5], [1.0]])
+    lever.vary.mass("lever", ["rod"], masses)
+    found = sags(lever)
+    assert found * 50 == pytest.approx(masses[:, 0] * G * 0.2 * np.cos(found), rel=1e-4)
+    model = lever.batch.get_model(2)
+    assert model.body("lever/rod").inertia == pytest.approx([0.004] * 3)
+    assert model.body("lever/stand").subtreemass == pytest.approx(2.0)
+
+
+def test_masses_are_set_again_not_multiplied(lever: Worlds) -> None:
+    for _ in range(2):
+        lever.vary.mass("lever", ["rod"], 1.0)
+    assert lever.batch.get_model(0).body("lever/rod").mass == pytest.approx(1.0)
+    assert lever.batch.get_model(0).body("lever/rod").inertia == pytest.approx([0.004] * 3)
+
+
+def test_a_stiffer_drive_sags_less(lever: Worlds) -> None:
+    gains = np.array([[25.0], [50.0], [100.0]])
+    lever.vary.stiffness("lever", gains)
+    found = sags(lever)
+    assert found * gains[:, 0] == pytest.approx(0.5 * G * 0.2 * np.cos(found), rel=1e-4)
+
+
+def test_a_damped_drive_swings_less(lever: Worlds) -> None:
+    lever.vary.damping("lever", [[0.0], [0.05], [2.0]])
+    lever.robots[0].angles[:, 0] = 0.3
+    lever.batch.act[:] = 0.0
+    highest = np.zeros(3)
+    for step in range(500):
+        lever.step()
+        if step > 250:
+            highest = np.maximum(highest, np.abs(lever.robots[0].rates[:, 0]))
+    assert highest[0] > 2 * highest[1] > 20 * highest[2]
+
+
+def test_a_weaker_drive_lets_the_load_fall(lever: Worlds) -> None:
+    lever.vary.torque("lever", [[0.4], [2.0], [10.0]])
+    found = sags(lever, 0.8)
+    assert found[0] > 0.8
+    assert found[1:] == pytest.approx(0.5 * G * 0.2 / 50, rel=0.02)
+
+
+def test_friction_decides_whether_a_robot_slides() -> None:
+    """On a slope of 20 degrees a sole slides when its friction is below tan 20."""
+    robots = (Placement(robot="nao-v6", name="n"),)
+    worlds = Worlds(assemble(SceneSettings(ball="none", robots=robots, visuals=False)), 3)
+    slope = math.radians(20)
+    worlds.vary.friction("n", [0.2, 0.8, 1.0])
+    gravity = np.array([math.sin(slope), 0, -math.cos(slope)]) * G - [0, 0, -G]
+    masses = worlds.scene.model.body_mass
+    worlds.batch.xfrc_applied[:, :, :3] = masses[:, None] * gravity  # gravity, turned
+    start = worlds.robots[0].pose[:, :2].copy()
+    soles = [b for b in range(worlds.scene.model.nbody) if worlds.scene.model.body(b).name.endswith("_ankle")]
+    places = worlds.batch.bind("xpos")
+    worlds.advance(0.4)
+    slid = places[:, soles, 0].min(axis=1) - start[:, 0]
+    assert slid[0] > slid[1] + 0.05
+    assert worlds.batch.get_model(0).geom_friction.min() <= 0.2
+
+
+def test_friction_reaches_shapes_without_a_name(tmp_path: Path) -> None:
+    (tmp_path / "box.xml").write_text(
+        '<mujoco><worldbody><body><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>'
+    )
+    placement = Placement(robot=str(tmp_path / "box.xml"), name="box")
+    worlds = Worlds(assemble(SceneSettings(ball="none", robots=(placement,))), 2)
+    worlds.vary.friction("box", [0.3, 2.0])
+    mine = np.flatnonzero(worlds.scene.model.geom_bodyid == worlds.robots[0].table.body)
+    assert [worlds.batch.get_model(w).geom_friction[mine[0], 0] for w in range(2)] == [0.3, 2.0]
+    ground = np.flatnonzero(worlds.scene.model.geom_bodyid == 0)
+    assert np.array_equal(worlds.batch.get_model(1).geom_friction[ground], worlds.scene.model.geom_friction[ground])
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, [[1.0], [1.0], [-2.0]], [1.0, 2.0], np.ones((2, 1))])
+def test_nonsense_is_refused(lever: Worlds, wrong: object) -> None:
+    changes = (lever.vary.stiffness, lever.vary.damping, lever.vary.torque)
+    for change in changes:
+        with pytest.raises(ModelError, match=r"must be finite|has the shape"):
+            change("lever", wrong)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"must be finite|has the shape"):
+        lever.vary.mass("lever", ["rod"], wrong)  # type: ignore[arg-type]
+    assert isinstance(lever.batch.get_model(0), mujoco.MjModel)
+
+
+def test_zero_is_a_damping_and_a_friction_but_no_mass_or_stiffness(lever: Worlds) -> None:
+    lever.vary.damping("lever", 0.0)
+    lever.vary.friction("lever", 0.0)
+    with pytest.raises(ModelError, match="above 0"):
+        lever.vary.stiffness("lever", 0.0)
+    with pytest.raises(ModelError, match="above 0"):
+        lever.vary.mass("lever", ["rod"], 0.0)
+
+
+def test_unknown_names_are_refused(lever: Worlds) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown body of lever 'rdo'\. Did you mean 'rod'"):
+        lever.vary.mass("lever", ["rdo"], 1.0)
+    with pytest.raises(UnknownNameError, match="Did you mean 'lever'"):
+        lever.vary.torque("leever", 1.0)
+
+
+def test_velocity_drives_have_no_gains_to_vary() -> None:
+    worlds = Worlds(assemble(SceneSettings(ball="none", robots=(Placement(robot="nao-spark", name="s"),))))
+    with pytest.raises(ModelError, match="s has velocity drives"):
+        worlds.vary.stiffness("s", 10.0)
+
+
+def test_worlds_with_scenes_of_their_own_are_not_varied() -> None:
+    scene = assemble(SceneSettings(ball="none", robots=(Placement(robot="ant", name="a"),), visuals=False))
+    worlds = Worlds.of([scene, scene])
+    with pytest.raises(ModelError, match="vary the scenes"):
+        worlds.vary.friction("a", 0.5)
+
+
+def scene_of(robot: str, actuation: str = "ideal", *adjustments: Adjustment) -> Scene:
+    placement = Placement(robot=robot, name="r", actuation=actuation, adjustments=adjustments)
+    return assemble(SceneSettings(ball="none", visuals=False, robots=(placement,)))
+
+
+def numbers(model: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """The numbers of a model, by field."""
+    kinds = ("body_", "dof_", "jnt_", "geom_", "actuator_", "tendon_", "eq_")
+    found = {name: getattr(model, name) for name in dir(model) if name.startswith(kinds)}
+    return {name: v for name, v in found.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fiu"} | {
+        "impratio": np.array(model.opt.impratio)
+    }
+
+
+SETTABLE = [
+    ("ant", "ideal", "mass.*Tibia", (0.03, 0.04)),
+    ("ant", "ideal", "joint.*_knee.damping", (0.05, 0.1)),
+    ("ant", "ideal", "joint.L*.armature", (0.01, 0.02)),
+    ("ant", "ideal", "joint.*.friction", (0.01, 0.02)),
+    ("ant", "ideal", "drives.*.stiffness", (8.0, 12.0)),
+    ("ant", "ideal", "drives.*.damping", (0.3, 0.4)),
+    ("ant", "ideal", "drives.*.torque", (0.5, 0.9)),
+    ("ant", "ideal", "drives.*.speed", (3.0, 4.0)),
+    ("ant", "ideal", "drives.*.armature", (0.01, 0.02)),
+    ("ant", "ideal", "drives.*.friction", (0.01, 0.02)),
+    ("ant", "ideal", "foot.friction", (0.3, 0.4)),
+    ("ant", "ideal", "physics.impratio", (2.0, 3.0)),
+    ("nao-spark", "ideal", "drives.*.torque", (5.0, 6.0)),
+    ("nao-spark", "ideal", "drives.*.speed", (3.0, 4.0)),
+    ("nao-spark", "ideal", "physics.contact.friction", (5.0, 6.0)),
+    ("nao-spark", "ideal", "physics.contact.solimp", (0.99, 0.98)),
+    ("nao-spark", "ideal", "physics.contact.solref_1", (-40.0, -30.0)),
+    ("nao-v4", "motoflex", "mass.*Tibia", (0.3, 0.4)),
+    ("nao-v4", "motoflex", "servo.*.p", (200.0, 300.0)),
+    ("nao-v4", "motoflex", "servo.*.d", (1.0, 2.0)),
+    ("nao-v4", "motoflex", "servo.leg*.stall_torque", (0.05, 0.06)),
+    ("nao-v4", "motoflex", "servo.leg*.no_load_speed", (800.0, 900.0)),
+    ("nao-v4", "motoflex", "servo.*.efficiency", (0.6, 0.7)),
+    ("nao-v4", "motoflex", "servo.leg*.ratio", (100.0, 150.0)),
+    ("nao-v4", "motoflex", "servo.leg*.rotor_inertia", (2e-7, 4e-7)),
+    ("nao-v4", "motoflex", "servo.*.viscous", (0.1, 0.2)),
+    ("nao-v4", "motoflex", "gear.*.play", (0.01, 0.02)),
+    ("nao-v4", "motoflex", "gear.*.stiffness", (400.0, 3000.0)),
+    ("nao-v4", "motoflex", "gear.*.damping", (0.5, 0.6)),
+    ("nao-v4", "motoflex", "flex.*.stiffness", (300.0, 350.0)),
+    ("nao-v4", "motoflex", "flex.*.damping", (0.2, 0.3)),
+    ("nao-v4", "motoflex", "flex.*.friction", (0.1, 0.2)),
+]
+
+
+@pytest.mark.parametrize(("robot", "actuation", "target", "values"), SETTABLE)
+def test_a_target_that_is_set_gives_the_model_that_is_built_so(
+    robot: str, actuation: str, target: str, values: tuple[float, float]
+) -> None:
+    worlds = Worlds(scene_of(robot, actuation), 2)
+    assert worlds.vary.can_set(target)
+    worlds.vary.set("r", target, values)
+    built = [scene_of(robot, actuation, Adjustment(target=target, value=v)).model for v in values]
+    differ = [not np.array_equal(a, b) for a, b in zip(*(numbers(m).values() for m in built), strict=True)]
+    assert any(differ), "the target has an effect"
+    for world, model in enumerate(built):
+        found, wanted = numbers(worlds.batch.get_model(world)), numbers(model)
+        for name in wanted:  # a built model has passed through MJCF text of six digits
+            np.testing.assert_allclose(found[name], wanted[name], rtol=2e-5, atol=1e-9, err_msg=name)
+
+
+def test_relative_values_multiply_what_is_there_again_and_again() -> None:
+    worlds = Worlds(scene_of("nao-v4", "servo"), 3)
+    motor = worlds.scene.model.actuator("r/LKneePitch").id
+    gain = float(worlds.scene.model.actuator_gainprm[motor, 4])
+    mass = float(worlds.scene.model.body("r/LTibia").mass[0])
+    for factors in ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5]):
+        worlds.vary.set("r", "servo.*.p", factors, relative=True)
+        worlds.vary.set("r", "mass.LTibia", factors, relative=True)
+    assert worlds.batch.expand("actuator_gainprm")[:, motor, 4] == pytest.approx([gain, 2 * gain, 1.5 * gain], rel=1e-5)
+    body = worlds.scene.model.body("r/LTibia").id
+    assert worlds.batch.expand("body_mass")[:, body] == pytest.approx([mass, 2 * mass, 1.5 * mass])
+
+
+def test_worlds_that_were_set_move_as_scenes_built_so() -> None:
+    targets = {"mass.Torso": [0.5, 0.9], "foot.friction": [0.4, 0.9], "drives.*.stiffness": [10.0, 20.0]}
+    targets["joint.*.damping"] = [0.02, 0.05]
+    fields = Worlds(scene_of("ant"), 2)
+    for target, values in targets.items():
+        fields.vary.set("r", target, values)
+    each = [[Adjustment(target=t, value=v[world]) for t, v in targets.items()] for world in range(2)]
+    built = Worlds.of([scene_of("ant", "ideal", *adjustments) for adjustments in each])
+    for worlds in (fields, built):
+        worlds.robot("r").command[:] += 0.1
+        worlds.advance(0.2)
+    assert fields.qpos == pytest.approx(built.qpos, abs=2e-5)
+    assert np.abs(fields.qpos[0] - fields.qpos[1]).max() > 1e-3
+
+
+def test_lengths_parts_and_what_the_supply_looks_after_need_scenes_of_their_own() -> None:
+    ant, nao = (Worlds(scene_of(*one)).vary for one in (("ant", "ideal"), ("nao-v4", "motoflex")))
+    for target in ("robot.L1_femur", "physics.timestep", "delay"):
+        assert not ant.can_set(target)
+        with pytest.raises(ModelError, match="give it to the scene's placement"):
+            ant.set("r", target, 1.0)
+    for target in ("servo.*.delay", "servo.*.i", "servo.*.static", "servo.*.load_friction", "battery.voltage"):
+        assert not nao.can_set(target)
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "message"),
+    [
+        ("mass.Torzo", 1.0, "Did you mean 'Torso'"),
+        ("mass.Torso", [1.0, -1.0], r"mass\.Torso must be finite and above 0"),
+        ("joint.*.damping", [1.0, -1.0], r"joint\.\*\.damping must be finite and 0 or above in every world; found -1"),
+        ("drives.*.stiffness", [1.0, 0.0], r"drives\.\*\.stiffness, world 1: stiffness is 0\.0"),
+        ("foot.friction", [1.0, 2.0, 3.0], r"has the shape \(3,\); needed is \(2,\)"),
+        ("servo.*.p", 1.0, "ant has ideal drives here"),
+    ],
+)
+def test_values_that_cannot_be_set_say_why(target: str, values: object, message: str) -> None:
+    worlds = Worlds(scene_of("ant"), 2)
+    with pytest.raises(NutmegError, match=message):
+        worlds.vary.set("r", target, values)  # type: ignore[arg-type]
