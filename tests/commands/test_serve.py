@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nutmeg.commands.served_game import ServedGame
 
 from nutmeg.cli import main
-from nutmeg.commands.served_game import ServedGame
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.simspark.agent import Agent

@@ -1,4 +1,4 @@
-"""`nutmeg serve --protocol lola` on the command line: a process of its own, sockets, signals."""
+"""`nutmeg serve lola` on the command line: a process of its own, sockets, signals."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from nutmeg.commands.serve_ports import planned
+from nutmeg.commands.server_log import Journal
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.serve_ports import planned
 from nutmeg.commands.serve_robots import Arguments
-from nutmeg.commands.server_log import Journal
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.recording import Recording
@@ -31,7 +31,7 @@ def folder() -> Iterator[Path]:
 
 def started(folder: Path, *options: str) -> subprocess.Popen[str]:
     """A server that is ready."""
-    command = [sys.executable, "-W", "error", "-m", "nutmeg", "serve", "--protocol", "lola", "--field", "floor"]
+    command = [sys.executable, "-W", "error", "-m", "nutmeg", "serve", "lola", "--field", "floor"]
     command += ["--socket", str(folder / "robocup"), "--json", *options]
     process = subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -90,7 +90,7 @@ def test_options_that_make_no_sense_are_told(
     options: list[str], reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    assert main(["serve", "--protocol", "lola", "--no-view", *options]) in (2, 3)
+    assert main(["serve", "lola", "--no-view", *options]) in (2, 3)
     assert reason in " ".join(capsys.readouterr().err.split())
 
 
@@ -108,7 +108,7 @@ def test_pose_and_awake_are_the_same_on_the_command_line_as_in_a_file(tmp_path: 
 
 
 def test_every_protocol_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--protocol=lola", "--help"]) == 0
+    assert main(["serve", "lola", "--help"]) == 0
     assert "--camera-port" in capsys.readouterr().out
     assert main(["serve", "--help"]) == 0
     shown = capsys.readouterr().out
