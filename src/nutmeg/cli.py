@@ -11,6 +11,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the machine lacks something, 1
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -151,8 +152,16 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
         about = f"\n\nsub-commands ({next(iter(known))} if none is named):\n{lines}"
     module: Any = importlib.import_module(f"nutmeg.commands.{file}")
     options = getattr(module, kind)
-    description = (options.__doc__ if kind != "Arguments" else module.__doc__) + about
+    _show_own_options_first(options)
+    description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
     return module, tyro.cli(options, prog=title, args=rest, description=description)
+
+
+def _show_own_options_first(options: Any) -> None:  # noqa: ANN401 (a dataclass)
+    """Puts the options of a command before those it shares with others: help texts follow the order of the fields."""
+    declared = options.__dataclass_fields__
+    own = [name for name in options.__annotations__ if name in declared]
+    options.__dataclass_fields__ = {name: declared[name] for name in [*own, *declared]}
 
 
 def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's options)

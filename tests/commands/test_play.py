@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from nutmeg.commands.play import Files, command_of, team_names
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.play import Arguments
+from nutmeg.commands.play import Arguments, Files, command_of, team_names
 from nutmeg.recording import Recording
 
 
@@ -47,9 +46,9 @@ def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--players", "12"], "a team has 1 to 11"),
-        (["--half", "0"], "a half takes more than 0"),
-        (["--seconds", "-1"], "0 plays the whole match"),
+        (["--players", "12"], "--players is 12; allowed is 1..11"),
+        (["--half", "0"], "--half is 0; allowed is above 0"),
+        (["--seconds", "-1"], "--seconds is -1; allowed is 0 or more"),
         (["--left", "finall"], "Did you mean 'final'"),
         (["--right", "nao-v6"], "nao-spark"),
         (["--record-cameras"], "add --world behavioural"),

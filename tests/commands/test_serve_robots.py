@@ -11,12 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from nutmeg.commands.serve_ports import planned
-from nutmeg.commands.server_log import Journal
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.serve_robots import Arguments
+from nutmeg.commands.serve_robots import OpenrArguments, _openr
+from nutmeg.commands.serving import ServerLog
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.recording import Recording
@@ -79,10 +78,10 @@ def test_a_run_ends_by_itself_after_its_time(folder: Path) -> None:
         (["--robots", "3", "--socket", "a", "b"], "2 sockets for 3 robots"),
         (["--socket", "a", "a"], "the same socket twice"),
         (["--clients", "2"], "--clients is 2"),
-        (["--config", "x.toml"], "for OPEN-R"),
-        (["--awake"], "--awake is for OPEN-R"),
+        (["--config", "x.toml"], "Unrecognized options"),
+        (["--awake"], "Unrecognized options"),
         (["--socket", "no/such/folder/robocup", "--no-record"], "cannot listen on the socket"),
-        (["--port", "99999"], "ports are 0 to"),
+        (["--port", "99999"], "--port is 99999; allowed is 0..65535"),
         (["--record", "x.nutmeg", "--no-record"], "do not go together"),
     ],
 )
@@ -95,16 +94,16 @@ def test_options_that_make_no_sense_are_told(
 
 
 def test_pose_and_awake_are_the_same_on_the_command_line_as_in_a_file(tmp_path: Path) -> None:
-    chosen = Arguments(protocol="openr", robot="ers210", robots=2, pose="stand", awake=True, no_record=True)
-    with Journal(lambda _line: None) as journal:
-        settings, port, _ = planned(chosen, journal)
+    chosen = OpenrArguments(robot="ers210", robots=2, pose="stand", awake=True, no_record=True)
+    with ServerLog(lambda _line: None) as log:
+        settings, port, _ = _openr(chosen, log)
         assert [placed.pose for placed in settings.robots] == ["stand", "stand"]
         assert isinstance(port, OpenrPort)
         assert [robot.awake for robot in port.settings.robot] == [True, True]
-        plain = planned(Arguments(protocol="openr", no_record=True), journal)
+        plain = _openr(OpenrArguments(no_record=True), log)
         assert plain[0].robots[0].pose == "ready"
         with pytest.raises(UsageError, match=r"write `pose` and `awake` under \[\[robot\]\]"):
-            planned(Arguments(protocol="openr", config=tmp_path / "aibos.toml", awake=True), journal)
+            _openr(OpenrArguments(config=tmp_path / "aibos.toml", awake=True), log)
 
 
 def test_every_protocol_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,4 +112,4 @@ def test_every_protocol_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["serve", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "--agent-port" in shown
-    assert "--protocol" in shown
+    assert "nutmeg serve lola" in shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 from nutmeg.commands.serving import ServerLog
-
 from nutmeg.net.connection import Report
 
 

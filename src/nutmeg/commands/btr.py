@@ -21,7 +21,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import NutmegError
-from nutmeg.commands.options import Count, JsonOption, Output, Seed, WorkerOptions, chosen_evaluator
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
 from nutmeg.commands.resumable import command_line
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Arguments(WorkerOptions, JsonOption):
     """Something else than the configuration's mode, to compare with."""
     iterations: Count | None = None
     """Another number of iterations."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """The folder of the run; runs/btr-1, or the next that is free, if left out."""
 
 

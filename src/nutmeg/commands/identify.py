@@ -23,7 +23,7 @@ import tyro
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import finite
-from nutmeg.commands.options import JsonOption, Output, Seed, WorkerOptions, chosen_evaluator
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Arguments(WorkerOptions, JsonOption):
     """Of everything random; the configuration's if left out."""
     evaluations: int | None = None
     """The most candidates to simulate; the configuration's if left out."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Folder of the run, new or to go on with; runs/identify-1, -2, ... if left out."""
 
 

@@ -24,7 +24,7 @@ import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import JsonOption, Output, Seed, WorkerOptions
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Arguments(WorkerOptions, JsonOption):
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`."""
     trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
     video: bool = True
     """Whether to film the learned walk in the end, which takes about a minute without a graphics card."""

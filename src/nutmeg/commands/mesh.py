@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from nutmeg.base.errors import FileError, ModelError, UsageError
-from nutmeg.commands.options import JsonOption, Output
+from nutmeg.commands.options import JsonOption, OptionalOutput
 from nutmeg.model.model_file import COLLISION_VERTICES
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Arguments(JsonOption):
     """The mesh: STL, OBJ, PLY or another format that trimesh reads."""
     vertices: int = COLLISION_VERTICES
     """How many vertices to leave at most."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Write the reduced hull to this file; its ending says the format."""
     picture: Path | None = None
     """Write a PNG of original, hull and reduced hull."""

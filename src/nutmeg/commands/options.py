@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 Port = Annotated[int, Bounds(0, 65535)]
 """A TCP port; 0 takes a free one."""
-Seconds = Annotated[float, Bounds(0, math.inf, "s", without_high=True)]
+Seconds = Annotated[float, Bounds(0, math.inf, without_high=True)]
 """A finite time."""
 Output = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 """A file or folder to write, `-o` for short."""
+OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
+"""The same; a name is made up if it is left out."""
 Count = Annotated[int, at_least(1)]
 Seed = Annotated[int, at_least(0)]
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics
 from nutmeg.base.settings import Bounds, above
-from nutmeg.commands.options import JsonOption, Output, Seconds, Seed, WatchOptions, check_output, writing
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -94,7 +94,7 @@ class Arguments(WatchOptions, JsonOption):
     """Of everything random; the same seed gives the same match."""
     fast: bool = False
     """As fast as the computer can, instead of in real time."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
     record: Path | None = None
     """Keep the recording under this name instead of in the folder."""

@@ -24,7 +24,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import Count, JsonOption, Output, Seed
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -66,7 +66,7 @@ class Arguments(JsonOption):
 
     experiment: tyro.conf.Positional[Experiment]
     """Which experiment."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Folder for figures and results; runs/EXPERIMENT by default."""
     quick: bool = False
     """A smaller version, about a minute on two cores."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from nutmeg.base.journal import finite, plain
-from nutmeg.commands.options import JsonOption, Output, Seed, WorkerOptions
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Arguments(WorkerOptions, JsonOption):
     """Of a half [s]."""
     seed: Seed | None = None
     """Of everything random."""
-    output: Output | None = None
+    output: OptionalOutput = None
     """Folder of the run; runs/tournament-NAME-SEED if left out."""
 
 
