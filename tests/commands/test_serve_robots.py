@@ -74,7 +74,7 @@ def test_a_run_ends_by_itself_after_its_time(folder: Path) -> None:
     [
         (["--real-time", "--lock-step"], "do not go together"),
         (["--robot", "ers7"], "LoLA is the interface of nao-v6"),
-        (["--robots", "99"], "allowed is 1 to"),
+        (["--robots", "99"], "allowed is 1..20"),
         (["--robots", "3", "--socket", "a", "b"], "2 sockets for 3 robots"),
         (["--socket", "a", "a"], "the same socket twice"),
         (["--clients", "2"], "--clients is 2"),
