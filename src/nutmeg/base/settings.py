@@ -234,7 +234,7 @@ class _MisfitError(Exception):
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """The types of a dataclass's fields; evaluating them takes longer than all the rest of reading a file."""
     return typing.get_type_hints(kind)
 
@@ -267,7 +267,7 @@ class _Reader:
     def table(self, found: Any, kind: type[Any], where: str) -> Any:  # noqa: ANN401
         if not isinstance(found, Mapping):
             self.fail(where, f"needs a table, found {_describe(found)}.")
-        hints = _hints(kind)
+        hints = _hints(typing.cast("Any", kind))
         fields = {f.name: f for f in dataclasses.fields(kind) if f.init}
         for key in found:
             if key not in fields:

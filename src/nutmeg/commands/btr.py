@@ -21,8 +21,8 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.journal import command_line
 from nutmeg.commands.options import checked_threads, chosen_evaluator
-from nutmeg.commands.resumable import command_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

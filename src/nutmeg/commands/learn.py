@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.journal import command_line, open_run
 from nutmeg.commands.options import checked_threads
-from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -115,9 +115,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     settings = _settings(arguments)
     learning = WalkLearning(settings)
     folder = arguments.output or Path("runs") / f"learn-{settings.task}-{settings.seed}"
-    with resumable_run(
+    with open_run(
         folder,
-        terminal,
+        say=terminal.say,
         saved="finished generation",
         command=command_line("learn", dataclasses.replace(arguments, output=folder)),
         seed=settings.seed,
