@@ -234,7 +234,7 @@ class _MisfitError(Exception):
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401 (a class)
     """The types of a dataclass's fields; evaluating them takes longer than all the rest of reading a file."""
     return typing.get_type_hints(kind)
 
