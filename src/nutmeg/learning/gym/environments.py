@@ -42,7 +42,7 @@ GO_TO_TARGET = "nutmeg/GoToTarget-v0"
 IDS = (WALK_VELOCITY, GO_TO_TARGET)
 EPISODE_CYCLES = 1000
 """The longest episode of `WALK_VELOCITY` [cycles of 20 ms]; those of `GO_TO_TARGET` are as long as their trajectory."""
-_PACKAGE = "nutmeg.learning.gym"
+_PACKAGE = "nutmeg.learning.gym.environments"
 
 
 def register_environments() -> None:
@@ -51,8 +51,8 @@ def register_environments() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(
                 id=name,
-                entry_point=f"{_PACKAGE}.single:{stem}Env",
-                vector_entry_point=f"{_PACKAGE}.vector:{stem}VectorEnv",
+                entry_point=f"{_PACKAGE}:{stem}Env",
+                vector_entry_point=f"{_PACKAGE}:{stem}VectorEnv",
                 max_episode_steps=longest,
             )
 
