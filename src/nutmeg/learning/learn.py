@@ -24,13 +24,14 @@ from numpy.random import SeedSequence
 
 from nutmeg.base import settings
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.settings import bounds_of
 from nutmeg.learning.courses import DIRECTIONS, StartNoise
 from nutmeg.learning.parts_log import PartsLog
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
-from nutmeg.motion import trot
+from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
-from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, parameter_range
+from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, PendulumWalkSettings
 from nutmeg.search.evaluation import Evaluation, Evaluator, Failure, Function, Progress
 from nutmeg.search.run import Budget, Generation, SearchResult, minimise
 from nutmeg.search.searchers import CmaEs, CmaEsSettings
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 
 WALK_PARAMETER_GROUPS = {"searched": PAPER_PARAMETERS, "extended": EXTENDED_PARAMETERS}
-TROT_PARAMETER_GROUPS = {"searched": trot.TROT_AHEAD_PARAMETERS, "extended": trot.TROT_PARAMETERS}
+TROT_PARAMETER_GROUPS = {"searched": TROT_AHEAD_PARAMETERS, "extended": TROT_PARAMETERS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,24 +149,26 @@ def read_learn(path: Path) -> LearnSettings:
 def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
     """The searched parameters with their ranges, starting at the walk to begin with."""
     trots = chosen.task_settings().learns == "trot"
-    allowed = trot.trot_range if trots else parameter_range
+    kind, what = (TrotSettings, "parameter of the trot") if trots else (PendulumWalkSettings, "parameter of the walk")
     known = {} if trots else _ranges()
     for name in (*chosen.names, *chosen.ranges):
-        allowed(name)  # an unknown name is an error
+        bounds_of(kind, name, what=what)  # an unknown name is an error
     present = getattr(start, chosen.task_settings().learns) or start.walk
     dimensions = {}
     for name in chosen.names:
-        lowest, highest, unit = allowed(name)
-        low, high = chosen.ranges.get(name) or known.get(name) or (lowest, highest)
-        if not lowest <= low < high <= highest:
-            raise UsageError(f"the range of {name} is {low:g}..{high:g}; allowed is within {lowest:g}..{highest:g}.")
+        bounds = bounds_of(kind, name, what=what)
+        low, high = chosen.ranges.get(name) or known.get(name) or (bounds.low, bounds.high)
+        if not bounds.low <= low < high <= bounds.high:
+            raise UsageError(
+                f"the range of {name} is {low:g}..{high:g}; allowed is within {bounds.low:g}..{bounds.high:g}."
+            )
         value = getattr(present, name)
         if not low <= value <= high:
             raise UsageError(
                 f"{name} starts at {value:g}, outside the searched range {low:g}..{high:g}. Give it another range "
                 "under [ranges], or begin with another walk."
             )
-        dimensions[name] = Dimension(low=low, high=high, start=value, unit=unit)
+        dimensions[name] = Dimension(low=low, high=high, start=value, unit=bounds.unit)
     return Space(dimensions)
 
 

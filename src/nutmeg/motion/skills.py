@@ -137,10 +137,8 @@ class Skills:
         self.lent: Floats = self._from.copy()
         """Joint angles that those in the skill LENT go to, (N, motors) [rad]; for whoever has borrowed them."""
         self._rows = np.arange(count)
-        self._following = np.zeros(count, dtype=np.intp)
         s = self.settings
-        self._limits = np.array([s.still, s.step_left])
-        self._times = np.array([s.longest_fall, s.steady + s.rest, 1.5 * period])
+        self._limits = np.array([s.still, s.step_left, (s.longest_fall, s.steady + s.rest, 1.5 * period)])
         self._standing = self._posture()
         self.reset()
 
@@ -209,22 +207,11 @@ class Skills:
 
     def _decide(self) -> None:
         """Lets each robot pass into its next skill."""
-        from nutmeg.motion.skill_kernels import choose_skills  # here: the compiler takes its time to load
+        from nutmeg.motion.skill_kernels import choose_skills  # here: loading the compiler takes long
 
-        walk, falls, following = self.walker.walk, self.falls, self._following
-        if not choose_skills(
-            self.state,
-            self.since,
-            self.wanted,
-            walk.step,
-            walk.fraction * walk.step_time,
-            falls.fallen,
-            falls.still,
-            self.get_up.done,
-            self._limits,
-            self._times,
-            following,
-        ):
+        walk, now = self.walker.walk, (self.state, self.since, self.wanted)
+        following = choose_skills(*now, walk.parameters, walk.states, self.falls.states, self.get_up.done, self._limits)
+        if (following < 0).all():
             return
         self._walk(following == Skill.WALK)
         for skill in (Skill.STOP, Skill.STAND, Skill.STEADY):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.settings import Bounds, bounds_of, check_bounds
+from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.legs.aibo import FORE_SIGN, LEFT_SIGN, AiboLegs
 
@@ -86,12 +86,6 @@ TROT_AHEAD_PARAMETERS = (
 )
 """The twelve that a walk straight ahead depends on."""
 TROT_PARAMETERS = tuple(one.name for one in dataclasses.fields(TrotSettings))
-
-
-def trot_range(name: str) -> tuple[float, float, str]:
-    """The allowed range of a parameter and its unit."""
-    found = bounds_of(TrotSettings, name, what="parameter of the trot")
-    return found.low, found.high, found.unit
 
 
 LEG_PHASES = np.array([0.0, 0.5, 0.5, 0.0])

@@ -139,7 +139,7 @@ class WalkVelocityTask:
         """Adds actions to what the walk tells the motors."""
         assert self._walker is not None
         told = np.array(self.bodies.robot.command)
-        gain = self._walker.walk.parameters.joint_gain[:, None] / CONTROL_CYCLE
+        gain = self._walker.walk.parameters["joint_gain"][:, None] / CONTROL_CYCLE
         further = self.options.reach * actions
         told[:, self._moved] += np.where(self.bodies.velocity_driven[self._moved], gain * further, further)
         limited = np.clip(told, self._limits[:, 0], self._limits[:, 1])

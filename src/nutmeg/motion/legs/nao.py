@@ -60,6 +60,7 @@ GEOMETRY_TOLERANCE = 1e-6
 LEGS_RECORD = np.dtype(
     [
         *((name, float) for name in ("thigh", "tibia", "bow", "gap", "sole")),
+        ("signs", float, 6),
         ("hips", float, (2, 3)),
         ("limits", float, (2, 6, 2)),
         ("nearest", float, 2),

@@ -146,6 +146,4 @@ def inverse_kinematics(
     legs = record[0]
     for n in range(len(soles)):
         for side in range(2):
-            reached[n, side] = solve_leg(
-                yaw_pitch[n, side], side, soles[n, side], up[n, side], legs, joints[n, side]
-            )
+            reached[n, side] = solve_leg(yaw_pitch[n, side], side, soles[n, side], up[n, side], legs, joints[n, side])

@@ -23,7 +23,7 @@ def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None
     addresses = view.table.angles[view.table.motor_joints]
     for _ in range(60):
         simulated.sample(0.0)
-        senses = simulated.senses._inertia
+        senses = simulated.senses._imu
         body.feel(worlds.qpos[0, addresses], senses.gyro[0], senses.felt[0])
         told.sample(0.0)
         np.testing.assert_allclose(body.command, np.clip(view.command, -body.top_speeds, body.top_speeds), atol=1e-9)
