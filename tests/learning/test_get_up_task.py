@@ -17,7 +17,7 @@ from nutmeg.learning.get_up_task import (
     measure_get_up,
 )
 from nutmeg.motion.inertial import FallDetector, Lying, UpEstimator
-from nutmeg.motion.keyframes import GetUpMotion, Keyframe, Side, shipped_get_up
+from nutmeg.motion.keyframes import KeyframeMotion, Keyframe, Side, shipped_get_up
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import minimise
 from nutmeg.search.searchers import CmaEs, CmaEsSettings
@@ -86,7 +86,7 @@ def test_the_space_starts_at_the_motion_and_stays_within_the_joints_limits() -> 
 
 def test_standing_costs_its_time_and_lying_costs_more() -> None:
     good = shipped_get_up("nao-spark", "front")
-    idle = GetUpMotion(robot="nao-spark", lying="front", frame=(Keyframe(seconds=0.3, pose="ready"),))
+    idle = KeyframeMotion(robot="nao-spark", lying="front", frame=(Keyframe(seconds=0.3, pose="ready"),))
     trials = GetUpTrials(motion=good, names=(), starts=2, longest=good.seconds)
     results = trials.results([good, idle], np.random.default_rng(1).spawn(2))
     assert results.stood.tolist() == [True, True, False, False]
@@ -105,7 +105,7 @@ def test_a_candidate_is_worth_the_same_alone_and_among_others() -> None:
 
 
 def test_the_numbers_can_be_searched() -> None:
-    motion = GetUpMotion(
+    motion = KeyframeMotion(
         robot="nao-spark",
         lying="front",
         frame=(Keyframe(seconds=0.2, angles={"llj3": 10.0}), Keyframe(seconds=0.1)),

@@ -28,7 +28,7 @@ from nutmeg.model.posing import pose_angles
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import Lying
-from nutmeg.motion.keyframes import SETTLE_SECONDS, GetUp, GetUpMotion
+from nutmeg.motion.keyframes import SETTLE_SECONDS, GetUp, KeyframeMotion
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
@@ -155,7 +155,7 @@ def _steps(worlds: Worlds) -> int:
     return max(round(CYCLE / worlds.scene.timestep), 1)
 
 
-def try_get_ups(worlds: Worlds, motions: Sequence[GetUpMotion], *, limit: float, robot: str = ROBOT) -> GetUpResults:
+def try_get_ups(worlds: Worlds, motions: Sequence[KeyframeMotion], *, limit: float, robot: str = ROBOT) -> GetUpResults:
     """Lets robots that lie get up, each once, with a motion each; `limit` is the time they have [s]."""
     view, goals = worlds.robot(robot), JointTargets(worlds, robot, period=CYCLE)
     side = motions[0].lying
@@ -186,7 +186,7 @@ def try_get_ups(worlds: Worlds, motions: Sequence[GetUpMotion], *, limit: float,
 class GetUpTrials:
     """Judges keyframes; a function for every evaluator of `nutmeg.search`: the mean cost over the starts [s]."""
 
-    motion: GetUpMotion
+    motion: KeyframeMotion
     """Where numbers that are not searched come from."""
     names: tuple[str, ...]
     """The searched numbers, as `get_up_space` names them."""
@@ -199,7 +199,7 @@ class GetUpTrials:
     longest: float = 2.0
     """The longest time a get-up may take, `SETTLE` and standing not counted [s]."""
 
-    def motion_of(self, candidate: Floats) -> GetUpMotion:
+    def motion_of(self, candidate: Floats) -> KeyframeMotion:
         """The get-up with a candidate's numbers, (k,): seconds and radians."""
         numbers = np.asarray(candidate, float).tolist()
         named = dict(zip(self.names, numbers, strict=True))
@@ -213,7 +213,7 @@ class GetUpTrials:
         costs = self.results(motions, generators).cost.reshape(len(motions), -1).mean(axis=1)
         return [float(cost) for cost in costs]
 
-    def results(self, motions: Sequence[GetUpMotion], generators: Sequence[np.random.Generator]) -> GetUpResults:
+    def results(self, motions: Sequence[KeyframeMotion], generators: Sequence[np.random.Generator]) -> GetUpResults:
         """What motions came to from every start, motion by motion."""
         worlds = Worlds(
             lying_scene(self.motion.robot, self.kind, self.actuation), len(motions) * self.starts, threads=1
@@ -226,7 +226,7 @@ class GetUpTrials:
         return try_get_ups(worlds, each, limit=self.longest + SETTLE_SECONDS + STANDING_FOR)
 
 
-def get_up_space(motion: GetUpMotion, *, reach: float = 25.0, kind: str = "") -> Space:
+def get_up_space(motion: KeyframeMotion, *, reach: float = 25.0, kind: str = "") -> Space:
     """The angles and times that a get-up's frames name, as a space around them.
 
     Args:
@@ -254,7 +254,7 @@ def get_up_space(motion: GetUpMotion, *, reach: float = 25.0, kind: str = "") ->
 
 
 def measure_get_up(
-    motion: GetUpMotion,
+    motion: KeyframeMotion,
     *,
     trials: int = 20,
     seed: int = 0,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nutmeg.base.errors import ModelError
-from nutmeg.motion.keyframes import Keyframes
+from nutmeg.motion.keyframes import SmoothPath
 from nutmeg.motion.legs.nao import NaoBody, Pose, rotation
 from nutmeg.motion.zmp import PreviewControl, PreviewSettings
 
@@ -135,7 +135,7 @@ class Kick:
         ways[3] = [-s.back, 0.0, s.lift, s.foot_roll]
         ways[4] = [s.reach, 0.0, s.strike_height, s.foot_roll]
         ways[5] = [0.0, 0.0, s.lift, s.foot_roll]
-        path = Keyframes([0.0, *marks], ways).angles(self.times)
+        path = SmoothPath([0.0, *marks], ways).angles(self.times)
         feet, rolls = np.tile(self._stand, (len(self.times), 1, 1)), np.zeros((len(self.times), 2))
         feet[:, self._kicking] += path[:, :3]
         rolls[:, self._kicking] = path[:, 3] * (1 - 2 * self._kicking)
@@ -150,7 +150,7 @@ class Kick:
         knots = [0.0, marks[0], marks[1], marks[5], marks[6]]
         weight = np.interp(self.times, knots, [0.0, 0.0, 1.0, 1.0, 0.0])
         reference = ready + weight[:, None] * (rest - ready)
-        crouch = Keyframes([0.0, *knots[1:]], np.array([[0.0], [0.0], [1.0], [1.0], [0.0]])).angles(self.times)
+        crouch = SmoothPath([0.0, *knots[1:]], np.array([[0.0], [0.0], [1.0], [1.0], [0.0]])).angles(self.times)
         height = self._height + (s.torso_height - self._height) * crouch[:, 0]
         turned = rotation(0.0, s.torso_pitch * crouch[:, 0], 0.0)
         soles = Pose(self.feet, rotation(self.rolls))

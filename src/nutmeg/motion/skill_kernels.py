@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.motion.inertial import FallState
+    from nutmeg.motion.skills import SkillLimits
 
     Records = NDArray[np.void]
 
@@ -29,7 +31,7 @@ def choose_skills(
     steps: Records,
     falls: Records,
     up_again: Bools,
-    limits: Floats,
+    limits: Records,
 ) -> Indices:
     """The skill that each robot passes into, -1 for none, (N,).
 
@@ -41,37 +43,44 @@ def choose_skills(
         steps: records of `WalkState`, (N,).
         falls: records of `FallState`, (N,).
         up_again: which robots are done with getting up, (N,).
-        limits: velocities up to which a robot stands; step sizes that may end; the longest fall, the time to steady, and
-            how near to a step's beginning both feet are down [s], (3, 3).
+        limits: record of `SkillLimits`, (1,).
     """
     following = np.full(len(state), -1)
     for n in range(len(state)):
-        now, s = state[n], steps[n]
+        s, limit = steps[n], limits[0]
         wants, small = False, True
         for i in range(3):
-            wants = wants or abs(wanted[n, i]) > limits[0, i]
-            small = small and abs(s.step[i]) <= limits[1, i]
+            wants = wants or abs(wanted[n, i]) > limit.wanted[i]
+            small = small and abs(s.step[i]) <= limit.step[i]
+        # A walk ends only with small steps and both feet on the ground, which is where a step begins.
         into_step = fraction(s.phi, s.phi_start, s.phi_end) * ((s.phi_end - s.phi_start) * walks[n].phi_length)
-        if now == FALL:
-            # Getting up begins when the robot lies still, or after the longest fall all the same.
-            if falls[n].still or since[n] >= limits[2, 0]:
-                following[n] = GET_UP if falls[n].fallen else STEADY
-        elif now == GET_UP:
-            if up_again[n]:
-                following[n] = STEADY
-        elif now == LENT:
-            pass  # whoever has borrowed the robot gives it back
-        elif falls[n].fallen:
-            following[n] = FALL
-        elif now == STEADY:
-            if since[n] >= limits[2, 1]:
-                following[n] = STAND
-        elif wants:
-            if now != WALK:
-                following[n] = WALK
-        elif now == WALK:
-            following[n] = STOP
-        elif now == STOP and small and into_step < limits[2, 2]:
-            # A walk ends only with small steps and both feet on the ground.
-            following[n] = STAND
+        may_stand = small and into_step < limit.feet_down
+        if state[n] in (FALL, GET_UP):
+            following[n] = _after_falling(state[n], since[n], falls[n], up_again[n], limit)
+        elif state[n] != LENT:  # whoever has borrowed a robot gives it back
+            rested = since[n] >= limit.steady
+            following[n] = _on_its_feet(state[n], falls[n].fallen, wants, may_stand, rested)
     return following
+
+
+@kernel
+def _after_falling(now: int, since: float, fall: FallState, up_again: bool, limit: SkillLimits) -> int:
+    """Getting up begins when the robot lies still, or after the longest fall all the same."""
+    if now == GET_UP:
+        return STEADY if up_again else -1
+    if fall.still or since >= limit.longest_fall:
+        return GET_UP if fall.fallen else STEADY
+    return -1
+
+
+@kernel
+def _on_its_feet(now: int, fallen: bool, wants: bool, may_stand: bool, rested: bool) -> int:
+    if fallen:
+        return FALL
+    if now == STEADY:
+        return STAND if rested else -1
+    if wants:
+        return WALK if now != WALK else -1
+    if now == WALK:
+        return STOP
+    return STAND if now == STOP and may_stand else -1
