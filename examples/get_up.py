@@ -3,9 +3,9 @@
     python examples/get_up.py measure nao-spark front
     python examples/get_up.py search nao-spark front 400 quicker.toml       # evaluations, and where to write
 
-A robot lies in one of four ways: toppled from standing, or dropped flat with its limbs straight, anyhow, or as in the pose
-`ready`. The cost of a try is the time until the robot stands for good; a try in which it does not stand costs more, and
-the more the lower its head is, so that a search knows which way is better.
+A robot lies in one of four ways: toppled from standing, or dropped flat with its limbs straight, anyhow, or as in the
+pose `ready`. The cost of a try is the time until the robot stands for good; a try in which it does not stand costs
+more, and the more the lower its head is, so that a search knows which way is better.
 """
 
 import functools

@@ -35,12 +35,10 @@ from nutmeg.learning.courses import (
     StartNoise,
     Target,
     Trajectory,
-    begin_walking,
     course_scene,
-    make_walker,
     read_course,
     run_bouts,
-    start_with_noise,
+    start_walkers,
     steer,
     yaw_of,
 )
@@ -289,17 +287,15 @@ def _turning(
     threads: int,
 ) -> TrialMean:
     """Turning on the spot: half of the tries to each side."""
-    worlds = Worlds(course_scene(walk.robot, actuation=actuation), trials, threads=threads)
-    first = start_with_noise(worlds, ROBOT_NAME, noise, generators)
-    walker = make_walker(worlds, [walk] * trials)
-    begin_walking(walker, first)
+    scene = course_scene(walk.robot, actuation=actuation)
+    worlds, walker = start_walkers(scene, [walk] * trials, generators, noise=noise, threads=threads)
     side = np.where(np.arange(trials) % 2 == 0, 1.0, -1.0)
     walker.wanted[:, 2] = side * walker.walk.top_speed()[:, 2]
     pose, falls = worlds.robot(ROBOT_NAME).pose, FallJudge(worlds)
     fell, turned, last = np.zeros(trials, dtype=bool), np.zeros(trials), yaw_of(pose)
     for _ in range(round(SPEED_SECONDS / CONTROL_CYCLE)):
         walker.sample(0.0)
-        worlds.step(max(round(CONTROL_CYCLE / worlds.scene.timestep), 1))
+        worlds.advance(CONTROL_CYCLE)
         fell |= falls.now()
         now = yaw_of(pose)
         turned += np.where(fell, 0.0, wrap_angle(now - last))
@@ -432,10 +428,8 @@ def push_walk(
     shape = (len(settings.impulses), len(PUSH_DIRECTIONS), settings.trials)
     count = math.prod(shape)
     generators = _generators(seed, shape)
-    worlds = Worlds(course_scene(walk.robot, actuation=actuation), count, threads=threads)
-    first = start_with_noise(worlds, ROBOT_NAME, StartNoise(), generators)
-    walker = make_walker(worlds, [walk] * count)
-    begin_walking(walker, first)
+    scene = course_scene(walk.robot, actuation=actuation)
+    worlds, walker = start_walkers(scene, [walk] * count, generators, threads=threads)
     pushes = _Pushes(settings, worlds, shape, generators)
     robot, falls, sets = worlds.robot(ROBOT_NAME), FallJudge(worlds), SetChooser([walk] * count)
     turns, moving = np.full(count, walk.facing == "turn"), np.full(count, walking)

@@ -40,20 +40,18 @@ from nutmeg.learning.courses import (
     FallJudge,
     SetChooser,
     StartNoise,
-    begin_walking,
     course_scene,
     in_robot_frame,
-    make_walker,
     read_course,
     run_bouts,
-    start_with_noise,
+    start_walkers,
     top_velocity,
     turn_rate,
     yaw_of,
 )
 from nutmeg.learning.rewards import FALL_COST, Weighting, first_weights
 from nutmeg.motion.walk.files import Facing, WalkParameters
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import steps_in
 
 if TYPE_CHECKING:
     from nutmeg.motion.trot import SteerableWalker
@@ -116,20 +114,19 @@ def drive_ball(
     robot: str, bouts: Sequence[DribbleBout], *, noise: StartNoise | None = None, actuation: str = "ideal"
 ) -> BoutResults:
     """Drives B balls at once; what is gained is how far they came towards their goals, (B, 1)."""
-    worlds = Worlds(course_scene(robot, ball=True, actuation=actuation), len(bouts))
-    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
+    walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
+    scene = course_scene(robot, ball=True, actuation=actuation)
+    worlds, walker = start_walkers(scene, walks, generators, noise=noise)
     for row, bout in enumerate(bouts):
         worlds.put_ball(bout.start.ball, ids=row)
     worlds.refresh()
-    walker = make_walker(worlds, [bout.walk for bout in bouts])
-    begin_walking(walker, first)
     angles = np.array([bout.start.goal for bout in bouts])
     goal = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     player, falls, pose = _Dribbler(walker, bouts, goal), FallJudge(worlds), worlds.robot(ROBOT_NAME).pose
     assert worlds.ball is not None
     before = worlds.ball[:, :2].copy()
     active, fell, lived = np.ones(len(bouts), dtype=bool), np.zeros(len(bouts), dtype=bool), np.zeros(len(bouts))
-    steps = max(round(CONTROL_CYCLE / worlds.scene.timestep), 1)
+    steps = steps_in(CONTROL_CYCLE, scene.timestep)
     for _ in range(round(DRIBBLE_SECONDS / CONTROL_CYCLE)):
         now = falls.now() & active
         fell |= now

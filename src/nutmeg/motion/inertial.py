@@ -14,9 +14,9 @@
 
 The true pose is read once, at a start at rest; from then on the estimates follow from the sensors alone. Both are
 complementary filters: the gyro is integrated, and the accelerometer slowly draws the estimate whenever it measures
-little else than gravity. Roll and pitch are what a walk needs, but they say little about a robot that lies: on its belly
-any roll goes with the same posture. So falls are detected from the direction that is up, a unit vector in the torso's
-frame.
+little else than gravity. Roll and pitch are what a walk needs, but they say little about a robot that lies: on its
+belly any roll goes with the same posture. So falls are detected from the direction that is up, a unit vector in the
+torso's frame.
 
 In simulated worlds the sensors are simulated with the noise and the steps of the robot's `imu`; a robot without one
 senses exactly. A `SensingRobot` reports its own readings.
@@ -221,8 +221,8 @@ class Lying(IntEnum):
 class FallSettings:
     """When a robot counts as fallen, as upright again, and as lying still.
 
-    The angles were chosen by trial on `nao-spark` and `nao-v6`: their walks lean less than 25 degrees, and no robot that
-    leaned 45 degrees came back by itself.
+    The angles were chosen by trial on `nao-spark` and `nao-v6`: their walks lean less than 25 degrees, and no robot
+    that leaned 45 degrees came back by itself.
     """
 
     fallen_lean: float = 0.8

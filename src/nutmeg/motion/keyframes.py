@@ -2,8 +2,8 @@
 
     format = 1
     robot = "nao-spark"
-    name = "kick"                                   # what it is called; a get-up says instead from which side it begins:
-    lying = "front"                                 # "front", "back", or "side", which is the left one
+    name = "kick"                                   # what it is called; a get-up has, instead:
+    lying = "front"                                 # the side below: "front", "back" or "side" (the left)
     ball = [0.2, 0.05]                              # a kick: where the ball lies, ahead and to the left [m]
 
     [[frame]]

@@ -10,8 +10,8 @@
     any of them --leans too far--> FALL --lies still--> GET_UP --upright--> STEADY --a moment--> STAND
     any of them --lend--> LENT --give_back--> STEADY or FALL
 
-Every world is in its own skill and at its own time. Whether a robot has fallen, and on which side, is estimated from its
-gyro and accelerometer (`motion.inertial`). Times were chosen by trial on `nao-spark` and `nao-v6`.
+Every world is in its own skill and at its own time. Whether a robot has fallen, and on which side, is estimated from
+its gyro and accelerometer (`motion.inertial`). Times were chosen by trial on `nao-spark` and `nao-v6`.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene, start_with_noise
+from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.settings import walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, shoulders
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import Worlds, set_start_state
 
 if TYPE_CHECKING:
     from nutmeg.learning.courses import Bout
@@ -65,7 +65,9 @@ def run_bouts_on_gpu(
     scene = course_scene(robot, actuation=actuation)
     steps = max(round(CONTROL_CYCLE / scene.timestep), 1)
     worlds = Worlds(scene, len(bouts))
-    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
+    generators = [bout.rng for bout in bouts]
+    start, first = (noise or StartNoise()).draw(worlds.robot(ROBOT_NAME), np.arange(len(bouts)), generators)
+    set_start_state(worlds, ROBOT_NAME, start)
     model, data = _data(robot, len(bouts))
     data.qpos.assign(worlds.qpos.astype(np.float32))
     data.qvel.assign(worlds.qvel.astype(np.float32))

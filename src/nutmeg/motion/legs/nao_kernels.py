@@ -1,7 +1,7 @@
 """The closed form of a Nao's legs, compiled; `motion.legs.nao` explains the geometry.
 
-The legs of a robot are one record, `NaoLegs.record`, whose fields are attributes of `NaoLegs`. The functions for one leg
-are part of the compiled cycle of the walk (`motion.walk.kernels`); `NaoLegs` calls those for N robots.
+The legs of a robot are one record, `NaoLegs.record`, whose fields are attributes of `NaoLegs`. The functions for one
+leg are part of the compiled cycle of the walk (`motion.walk.kernels`); `NaoLegs` calls those for N robots.
 """
 
 from __future__ import annotations

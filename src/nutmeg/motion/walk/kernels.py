@@ -290,8 +290,8 @@ def command_motors(
         qpos: configurations, (N, nq).
         period: of a cycle [s].
         targets: joint angles of the former cycle, (N, motors) [rad]; changed to those of this cycle.
-        commands: changed to the targets, or for velocity drives to the speeds that lead there within a cycle, (N, motors)
-            [rad or rad/s].
+        commands: changed to the targets, or for velocity drives to the speeds that lead there within a cycle, (N,
+            motors) [rad or rad/s].
     """
     joints = np.empty((2, 6))
     for n in range(len(walks)):

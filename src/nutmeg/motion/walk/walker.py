@@ -6,9 +6,9 @@
 
 The walk is that of UT Austin Villa (MacAlpine, Barrett, Urieli, Vu and Stone, 2012, section 3, after Graf and others,
 2009): a double linear inverted pendulum with learnable parameters. `PendulumWalk` turns wanted velocities into targets
-of the feet; `Walker` adds what needs a robot: senses, inverse kinematics, motor commands. It works for robots with legs
-like a Nao's, with position drives and servos (which get angles) and with velocity drives (which get the speeds that lead
-there within a cycle).
+of the feet; `Walker` adds what needs a robot: senses, inverse kinematics, motor commands. It works for robots with
+legs like a Nao's, with position drives and servos (which get angles) and with velocity drives (which get the speeds
+that lead there within a cycle).
 
 A walker may have several sets of parameters (`others`), of which each world walks with one at a time:
 
@@ -106,7 +106,7 @@ class Motor:
     address: int
     """Where its joint is in the configuration."""
     leg_joint: int
-    """Its joint of the legs, 6 for a leg and left before right; -1 for none."""
+    """Its joint of the legs, 6 for a leg and left before right or -1."""
     velocity: bool
     """Whether it is commanded speeds."""
     ready: float
@@ -352,7 +352,7 @@ def _motors(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
 
 
 def shoulders(motors: tuple[str, ...]) -> tuple[int, int, int, int, float]:
-    """Motors of the shoulders' pitch left and right and roll left and right, and the sign that swings back; -1 for none."""
+    """Motors of the shoulders: pitch left and right, roll left and right, and the sign that swings back; or -1."""
     for pitch, roll, back in SHOULDERS:
         if all(name in motors for name in (*pitch, *roll)):
             return (*(motors.index(name) for name in (*pitch, *roll)), back)  # type: ignore[return-value]
