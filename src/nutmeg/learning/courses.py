@@ -422,7 +422,7 @@ class TargetProgress:
         last = self.targets_left[rows] == 1
         self.index[rows[~last]] += 1
         self._activate(rows[~last], place)
-        return rows[last]
+        return np.asarray(rows[last])
 
     def _activate(self, rows: Indices, place: Floats) -> None:
         at = self.trajectory[rows], self.index[rows]

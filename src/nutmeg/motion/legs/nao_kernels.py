@@ -102,7 +102,7 @@ def solve_leg(yaw_pitch: float, side: int, sole: Floats, up: Floats, legs: NaoLe
     knee = bent - legs.bow
     ankle = math.atan2(ux, uz) - pitch - knee
     found = (yaw_pitch, roll, wrap_angle_exactly(pitch), knee, wrap_angle_exactly(ankle), ankle_roll)
-    reached = abs(reach - distance) < REACH_TOLERANCE
+    reached: bool = abs(reach - distance) < REACH_TOLERANCE
     for joint in range(6):
         joints[joint] = min(max(found[joint], legs.limits[side, joint, 0]), legs.limits[side, joint, 1])
         reached = reached and abs(joints[joint] - found[joint]) < REACH_TOLERANCE
