@@ -314,12 +314,6 @@ _SETTLE_SECONDS = 0.3
 """Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
 
 
-# ----------------------------------------------------------------------------------------------------
-# A walk tried out: how far, how fast, how much the body rocks, and whether the robot falls.
-#
-# Everything is over N worlds at once.
-
-
 FALLEN_COSINE = 0.7
 """A robot is down when the cosine between its z axis and the vertical is below this (45 degrees)."""
 
@@ -398,10 +392,6 @@ def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
     roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
     return pitch, roll
-
-
-# ----------------------------------------------------------------------------------------------------
-# The same open-loop walk on the same robot under different actuations (seed 001, section 5).
 
 
 STARTING_SECONDS, STOPPING_SECONDS = 3.0, 2.0

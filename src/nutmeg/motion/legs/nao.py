@@ -1,19 +1,18 @@
-"""Kinematics of the Nao's legs, forwards and backwards in closed form.
+"""Kinematics of a Nao's legs, forwards and backwards in closed form, and the balance of the robot on them.
 
 A Nao's leg has six hinges: HipYawPitch (whose axis lies at 45 degrees between y and z), HipRoll, HipPitch,
 KneePitch, AnklePitch, AnkleRoll. The three of the hip meet in a point and so do the two of the ankle, which is
-what makes a closed form possible: seen from the foot, the way to the hip gives AnkleRoll, the knee and
-AnklePitch; what rotation is left gives the hip. Both HipYawPitch hang on one motor. So each leg first finds the
-HipYawPitch it would like, the two are averaged, and the other five joints are solved again with that value. They
-still reach the place of the sole and its tilt exactly; what is given up is the foot's yaw. Lengths and limits are
-read from the robot's own tables, not written here.
+what makes a closed form possible: the vector from hip to ankle gives HipRoll, the knee and HipPitch, and the rotation
+that is left gives the ankle. One motor drives both HipYawPitch. So each leg first finds the HipYawPitch that gives its
+foot the wanted yaw, the two are averaged, and the other five joints are solved with that value. They reach the place of
+the sole and its tilt exactly; what is given up is the foot's yaw. Lengths and limits are read from the robot's tables.
 
 The legs of the 3D simulation league's Nao (`nao-spark`: joints `llj1`..`llj6`) are such legs with three
 differences, which the closed form takes along: each HipYawPitch has a motor of its own, the knee lies a little ahead
 of the line from hip to ankle, and AnkleRoll's axis lies a little below AnklePitch's.
 
-    legs = NaoLegs(scene.robot("nao-v6-1"))
-    feet = legs.forward(angles)                     # angles (N, 2, 6); where the soles are, seen from the torso
+    legs = NaoLegs(scene.robot("nao-v6-1").settings)
+    feet = legs.forward(angles)                     # angles (N, 2, 6) to poses of the soles in the torso's frame
     found = legs.inverse(torso, feet)               # found.angles (N, 2, 6), found.reached (N, 2)
 
 Arrays have any leading axes, written `N` here; the axis of 2 is left, right; the axis of 6 is in the order of
@@ -298,15 +297,10 @@ def _sole(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tupl
     return anchor[2] - lowest, foremost - anchor[0]
 
 
-# ----------------------------------------------------------------------------------------------------
-# A whole Nao on its legs: where its mass is, and how it balances.
-#
-# Arms and head are held still. Masses and their places are those of the compiled robot.
-
-
 LEG_AXES = (2, 0, 1, 1, 1, 0)
 """Axes of a leg's joints from the hip down, after the tilt of HipYawPitch."""
 BALANCE_ROUNDS = 20
+"""The most corrections of the torso's place."""
 BALANCE_TOLERANCE = 1e-6
 """How near the centre of mass must come to its place [m]."""
 BALANCE_GAIN = 1.2
@@ -315,6 +309,12 @@ BALANCE_GAIN = 1.2
 
 class NaoBody:
     """A whole Nao on its legs, with arms and head held still: where its mass is, and how it balances.
+
+        body = NaoBody(scene.robot("nao-v6-1"))
+        body.centre_of_mass(legs)                   # angles of the legs (N, 2, 6) to (N, 3), in the torso's frame
+        torso, found = body.balance(centre, height, turned, feet)
+
+    Masses and their places are those of the compiled robot.
 
     Args:
         table: the robot.
