@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.reality.distances.distance import distance_unit
-from nutmeg.view.reports.fit import Chart, Convergence, Cost, Curve, FitReport, parameter_rows
-from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, RED, png
+from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
+from nutmeg.view.reports.fit_plots import Convergence, mark_starts
+from nutmeg.view.reports.plots import GREEN, INK, ORANGE, RED, Chart, Curve, png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +74,7 @@ def draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
     xs = [end for end, real in tried for _ in real]
     if xs:
         axes.plot(xs, [f for _, real in tried for f in real], ls="", marker=".", ms=4, color=ORANGE, label="in reality")
-    _begin(axes, starts)
+    mark_starts(axes, [start + 0.5 for start in starts])
     axes.set(title="(a) fitness of controllers", xlabel="generations", ylabel=label)
     axes.legend(loc="best")
 
@@ -86,7 +87,7 @@ def draw_phi(axes: Axes, result: BtrResult, label: str) -> None:
         part = slice(first, last)
         axes.plot(x[part], least[part], color=INK, lw=1.6, label=None if first else "least")
         axes.plot(x[part], mean[part], color=INK, lw=1.0, ls="--", label=None if first else "mean")
-    _begin(axes, starts)
+    mark_starts(axes, [start + 0.5 for start in starts])
     axes.set(title="(b) phi of simulations", xlabel="generations", ylabel=label)
     axes.legend(loc="upper right")
 
@@ -112,7 +113,7 @@ def draw_estimate(axes: Axes, result: BtrResult, index: int, truth: float | None
     axes.plot(np.arange(1, len(line) + 1), line, color=GREEN, lw=1.6)
     if truth is not None:
         axes.axhline(truth, color=RED, lw=1.1, ls="--")
-    _begin(axes, starts)
+    mark_starts(axes, [start + 0.5 for start in starts])
     if dimension.scale == "log":
         axes.set_yscale("log")
     axes.set(title=f"({chr(ord('c') + index)}) {name}", xlabel="generations", ylabel=dimension.unit)
@@ -216,8 +217,3 @@ def _course(searches: list[SearchResult], sign: float) -> tuple[Floats, Floats, 
             best.append(sign * generation.best.value)
             mean.append(known.mean() if len(known) else np.nan)
     return np.array(best), np.array(mean), starts
-
-
-def _begin(axes: Axes, starts: list[int]) -> None:
-    for start in starts[1:]:
-        axes.axvline(start + 0.5, color=GREY, lw=0.6, alpha=0.7)

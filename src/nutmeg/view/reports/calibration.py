@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.view.reports.fit import Chart, Cost, Curve, FitReport, ParameterRow, Table
+from nutmeg.view.reports.fit import Cost, FitReport
+from nutmeg.view.reports.fit_plots import ParameterRow
+from nutmeg.view.reports.plots import Chart, Curve
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,8 @@ import numpy as np
 from nutmeg.reality.distances.distance import distance_unit
 from nutmeg.reality.identify.identification import FitErrors
 from nutmeg.reality.logs.pictures import PictureSet
-from nutmeg.view.reports.fit import Convergence, Cost, FitReport, RecordingRow, Series, parameter_rows
+from nutmeg.view.reports.fit import Cost, FitReport, RecordingRow, parameter_rows
+from nutmeg.view.reports.fit_plots import Convergence, Series
 
 if TYPE_CHECKING:
     from nutmeg.reality.identify.identification import Identified, RealData

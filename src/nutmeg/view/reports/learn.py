@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.learning.courses import CONTROL_CYCLE, DIRECTIONS, read_course
-from nutmeg.view.reports.fit import Chart, Cost, Curve, FitReport, Table, parameter_rows
+from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
+from nutmeg.view.reports.plots import Chart, Curve
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats

@@ -1,22 +1,20 @@
-"""Figures of a servo: four plots as one PNG, and a page of plots and numbers that needs nothing else.
+"""The report of a servo, and its four plots as one PNG file.
 
     Path("servo.png").write_bytes(servo_figure("nao-v6 LKneePitch", measured, ideal))
-    Path("servo.html").write_text(servo_page("nao-v6 LKneePitch", measured, ideal, facts), encoding="utf-8")
+    write_page(Path("servo.html"), servo_page("nao-v6 LKneePitch", measured, ideal, facts))
 
-What was measured is in colour, an ideal drive in the same rig in thin grey, data sheets dashed. The page is light or
-dark as the reader's system is set, and so are its plots.
+The measured servo is drawn in colour, an ideal drive in the same rig in thin grey, data sheets dashed.
 """
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, png, svg
-from nutmeg.view.reports.sheet import sheet
+from nutmeg.view.reports.report import Bullets, Facts, Picture, Pictures, Report, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
     from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
     from nutmeg.sim.servo_replay import Comparison
 
-SHADE = "#e3efe8"
-SHADES = (0.4, 0.55, 0.75, 1.0)
+RELEASED_SHADE = "#e3efe8"
+STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
 """How solid the steps are drawn, small to large."""
-SIZE = (11.5, 8.6)
-"""Of the four plots, inches."""
-NAMES = {
+FIGURE_SIZE = (11.5, 8.6)
+"""Width and height of the four plots, inches."""
+NUMBER_NAMES = {
     "step_rad": ("step for the three numbers below", "rad"),
     "dead_time_s": ("dead time", "ms"),
     "rise_time_s": ("rise time, 10 to 90 %", "ms"),
@@ -46,17 +44,28 @@ NAMES = {
     "inertia_kg_m2": ("inertia of limb and rotor", "g m²"),
 }
 """What each number is called, and the unit in which people read it."""
-NEVER = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
+INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
 """Words for numbers that are infinite."""
-UNKNOWN = {"bandwidth_Hz": "below the lowest tried"}
-"""Words for numbers that there are not."""
+MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}
+"""Words for numbers that could not be measured."""
+HOW_MEASURED = """\
+The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
+The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
+The rise time is from 10 to 90 % of where the joint ends up, the dead time from the command to the first per cent.
+Sinusoids are analysed over whole periods once they have settled.
+The loop is a slow sweep of torque from outside while the firmware holds its command.
+The gear alone is seen with constant torques and the rotor held fast.
+The torque-speed curve is what the motor reaches at full voltage against constant torques.
+Friction and losses of the gear take their share of the data sheet's line.
+The battery does not sag on the rig, and friction does not grow with the load.
+""".splitlines()
 
 
 def readable(name: str, value: float) -> str:
     """A number as people read it, with its unit."""
     if not math.isfinite(value):
-        return (UNKNOWN if math.isnan(value) else NEVER).get(name, "none")
-    unit = NAMES[name][1]
+        return (MISSING_WORDS if math.isnan(value) else INFINITE_WORDS).get(name, "none")
+    unit = NUMBER_NAMES[name][1]
     scale = 1000.0 if unit in ("ms", "mrad", "g m²") else 1.0
     return f"{value * scale:.3g} {unit}"
 
@@ -68,7 +77,7 @@ def servo_figure(title: str, measured: ServoMeasurement, ideal: ServoMeasurement
         figure.suptitle(f"{title}, actuation {measured.actuation}", x=0.012, ha="left", fontsize=13, fontweight="bold")
         _draw(figure, measured, ideal)
 
-    return png(draw, SIZE)
+    return png(draw, FIGURE_SIZE)
 
 
 def _draw(figure: Figure, measured: ServoMeasurement, ideal: ServoMeasurement | None) -> None:
@@ -107,7 +116,7 @@ def replay_figure(title: str, comparisons: Iterable[Comparison]) -> bytes:
             axes.set_xlabel("time [s]" if index >= len(shown) - columns else "")
         _legend(figure)
 
-    return png(draw, (SIZE[0], 0.8 + 2.3 * rows))
+    return png(draw, (FIGURE_SIZE[0], 0.8 + 2.3 * rows))
 
 
 def _legend(figure: Figure) -> None:
@@ -119,7 +128,7 @@ def _legend(figure: Figure) -> None:
 def _shade_released(axes: Axes, one: Comparison) -> None:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], ~one.powered, [0]]).astype(int)))
     for start, stop in edges.reshape(-1, 2):
-        axes.axvspan(one.times[start], one.times[stop - 1], color=SHADE, lw=0, label="released")
+        axes.axvspan(one.times[start], one.times[stop - 1], color=RELEASED_SHADE, lw=0, label="released")
 
 
 def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -> None:
@@ -129,7 +138,7 @@ def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -
     restless = np.abs(steps.angles[since > 400] - steps.angles[-1]) > 0.03 * steps.sizes
     end = since[-1] if restless.any() else 400
     for index, size in enumerate(steps.sizes):
-        solid = SHADES[-len(steps.sizes) :][index]
+        solid = STEP_SHADES[-len(steps.sizes) :][index]
         axes.step([-60, 0, end], [0, size, size], where="post", color=GREY, lw=0.8, ls=":")
         if ideal is not None:
             axes.plot(since, ideal.angles[:, index], color=GREY, lw=0.9)
@@ -231,47 +240,35 @@ def servo_page(
     ideal: ServoMeasurement | None,
     facts: Mapping[str, str],
     notes: Iterable[str] = (),
-) -> str:
-    """A page of its own with the plots, the numbers and how they were measured."""
-    ideals = ideal.numbers() if ideal is not None else {}
-    head = f"<tr><th></th><th class=n>{html.escape(measured.actuation)}</th>"
-    head += ("<th class=n>ideal</th>" if ideals else "") + "</tr>"
-    rows = "".join(
-        f"<tr><td>{NAMES[name][0]}</td><td class=n>{readable(name, value)}</td>"
-        + (f"<td class='n about'>{readable(name, ideals[name])}</td>" if ideals else "")
-        + "</tr>"
-        for name, value in measured.numbers().items()
-    )
-    known = "".join(f"<tr><td>{html.escape(k)}</td><td class=n>{html.escape(v)}</td></tr>" for k, v in facts.items())
-    how = "".join(f"<li>{html.escape(note)}</li>" for note in (*HOW, *notes))
-    plots = svg(lambda figure: _draw(figure, measured, ideal), SIZE, alt=PLOTS, panel=False)
+) -> Report:
+    """The report of a servo: plots, numbers, and how they were measured."""
     name = f"{title}, actuation {measured.actuation}"
-    return sheet(
-        name,
-        f'<header><p class="kind">Servo</p><h1>{html.escape(name)}</h1></header><main>'
-        f"<section><div class=scroll><div class=plots>{plots}</div></div></section><div class=columns>"
-        f"<section><h2>Measured</h2><div class=scroll><table>{head}{rows}</table></div></section>"
-        f"<section><h2>Given</h2><table class=facts>{known}</table></section></div>"
-        f"<section><h2>How it was measured</h2><ul class=about>{how}</ul></section></main>",
-        style=STYLE,
+    plots = svg(
+        lambda figure: _draw(figure, measured, ideal),
+        FIGURE_SIZE,
+        alt="Step response, frequency response, hysteresis loop and torque-speed curve",
+        panel=False,
     )
-
-
-PLOTS = "Step response, frequency response, hysteresis loop and torque-speed curve"
-STYLE = """\
-.plots { min-width: 640px; }
-.plots svg { display: block; width: 100%; height: auto; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); gap: 0 18px; }
-table.facts td { width: 50%; white-space: normal; }
-"""
-HOW = """\
-The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
-The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
-The rise time is from 10 to 90 % of where the joint ends up, the dead time from the command to the first per cent.
-Sinusoids are analysed over whole periods once they have settled.
-The loop is a slow sweep of torque from outside while the firmware holds its command.
-The gear alone is seen with constant torques and the rotor held fast.
-The torque-speed curve is what the motor reaches at full voltage against constant torques.
-Friction and losses of the gear take their share of the data sheet's line.
-The battery does not sag on the rig, and friction does not grow with the load.
-""".splitlines()
+    others = [] if ideal is None else [ideal]
+    columns = (measured.actuation, *(["ideal"] if others else []))
+    rows = tuple(
+        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
+        for key, value in measured.numbers().items()
+    )
+    return Report(
+        title=name,
+        kind="Servo",
+        sections=(
+            Section(key="plots", title="Responses", blocks=(Pictures(pictures=(Picture(image=plots),), kind="wide"),)),
+            Section(
+                key="measured",
+                title="Measured",
+                blocks=(Table(columns=("", *columns), rows=rows, numeric=columns),),
+                half=True,
+            ),
+            Section(key="given", title="Given", blocks=(Facts(items=facts),), half=True),
+            Section(
+                key="how", title="How it was measured", blocks=(Bullets(items=(*HOW_MEASURED, *notes), quiet=True),)
+            ),
+        ),
+    )
