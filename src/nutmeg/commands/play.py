@@ -102,7 +102,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         from nutmeg.commands.play_run import Aftermath, Files, MatchRun
         from nutmeg.match.loop import PlayerError
         from nutmeg.view.live import UNPACED_SPEED, Watching, watch_run
-        from nutmeg.view.pages.server import check_port
+        from nutmeg.view.pages.process import check_port
 
         check(arguments)
     if arguments.page:

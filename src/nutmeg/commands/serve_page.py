@@ -42,7 +42,7 @@ class RobotPage(Closing):
     def show(self, address: str, port: int) -> None:
         """Starts the page, which takes seconds, and returns at once."""
         import nutmeg.view.pages.process  # noqa: F401 (now, as it takes long and the host would wait for it later)
-        from nutmeg.view.pages.server import check_port
+        from nutmeg.view.pages.process import check_port
 
         check_port(address, port)
         self._thread = threading.Thread(target=self._start, args=(address, port), name="page", daemon=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.recording import Recording
+from nutmeg.view.html import read_text
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.scoreboard import replay_head
 from nutmeg.view.pages.server import open_server
@@ -32,42 +33,6 @@ if TYPE_CHECKING:
 
 FOLLOW_SMOOTHING = 0.6
 """The view of a match goes after the ball with this time constant, seconds."""
-
-_LABEL_SWITCH = """
-<style>
-#nutmeg-labels { position: fixed; left: 1em; bottom: 4.2em; z-index: 20; padding: .4em .9em; border-radius: 1em;
-  border: 1px solid #cfd8d2; background: #fffc; font: 13px system-ui, sans-serif; color: #1d4d33; cursor: pointer }
-#nutmeg-labels[aria-pressed=false] { color: #8a948e }
-.nutmeg-busy [data-playback-scene-tree] { visibility: hidden }
-</style>
-<script>
-addEventListener("DOMContentLoaded", () => {
-  const button = document.createElement("button");
-  button.id = "nutmeg-labels";
-  button.textContent = "Labels";
-  button.setAttribute("aria-pressed", "true");
-  const tree = verb => document.querySelector(`[aria-label="${verb} scene tree"]`);
-  const eye = () => document.querySelector('[data-scene-node="/labels"] svg.tabler-icon-eye, '
-    + '[data-scene-node="/labels"] svg.tabler-icon-eye-off');
-  const frame = () => new Promise(requestAnimationFrame);
-  button.onclick = async () => {  // the player keeps its switches in the scene tree: open it, press, close it
-    const opened = tree("Show");
-    document.body.classList.add("nutmeg-busy");
-    if (opened) opened.click();
-    for (let tries = 0; tries < 120 && !eye(); tries++) await frame();
-    if (eye()) {
-      eye().dispatchEvent(new MouseEvent("mousedown", {bubbles: true}));
-      window.dispatchEvent(new MouseEvent("mouseup", {bubbles: true}));
-      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
-    }
-    await frame();
-    if (opened && tree("Hide")) tree("Hide").click();
-    document.body.classList.remove("nutmeg-busy");
-  };
-  document.body.append(button);
-});
-</script>
-"""
 
 
 def replay_html(
@@ -93,7 +58,7 @@ def replay_html(
     total = film.frame_count(fps, max_seconds)
     with open_server("127.0.0.1", 0) as server:
         stage = Stage(server, film.model, robots=film.robots)
-        head = _LABEL_SWITCH + _match_head(film, stage, max_seconds)
+        head = read_text("label_switch.html") + _match_head(film, stage, max_seconds)
         stage.show(film.qpos_at(film.start))
         followed = None
         if is_match(film.recording):

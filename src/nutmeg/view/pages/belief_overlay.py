@@ -13,13 +13,13 @@ the ground, with dots where it sees things.
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.match.worlds.physical.vision import VIEW_ANGLE
+from nutmeg.view.html import render
 from nutmeg.view.match_sight import sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, number_of
 from nutmeg.view.stage.cameras import thing_position
@@ -307,18 +307,13 @@ class BeliefOverlay:
 
     def _told(self, rows: list[tuple[str, str]], time: float) -> str:
         """Who it is, what it intends, and rows of what else there is to tell."""
-        intent = self._story.intent(self._robot, time) or "—"
-        team = TEAM_COLOURS[self._story.team_of(self._robot)]
-        name = html.escape(self._story.name_of(self._robot))
-        cells = "".join(
-            f'<tr><td style="opacity:.65;padding:1px 8px 1px 0;vertical-align:top">{key}</td>'
-            f'<td style="padding:1px 0">{html.escape(text)}</td></tr>'
-            for key, text in rows
-        )
-        return (
-            f'<div data-nutmeg-mind="{self._robot}" style="margin:2px 0.8em 6px;font-size:12.5px;line-height:1.35">'
-            f'<div style="border-left:4px solid {team};padding-left:8px;margin-bottom:4px"><b>{name}</b><br>'
-            f"<span data-nutmeg-intent>{html.escape(intent)}</span></div><table>{cells}</table></div>"
+        return render(
+            "player.html.j2",
+            robot=self._robot,
+            colour=TEAM_COLOURS[self._story.team_of(self._robot)],
+            name=self._story.name_of(self._robot),
+            intent=self._story.intent(self._robot, time) or "—",
+            rows=rows,
         )
 
     def _seen(self, view: InView) -> str:

@@ -19,12 +19,13 @@ from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.match.worlds.behavioural.figures import is_behavioural
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
+from nutmeg.view.html import script_frame
 from nutmeg.view.match_sight import BehaviourSight
 from nutmeg.view.match_story import EVENT_SIGNS, MatchStory, clock_text, number_of
 from nutmeg.view.pages.belief_overlay import BeliefOverlay
 from nutmeg.view.pages.orders import Order
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SHOWN_TIME_STEP, SIDE, WHOLE, EventList, Page
-from nutmeg.view.pages.scoreboard import board_html, script_html
+from nutmeg.view.pages.scoreboard import board_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +127,7 @@ class MatchPage(Page):
         self._real_time = 0.0
         self._board = server.gui.add_html("", order=-1)
         super().__init__(server, stage, film, playback, send=send, pace=pace)
-        server.gui.add_html(script_html(), order=-2)
+        server.gui.add_html(script_frame("score board", script="scoreboard.js", style="scoreboard.css"), order=-2)
         self._name_robots()
 
     def refresh(self) -> None:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import socket
 import time
 from typing import TYPE_CHECKING
 
-from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.view.match_story import is_match
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard, TouchPad
 from nutmeg.view.pages.match_page import MatchPage
 from nutmeg.view.pages.page import Page, Playback
+from nutmeg.view.pages.process import check_port, port_taken
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Stage
 
@@ -128,37 +127,8 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> Iterator[viser.Vis
         server = viser.ViserServer(host=host, port=port, verbose=False)
     try:
         if port not in (0, server.get_port()):
-            raise _taken(host, port)
+            raise port_taken(host, port)
         yield server
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
-
-
-def check_port(host: str, port: int) -> None:
-    """Raise `EnvironmentProblem` unless the port can be listened on, `UsageError` if there is no such port."""
-    if not 0 <= port <= 65535:
-        raise UsageError(f"port {port} does not exist; choose one from 1024 to 65535 with --port.")
-    if not host:
-        raise UsageError("--host is empty; use 127.0.0.1, or 0.0.0.0 to let other machines in.")
-    try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except PermissionError:
-        raise EnvironmentProblem(
-            f"this user may not listen on port {port}; choose one above 1023 with --port."
-        ) from None
-    except socket.gaierror:
-        raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
-    except OSError as error:
-        if "assign" in str(error).lower():
-            raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
-        raise _taken(host, port) from None
-
-
-def _taken(host: str, port: int) -> EnvironmentProblem:
-    return EnvironmentProblem(
-        f"port {port} on {host} is already in use, perhaps by another viewer. Close it, or choose another port "
-        f"with --port, e.g. --port {port + 1 if port < 65535 else 8080}."
-    )

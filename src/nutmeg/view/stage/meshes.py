@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nutmeg.base.arrays import Floats
+
 SEGMENTS = 24
 """Pieces around a round thing."""
 PLANE_REACH = 30.0
@@ -46,14 +48,14 @@ _CORNERS, _INDICES = 34962, 34963  # glTF buffer targets
 class Mesh(NamedTuple):
     """Triangles. Corners with different normals are separate points: merging them would smooth edges away."""
 
-    points: NDArray[np.float64]
+    points: Floats
     """Shape (n, 3), metres."""
     faces: NDArray[np.integer[Any]]
     """Shape (m, 3), numbers of points, counter-clockwise seen from outside."""
-    normals: NDArray[np.float64]
+    normals: Floats
     """Shape (n, 3), unit vectors."""
 
-    def moved(self, turn: NDArray[np.float64], place: NDArray[np.float64]) -> Mesh:
+    def moved(self, turn: Floats, place: Floats) -> Mesh:
         """The mesh turned by a matrix (3, 3), then moved by `place` (3,)."""
         return Mesh(self.points @ turn.T + place, self.faces, self.normals @ turn.T)
 
@@ -108,10 +110,10 @@ def geom_mesh(model: Any, geom: int, segments: int = SEGMENTS) -> Mesh:  # noqa:
     raise ModelError(f"geom {name!r} has the type {types(kind).name}, which cannot be drawn.")
 
 
-def box(half: NDArray[np.float64]) -> Mesh:
+def box(half: Floats) -> Mesh:
     """A box of half-extents (3,), with flat faces."""
-    corners: list[NDArray[np.float64]] = []
-    normals: list[NDArray[np.float64]] = []
+    corners: list[Floats] = []
+    normals: list[Floats] = []
     faces: list[list[int]] = []
     for axis in range(3):
         u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
@@ -124,7 +126,7 @@ def box(half: NDArray[np.float64]) -> Mesh:
     return Mesh(np.array(corners) * half, np.array(faces), np.array(normals))
 
 
-def ellipsoid(radii: NDArray[np.float64], segments: int = SEGMENTS) -> Mesh:
+def ellipsoid(radii: Floats, segments: int = SEGMENTS) -> Mesh:
     """An ellipsoid of the given radii (3,); equal radii make a sphere."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, segments // 2 + 1)
     profile = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -152,7 +154,7 @@ def cylinder(radius: float, half_length: float, segments: int = SEGMENTS) -> Mes
     return _revolve([bottom, side, top], segments)
 
 
-def plane(size: NDArray[np.float64]) -> Mesh:
+def plane(size: Floats) -> Mesh:
     """A thin box whose top is the plane; a half-size of 0 is endless in MuJoCo, and wide here."""
     half = np.where(size[:2] > 0, size[:2], PLANE_REACH)
     slab = box(np.array([half[0], half[1], PLANE_THICKNESS / 2]))
@@ -188,7 +190,7 @@ def stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
     return Mesh(points, index.reshape(-1, 3), normals)
 
 
-def _revolve(strips: list[tuple[NDArray[np.float64], NDArray[np.float64]]], segments: int) -> Mesh:
+def _revolve(strips: list[tuple[Floats, Floats]], segments: int) -> Mesh:
     """Surface of revolution about z. Each strip has points (n, 2) as (radius, z) from low to high, and normals."""
     turn = np.linspace(0.0, 2 * np.pi, segments + 1)
     around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -208,7 +210,7 @@ def _revolve(strips: list[tuple[NDArray[np.float64], NDArray[np.float64]]], segm
     return mesh._replace(faces=mesh.faces[np.linalg.norm(np.cross(b - a, c - a), axis=1) > 2e-14])
 
 
-def _swept(profile: NDArray[np.float64], around: NDArray[np.float64]) -> NDArray[np.float64]:
+def _swept(profile: Floats, around: Floats) -> Floats:
     """Points (n * m, 3) of a profile (n, 2) at directions (m, 2)."""
     flat = profile[:, :1, None] * around
     height = np.broadcast_to(profile[:, 1, None, None], (*flat.shape[:2], 1))
@@ -233,23 +235,23 @@ def geom_finish(model: Any, geom: int) -> Finish:  # noqa: ANN401
     return Finish(rgba=_rgba(colour), roughness=float(np.clip(1.0 - 0.75 * model.mat_shininess[material], 0.15, 1)))
 
 
-def mean_colour(model: Any, texture: int) -> NDArray[np.float64]:  # noqa: ANN401
+def mean_colour(model: Any, texture: int) -> Floats:  # noqa: ANN401
     """The mean colour (3,) of a texture."""
     channels = int(model.tex_nchannel[texture])
     start = int(model.tex_adr[texture])
     count = int(model.tex_height[texture]) * int(model.tex_width[texture]) * channels
     pixels = np.asarray(model.tex_data[start : start + count]).reshape(-1, channels)
     rgb = pixels[:, :3] if channels >= 3 else np.repeat(pixels[:, :1], 3, axis=1)
-    mean: NDArray[np.float64] = rgb.mean(axis=0) / 255.0
+    mean: Floats = rgb.mean(axis=0) / 255.0
     return mean
 
 
-def linear_light(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
+def linear_light(srgb: Floats) -> Floats:
     """Light intensity of sRGB values (IEC 61966-2-1), elementwise."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
-def _rgba(rgba: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _rgba(rgba: Floats) -> tuple[float, float, float, float]:
     r, g, b, a = np.clip(rgba, 0.0, 1.0).tolist()
     return r, g, b, a
 

@@ -16,9 +16,10 @@ import pytest
 
 from nutmeg.recording import Recording
 from nutmeg.view.files.replay import _followed, replay_html
+from nutmeg.view.html import script_frame
 from nutmeg.view.match_sight import in_cone, sight_of
 from nutmeg.view.match_story import MatchStory
-from nutmeg.view.pages.scoreboard import board_html, replay_head, script_html
+from nutmeg.view.pages.scoreboard import board_html, replay_head
 from nutmeg.view.stage.cameras import pitch_bounds
 from nutmeg.view.stage.film import Film
 
@@ -65,7 +66,9 @@ def test_scripts_cannot_be_ended_by_a_teams_name(match_path: Path) -> None:
     story.teams = ("</script><b>", "b")
     assert "</script><b>" not in replay_head(story, 0.0, 1.0)
     assert "</script><b>" not in board_html(story, 0, 0.0)
-    assert script_html().count("<iframe") == 1
+    frame = script_frame("score board", script="scoreboard.js", style="scoreboard.css")
+    assert frame.count("<iframe") == frame.count("</iframe>") == 1
+    assert "<script" not in frame, "the frame's own page is escaped"
 
 
 def test_a_replay_of_a_match_is_one_file_with_its_story(match_path: Path, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walking]:
     """One that runs for all tests, with a page in plain light."""
     path = tmp_path_factory.mktemp("walk") / "walk.nutmeg"
     command = [sys.executable, "-m", "nutmeg", "walk", "nao-spark", "--params", "initial", "--command", "0,0,0"]
-    plain = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "altered"), "PLAIN_LIGHT": "1"}
+    plain = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "altered"), "PLAIN_LIGHT": "1"}
     process = subprocess.Popen(
         [*command, "--port", "0", "--record", str(path)],
         stdout=subprocess.PIPE,

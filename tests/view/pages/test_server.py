@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.view.pages.process import start_viewer_process
-from nutmeg.view.pages.server import check_port, open_server, serve_recording
+from nutmeg.view.pages.process import check_port, start_viewer_process
+from nutmeg.view.pages.server import open_server, serve_recording
 
 
 @pytest.fixture
