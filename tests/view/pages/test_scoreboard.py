@@ -34,7 +34,7 @@ def board(story: MatchStory, time: float) -> dict[str, Any]:
 
 def test_the_board_has_score_clock_play_mode_and_what_has_just_happened(match_path: Path) -> None:
     story = MatchStory(Recording.open(match_path))
-    goal = float(story.told[0]["time"])
+    goal = float(story.events[0]["time"])
     state = board(story, goal + 0.1)
     assert state["teams"] == ["reds", "<blues>"]
     assert state["score"] == [1, 0]
@@ -57,7 +57,7 @@ def test_a_replay_knows_the_board_at_every_moment_and_all_events(match_path: Pat
     assert kick_off["runs"]
     assert not table["states"][0]["runs"]
     goal = next(e for e in table["events"] if e["kind"] == "goal")
-    assert goal["t"] == pytest.approx(MatchStory(recording).told[0]["time"] - start, abs=0.011)
+    assert goal["t"] == pytest.approx(MatchStory(recording).events[0]["time"] - start, abs=0.011)
     assert goal["clock"] == "0:01"
 
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.recording import Recording
 from nutmeg.view.html import read_text
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.scoreboard import replay_head
 from nutmeg.view.pages.server import open_server
-from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.cameras import stand_view, thing_position
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Stage
 
@@ -62,7 +61,7 @@ def replay_html(
         stage.show(film.qpos_at(film.start))
         followed = None
         if is_match(film.recording):
-            stage.aim_from_stand()
+            stage.aim(stand_view(stage.pitch, stage.pitch.centre))
         serializer = server.get_scene_serializer()
         for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
             stage.show(qpos)
@@ -82,7 +81,7 @@ def replay_html(
 
 
 def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
-    """Where to look (3,) so long after another place: calmly towards the ball, and never beside the pitch."""
+    """The point (3,) to look at: it follows the ball smoothly from the point `before`, and stays on the pitch."""
     ball = thing_position(stage.model, stage.data, "ball")
     goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)
     return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
@@ -90,7 +89,7 @@ def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
 
 def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
     """What a match has besides: its score board and events, and the names of its teams above the robots."""
-    if not (is_match(film.recording) and isinstance(film.recording, Recording)):
+    if not is_match(film.recording):
         return ""
     story = MatchStory(film.recording)
     for robot in stage.robots:

@@ -1,11 +1,15 @@
-"""The controls with which a page drives a robot: the pad, sliders for steady speeds, and how fast it really is.
+"""The controls that drive a robot from the page: buttons and keys, sliders for steady speeds, and measured speeds.
 
     pilot = Pilot(client, drive, film, send)          # for each browser
     pilot.refresh(playback.time)                      # now and then
     pilot.leave()                                     # the browser has gone
 
-Wanted speeds are read from the recording (events of the kind `drive`), not from what was sent: the page shows what the
-simulation took. Measured ones are those of the last second.
+Wanted speeds are read from the recording (events of the kind `drive`), not from the orders: the page shows what the
+simulation accepted. Measured speeds are means over the last second.
+
+viser reports keys that are pressed, but not when they are released, and moves its camera with the keys that one wants
+to drive with. So a script (`templates/driving.js`) takes the keys first and writes their state into a hidden text field
+of the page; the text comes back over the connection of the page, and no further port is opened.
 """
 
 from __future__ import annotations
@@ -31,17 +35,8 @@ if TYPE_CHECKING:
     Triple = tuple[float, float, float]
 
 
-# ----------------------------------------------------------------------------------------------------
-# The buttons and keys with which a robot is driven in the page, and how what they say is read.
-#
-# viser tells hotkeys when they are pressed, but not when they are let go, and moves its camera with the keys that one
-# wants to drive with. So a script of our own (`driving.js`) takes the keys first, and writes their state into a text
-# field of the page that it hides; the text comes back over the page's own connection, and no port is opened for it.
-
-
 PAD_PREFIX = "nutmeg-drive "
-"""What the text in the hidden field begins with."""
-
+"""The beginning of the text in the hidden field."""
 PAD_BUTTONS = (
     ("ccw", "↺", "Q", "Turn left"),
     ("ahead", "▲", "W", "Ahead"),
@@ -64,7 +59,7 @@ def pad_html(sets: tuple[str, ...] = ()) -> str:
 
 @dataclass
 class PadState:
-    """What one page said last."""
+    """The last state of the keys and buttons of one page."""
 
     held: tuple[float, float, float] = (0.0, 0.0, 0.0)
     stops: int = 0
@@ -125,9 +120,9 @@ def _count(table: dict[str, Any], key: str) -> int:
 MEASURED_OVER = 1.0
 """Seconds over which speeds are measured."""
 SLIDER_PAUSE = 0.8
-"""After somebody moved a slider it is left alone for so long, seconds."""
+"""A slider that was moved by hand is left alone for this time, seconds."""
 PLACING_EVENTS = ("restart", "wrap")
-"""Events at which the robot is put somewhere else, so that its way does not count."""
+"""Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
 KEY_SHARE = 70
 """Share of the top speed at which keys drive at first, percent."""
 

@@ -32,7 +32,7 @@ ROWS_PER_READ = 20000
 def board_html(story: MatchStory, row: int, time: float) -> str:
     """The state of the board at a row, as an element that the script reads."""
     moment = story.moment(row)
-    event = story.last_told(time, CAPTION_TIME)
+    event = story.last_event(time, CAPTION_TIME)
     state = {
         "teams": story.teams,
         "colours": TEAM_COLOURS,
@@ -49,7 +49,7 @@ def board_html(story: MatchStory, row: int, time: float) -> str:
 def replay_head(story: MatchStory, start: float, end: float) -> str:
     """What the head of a replay's page needs for the board and the list of events; times from `start` to `end`, s."""
     table = {"teams": story.teams, "colours": TEAM_COLOURS, "states": _states(story, start, end)}
-    events = [e for e in story.told if start <= e["time"] <= end + 1e-9]
+    events = [e for e in story.events if start <= e["time"] <= end + 1e-9]
     table["events"] = [{**_told(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
     return render(
         "replay_head.html.j2",

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.view.reports.plots import BLUE, COLOUR_CYCLE, GREEN, GREY, INK, RED, alone, save_png
+from nutmeg.view.reports.fit import parameter_rows
+from nutmeg.view.reports.fit_plots import Convergence, draw_convergence, draw_errors
+from nutmeg.view.reports.plots import BLUE, COLOUR_CYCLE, GREEN, GREY, INK, RED, alone, save_png, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,44 +85,22 @@ def plot_following(
 
 
 def plot_parameters(path: Path, history: Sequence[Generation], space: Space, hidden: Floats) -> None:
-    """Draw every candidate of every parameter over generations, and the hidden value as a line."""
-    columns = 4
-    rows = -(-space.size // columns)
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
-        for index, panel in enumerate(axes.flat):
-            if index >= space.size:
-                panel.axis("off")
-                continue
-            for one in history:
-                values = np.where(np.isfinite(one.values), one.values, np.inf)
-                ranks = np.argsort(np.argsort(values)) / len(values)
-                x = np.full(len(values), one.number)
-                panel.scatter(x, one.candidates[:, index], s=5, c=ranks, cmap="gray", vmin=0, vmax=1.3)
-            panel.plot([g.number for g in history], [g.mean[index] for g in history], color=RED, lw=1.2)
-            panel.axhline(hidden[index], color=BLUE, lw=1.2)
-            panel.set_ylim(space.low[index], space.high[index])
-            unit = f" [{space.units[index]}]" if space.units[index] else ""
-            panel.set_title(f"{space.names[index]}{unit}")
-        for panel in axes[-1]:
-            panel.set_xlabel("generation")
-
-    save_png(path, draw, (12, 2.5 * rows))
+    """Draw every candidate of every parameter over the evaluations, the best, and the hidden value as a line."""
+    rows = parameter_rows(space, history[-1].best.candidate, true=space.named(hidden))
+    found = (_convergence(history),)
+    panels = [partial(draw_convergence, row=row, convergences=found, index=i) for i, row in enumerate(rows)]
+    save_png(path, *side_by_side(panels, columns=4))
 
 
-def plot_errors(path: Path, history: Sequence[Generation], *, label: str, logarithmic: bool = False) -> None:
-    """Draw the best and the mean error of every generation."""
+def plot_errors(path: Path, history: Sequence[Generation], *, label: str) -> None:
+    """Draw the errors of all candidates over the evaluations, and the best."""
+    save_png(path, alone(partial(draw_errors, convergences=(_convergence(history),), label=label)), (7, 4))
 
-    def draw(axes: Axes) -> None:
-        numbers = [g.number for g in history]
-        finite = [np.where(np.isfinite(g.values), g.values, np.nan) for g in history]
-        axes.plot(numbers, [g.best.value for g in history], color=RED, label="best so far")
-        axes.plot(numbers, [np.nanmean(v) for v in finite], color=GREY, ls="--", label="mean of the generation")
-        axes.set(xlabel="generation", ylabel=label, yscale="log" if logarithmic else "linear")
-        axes.legend()
 
-    save_png(path, alone(draw), (7, 4))
+def _convergence(history: Sequence[Generation]) -> Convergence:
+    return Convergence(
+        candidates=np.concatenate([g.candidates for g in history]), values=np.concatenate([g.values for g in history])
+    )
 
 
 def plot_falls(path: Path, curves: Mapping[str, Floats], *, period: float) -> None:

@@ -237,8 +237,8 @@ def found_warnings(report: FitReport) -> tuple[str, ...]:
     """What a reader must know before trusting the numbers: the report's own warnings, then what they show."""
     found = list(report.warnings)
     for row in report.parameters:
-        for end, bound, share in (("lower", row.low, 0.0), ("upper", row.high, 1.0)):
-            if row.share(row.value) == share:
+        for end, bound, at_bound in (("lower", row.low, 0.0), ("upper", row.high, 1.0)):
+            if row.share(row.value) == at_bound:
                 found.append(
                     f"{row.name} ended at its {end} bound, {bound:g} {row.unit}".rstrip()
                     + ": widen the range, or ask what else is wrong."

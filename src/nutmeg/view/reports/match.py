@@ -118,8 +118,8 @@ class MatchFacts:
     """A match."""
 
     teams: tuple[TeamFacts, TeamFacts]
-    told: list[dict[str, Any]] = field(default_factory=list)
-    """What happened: see `MatchStory.told`."""
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """See `MatchStory.events`."""
     game_time: float
     """On the game's clock, s."""
     duration: float
@@ -163,7 +163,7 @@ def match_facts(recording: Recording) -> MatchFacts:
         )
     return MatchFacts(
         teams=(teams[0], teams[1]),
-        told=story.told,
+        events=story.events,
         game_time=last.clock if last is not None else 0.0,
         duration=recording.duration,
         over=last is not None and last.mode.name == "GAME_OVER",
@@ -184,7 +184,7 @@ def _player(
     mine = touch == own
     kept = np.flatnonzero(np.diff(np.floor(times / PLACE_PERIOD + 1e-6), prepend=-1.0) > 0)
     kept = kept[there[kept]]
-    told = [event for event in story.told if event.get("robot") == robot]
+    told = [event for event in story.events if event.get("robot") == robot]
     believed = None
     if f"{robot}.belief" in recording.channels:
         errors = np.linalg.norm(recording.read(f"{robot}.belief")[:, :2] - poses[:, :2], axis=1)
@@ -263,7 +263,7 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
             heat, alpha=np.minimum(2.5 * np.sqrt(heat), 0.9), extent=(-x, x, -y, y), origin="lower", cmap="inferno",
             interpolation="bilinear", zorder=1, vmin=-0.25, vmax=1.0,
         )  # fmt: skip
-        for event in facts.told:
+        for event in facts.events:
             if event["kind"] == "goal" and "place" in event:
                 place = np.array(event["place"])[:, None]
                 axes.plot(*place, marker="*", color="white", ms=11, mec="black", mew=0.6, zorder=4)
@@ -367,7 +367,7 @@ def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: i
 def _goals(facts: MatchFacts, team: int) -> tuple[str, ...]:
     """A line for each goal of a team."""
     return tuple(
-        f"{clock_text(e['clock'])} {_scorer(e)}" for e in facts.told if e["kind"] == "goal" and e["about"] == team
+        f"{clock_text(e['clock'])} {_scorer(e)}" for e in facts.events if e["kind"] == "goal" and e["about"] == team
     )
 
 
@@ -434,7 +434,7 @@ def _players(facts: MatchFacts) -> Table:
 
 
 def _events(facts: MatchFacts) -> tuple[Block, ...]:
-    events, left_out = facts.told, ""
+    events, left_out = facts.events, ""
     if len(events) > MAX_LISTED_EVENTS:
         falls = sum(1 for e in events if e["kind"] == "fall")
         events = [e for e in events if e["kind"] != "fall"][:MAX_LISTED_EVENTS]

@@ -179,9 +179,9 @@ def alone(panel: Panel) -> Draw:
     return lambda figure: panel(figure.add_subplot())
 
 
-def side_by_side(panels: Sequence[Panel], title: str = "") -> tuple[Draw, Size]:
-    """Panels in rows of two or three: the function that draws them, and the size of the figure."""
-    columns = min(len(panels), 2 if len(panels) < 5 else 3)
+def side_by_side(panels: Sequence[Panel], title: str = "", *, columns: int = 0) -> tuple[Draw, Size]:
+    """Panels in rows of `columns`, or of two or three: the function that draws them, and the size of the figure."""
+    columns = min(len(panels), columns or (2 if len(panels) < 5 else 3))
     rows = math.ceil(len(panels) / columns)
 
     def draw(figure: Figure) -> None:

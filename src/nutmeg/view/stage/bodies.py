@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 HIDDEN_GROUP = 3
 """Geoms of this group and above are for collisions only."""
-
 PAINT_THICKNESS = 0.012
 """A geom that stands still, collides with nothing and is at most this high is paint, metres."""
-
 PAINT_LIFT = 0.002
 """How far paint is lifted, metres."""
 
@@ -41,19 +39,14 @@ class Piece:
 
     path: str
     """Its place in the tree, e.g. `/world/a:torso/a:head`."""
-
     body: int
     """The number of its body in the model."""
-
     parent: int
     """The place of its parent in the list of pieces; -1 for the world."""
-
     thing: str
     """The thing it belongs to: what stands before the `/` of the body's name; empty for the world."""
-
     glb: bytes | None
     """How it looks; nothing for a body without visible geoms."""
-
     casts: bool = True
     """Whether it casts shadows; paint does not, or it would shade itself."""
 

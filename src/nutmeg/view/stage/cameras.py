@@ -1,7 +1,6 @@
 """Where the cameras stand: broadcast, side line, behind a robot, and in a robot's head.
 
-One description serves the browser and the renderer. The broadcast view is fitted to the pitch: the near
-touchline just fills the picture's width.
+One description serves the browser and the renderer.
 
     view = broadcast_view(pitch_bounds(model))
     view = eyes_view(model, data, "nao1/CameraTop")
@@ -25,20 +24,15 @@ if TYPE_CHECKING:
 
 BROADCAST_FOV = math.radians(32.0)
 """Vertical field of view of the broadcast camera: a long lens, little distortion."""
-
 FREE_FOV = math.radians(45.0)
 """Vertical field of view of the other cameras outside robots."""
-
 BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-
 PANEL_SHARE = 0.08
 """How far aside a page's camera stands, so that the panel does not hide what matters: share of its distance."""
-
 STAND_FOLLOWS, STAND_BEHIND, STAND_HEIGHT = 0.6, 5.0, 5.0
 """The television camera: how much of the ball's way along the pitch it goes, how far behind the touchline and how high
 it stands, metres."""
-
 STAND_PICTURE_HEIGHT = 5.5
 """It zooms so that the picture is so high where the ball is, metres."""
 
@@ -49,13 +43,10 @@ class Viewpoint:
 
     position: Floats
     """Position (3,) in the world, metres."""
-
     look_at: Floats
     """The point (3,) in the middle of the picture."""
-
     up: Floats
     """The direction (3,) that is up in the picture."""
-
     fov: float
     """Vertical field of view, radians."""
 
@@ -66,7 +57,6 @@ class Bounds:
 
     low: Floats
     """Lowest corner (3,), metres."""
-
     high: Floats
     """Highest corner (3,), metres."""
 
@@ -174,19 +164,19 @@ def _upright() -> Floats:
     return np.array([0.0, 0.0, 1.0])
 
 
-# ----------------------------------------------------------------------------------------------------
-# Cameras by name, for pictures and videos: `broadcast`, `side`, `follow:<robot>`, `eyes:<robot>`, or the model's own.
-#
-# `broadcast` has the whole pitch in view; `stand` turns after the ball, as television does. A camera that follows
-# something is calm: it goes a part of the way to its goal at every frame.
-
+# ---- cameras by name
 
 FOLLOW_SMOOTHING = 0.12
 """Share of the way to its goal that a following camera goes per frame."""
 
 
 class CameraOperator:
-    """Holds one named camera, frame after frame."""
+    """Moves one named camera, frame after frame.
+
+    `broadcast` shows the whole pitch, `stand` turns after the ball as on television, `side` runs along the touchline,
+    `follow:<thing>` and `eyes:<robot>` belong to one thing; every camera of the model has its own name. A camera that
+    follows something moves only a part of the way in each frame, so that it does not shake.
+    """
 
     def __init__(self, model: Any, name: str, *, aspect: float = 16 / 9) -> None:  # noqa: ANN401
         """Take the camera `name`; `aspect` is width through height of the picture."""

@@ -1,4 +1,4 @@
-"""A recording as something to show: for any moment, where everything is.
+"""A recording as something to show: the generalised positions of its scene at any moment.
 
 A film holds the model of the recorded scene and a window of a few hundred rows, so that its memory does not
 depend on the length of the recording. Between two rows it turns and moves things evenly, which makes slow motion
@@ -12,12 +12,13 @@ smooth.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError, RecordingError
+from nutmeg.recording import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,16 +29,8 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Indices
 
 
-# ----------------------------------------------------------------------------------------------------
-# Which number of a recording goes into which coordinate of the physics model.
-#
-# A scene recording has, for every thing, a channel `<thing>.pose` (x y z, then the quaternion w x y z) that belongs
-# to the free joint `<thing>/root`, and, for every robot, `<thing>.angles`, labelled with joint names. The table is
-# made once; after that a block of rows is copied by columns.
-
-
 POSE_SUFFIX, ANGLES_SUFFIX = ".pose", ".angles"
-"""How the names of the channels end that place things and bend robots."""
+"""Endings of the names of channels that hold poses and joint angles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +42,17 @@ class _Columns:
 
 
 class Posture:
-    """The map from the channels of a recording to the generalised positions of a model."""
+    """The map from the channels of a recording to the generalised positions of a model.
+
+    A recorded scene has, for every thing, a channel `<thing>.pose` (x y z, then the quaternion w x y z), which belongs
+    to the free joint `<thing>/root`, and, for every robot, `<thing>.angles`, labelled with joint names.
+
+    Args:
+        model: the compiled `mujoco.MjModel` of the recorded scene.
+        channels: the labels of each channel, by channel name.
+    """
 
     def __init__(self, model: Any, channels: Mapping[str, Sequence[str]]) -> None:  # noqa: ANN401
-        """Make the table.
-
-        Args:
-            model: the compiled `mujoco.MjModel` of the recorded scene.
-            channels: the labels of each channel, by channel name.
-        """
         self.rest: Floats = np.array(model.qpos0)
         joints = _joint_columns(model)
         self._columns = [
@@ -168,42 +163,10 @@ WINDOW_ROWS = 400
 """Rows kept at once."""
 
 
-class SceneRecording(Protocol):
-    """What a film asks of a recording; `nutmeg.recording.Recording` is one."""
-
-    @property
-    def channels(self) -> Mapping[str, Any]:
-        """The channels, by name."""
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        """What happened, each with `time` and `kind`."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether no more rows will come."""
-
-    @property
-    def scene_xml(self) -> str | None:
-        """The recorded scene as MJCF."""
-
-    @property
-    def times(self) -> Floats:
-        """The time (rows,) of each row, seconds."""
-
-    def read(self, channel: str, start: int, stop: int) -> NDArray[Any]:
-        """Rows `start` to `stop` of a channel, (rows, columns)."""
-
-    def refresh(self) -> bool:
-        """Look for new rows; whether there were any."""
-
-    def __len__(self) -> int: ...
-
-
 class Film:
     """A recorded scene, its model, and where everything was at any time."""
 
-    def __init__(self, recording: SceneRecording, title: str = "recording") -> None:
+    def __init__(self, recording: Recording, title: str = "recording") -> None:
         self.recording = recording
         self.title = title
         self.model = _compile(recording.scene_xml, title)
@@ -216,8 +179,6 @@ class Film:
     @classmethod
     def open(cls, path: Path) -> Film:
         """The film of a recording on disk."""
-        from nutmeg.recording import Recording
-
         return cls(Recording.open(path), path.name)
 
     @property

@@ -40,7 +40,6 @@ PLANE_THICKNESS = 0.02
 """Thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them."""
 DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 """The colour of a geom that sets none."""
-
 _FLOAT, _UINT32, _UINT16 = 5126, 5125, 5123  # glTF component types
 _CORNERS, _INDICES = 34962, 34963  # glTF buffer targets
 
