@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nutmeg.base.arrays import Floats, Ints
-    from nutmeg.model.mesh_reduction import ReducedMesh
-    from nutmeg.motion.walk_comparison import WalkResult
+    from nutmeg.model.model_file import ReducedMesh
+    from nutmeg.motion.preview_walk import WalkResult
     from nutmeg.search.run import Generation
     from nutmeg.search.space import Space
 
@@ -169,7 +169,7 @@ def plot_predictions(fits: Sequence[Predicted], path: Path) -> None:
 
 def plot_mesh_reduction(vertices: Floats, faces: Ints, reduced: ReducedMesh, path: Path) -> None:
     """Draw a mesh (n, 3) with triangles (m, 3), its convex hull, and the reduced hull."""
-    from nutmeg.model.mesh_reduction import convex_hull
+    from nutmeg.model.model_file import convex_hull
 
     hull, hull_faces = convex_hull(vertices)
     shown = (
@@ -195,7 +195,7 @@ def plot_mesh_reduction(vertices: Floats, faces: Ints, reduced: ReducedMesh, pat
 
 def _solid(triangles: Floats, colour: Floats) -> Any:  # noqa: ANN401
     """Triangles (m, 3, 3) with the light from one side."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)

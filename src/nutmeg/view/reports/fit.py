@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from nutmeg.reality.identifiability import Identifiability
+    from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search.space import Space
     from nutmeg.view.reports.report import Block
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nutmeg.reality.identifiability import Identifiability
+    from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search.run import SearchResult
 
 RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)

@@ -103,7 +103,8 @@ class Table:
         """Whether a column is set to the right."""
         if self.numeric is not None:
             return self.columns[index] in self.numeric
-        return all(isinstance(row[index], int | float | None) for row in self.rows if not isinstance(row, str))
+        rows = [row for row in self.rows if not isinstance(row, str)]
+        return all(isinstance(value, int | float | None) for row in rows for value in row[index : index + 1])
 
 
 @dataclass(frozen=True, kw_only=True)
