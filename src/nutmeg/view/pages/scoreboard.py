@@ -43,7 +43,7 @@ def board_html(story: MatchStory, row: int, time: float) -> str:
         "favoured": moment.favoured,
         "caption": None if event is None else _told(event),
     }
-    return Markup('<div data-nutmeg-match="{}"></div>').format(json.dumps(state))
+    return str(Markup('<div data-nutmeg-match="{}"></div>').format(json.dumps(state)))  # viser sends plain strings
 
 
 def replay_head(story: MatchStory, start: float, end: float) -> str:
