@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InView:
-    """What lies in a player's view cone."""
+    """The objects in the view cone of a player."""
 
     eye: Floats
     """(3,) where its head is, metres."""
     heading: float
-    """Where its head looks, 0 along x, radians."""
+    """The direction in which its head looks, 0 along x, radians."""
     ball: bool
     """Whether the ball is seen."""
     robots: tuple[str, ...]
     """The other robots that are seen."""
     landmarks: int
-    """How many goal posts and corner flags are seen."""
+    """Number of goal posts and corner flags in view."""
 
 
 def sight_of(
@@ -60,7 +60,7 @@ def sight_of(
     robots: Sequence[str],
     landmarks: Floats,
 ) -> InView | None:
-    """What a robot has in view.
+    """The objects in the view cone of a robot of the physical world.
 
     Args:
         model: the compiled `mujoco.MjModel` of the recorded scene.
@@ -191,7 +191,7 @@ class BehaviourSight:
 
 
 def sight_in_words(things: tuple[Sighting, ...]) -> str:
-    """What is seen, in a line."""
+    """An observation in one line."""
     kinds = [thing.kind for thing in things]
     robots = [
         f"{kinds.count(kind)} {name}{'s' if name == 'opponent' and kinds.count(kind) > 1 else ''}"

@@ -85,7 +85,7 @@ class MatchStory:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.teams: tuple[str, str] = ("left", "right")
-        """Who began on the left, and who on the right."""
+        """The names of the team that began on the left, and of the other."""
         self.events: list[dict[str, Any]] = []
         """The events worth listing: each has a `text`, the team it is `about` (0, 1 or None), the game's `clock`, and
         its `place` as if the teams had never changed ends."""
@@ -152,7 +152,7 @@ class MatchStory:
         return said
 
     def lost_turns(self, robot: str, time: float) -> str:
-        """How many turns a player has lost until a time, and why the last one; empty if none."""
+        """The number of turns a player has lost until a time, and the reason for the last one; empty if none."""
         texts = [text for when, text in self._lost.get(robot, ()) if when <= time + 1e-9]
         return f"{len(texts)}; {texts[-1].strip().splitlines()[-1]}" if texts else ""
 

@@ -1,11 +1,11 @@
-"""What all robots' cameras saw in a match of the behavioural world, as files: pictures or videos, with the truth.
+"""The camera pictures of all robots in a match of the behavioural world as files, with the ground truth.
 
     count = write_cameras(Path("match.nutmeg"), Path("cameras"), rate=2.0)
 
 The folder gets numbered pictures of each camera, `left3-top/000000.png`, or one video of each, `left3-top.mp4`; and
-`frames.csv`, which has a line for every picture: robot, camera, frame and time, where the robot truly stood, where its
-head looked, whether it was on its feet, and where the ball was; metres, radians, seconds. A README says so. Who lies,
-gets up or dives sees black.
+`frames.csv`, which has a line for every picture: robot, camera, frame and time, the true pose of the robot, the angles
+of its head, whether it was upright, and the place of the ball; metres, radians, seconds. A README describes it. The
+pictures of a robot that lies, gets up or dives are black.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats, Ints
 
     Take = Callable[[Bytes], None]
-    """Called with one picture after the other."""
+    """Saves one picture after the other."""
 
 COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
 README = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
@@ -52,7 +52,7 @@ def write_cameras(
     form: str = "png",
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Writes what all cameras saw; returns the number of pictures.
+    """Write the pictures of all cameras; returns their number.
 
     Args:
         path: the recording.
@@ -95,7 +95,7 @@ def write_cameras(
 
 
 def rows_at(times: Floats, rate: float) -> Ints:
-    """Which rows to draw for so many pictures a second: the newest at each moment."""
+    """The rows to draw for a rate of pictures per second: the newest row at each moment."""
     if not len(times):
         return np.zeros(0, np.int64)
     moments = np.arange(times[0], times[-1] + 1e-6, 1.0 / rate)
@@ -104,7 +104,7 @@ def rows_at(times: Floats, rate: float) -> Ints:
 
 @contextlib.contextmanager
 def _takers(folder: Path, robot: str, form: str, rate: float, match: RecordedMatch) -> Iterator[list[Take]]:
-    """Who keeps the pictures of both cameras of a robot."""
+    """The functions that save the pictures of both cameras of a robot."""
     cameras = match.eyes.cameras
     with contextlib.ExitStack() as stack:
         takers: list[Take] = []

@@ -88,7 +88,7 @@ def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
 
 
 def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
-    """What a match has besides: its score board and events, and the names of its teams above the robots."""
+    """The head of the page of a match, with score board and events; also names the teams above the robots."""
     if not is_match(film.recording):
         return ""
     story = MatchStory(film.recording)

@@ -132,7 +132,7 @@ RING_DEVIATIONS, MAX_RING_RADIUS = 2.0, 1.5
 UNDERGROUND = -1.0
 """Robots that do not play are kept below this height, metres."""
 SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
-"""How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""
+"""Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
 
 
 class BeliefOverlay:
@@ -240,7 +240,7 @@ class BeliefOverlay:
         self._drawn = on
 
     def _believed(self, row: int) -> tuple[dict[str, float], dict[str, Floats]]:
-        """What the player believes of itself and the ball, and of others (place, and age where it is recorded).
+        """The beliefs of the player about itself and the ball, and about others (place, and age where it is recorded).
 
         Both are empty if it does not say.
         """

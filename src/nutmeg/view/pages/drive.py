@@ -184,7 +184,7 @@ class Pilot:
 
 
 def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
-    """What was wanted at a time: ahead, to the left [m/s], turning left [rad/s]."""
+    """The wanted speeds at a time: ahead, to the left [m/s], turning left [rad/s]."""
     for event in reversed(events):
         if event["kind"] == "drive" and event["time"] <= now + 1e-9:
             return float(event["ahead"]), float(event["left"]), float(event["turn"])
@@ -217,7 +217,7 @@ def body_speed(poses: Floats, seconds: float) -> Triple:
 
 
 def _state(events: Sequence[Mapping[str, Any]], now: float) -> str:
-    """What to say about the robot: that it lies, if it does."""
+    """A remark about the robot: that it has fallen, if so."""
     for event in reversed(events):
         if event["time"] <= now + 1e-9 and event["kind"] in ("fall", "restart"):
             return "It has fallen: R puts it back on its feet." if event["kind"] == "fall" else ""

@@ -115,7 +115,7 @@ SCHEDULE_COLUMNS = {
     "mean_took_ms": "ms",
     "worst_late_ms": "worst",
 }
-"""What is shown of each task, and what it is called."""
+"""The numbers that are shown of each task, and their headings."""
 
 
 class ScheduleBoard:
@@ -128,7 +128,7 @@ class ScheduleBoard:
             for name, channel in film.recording.channels.items()
             if name.startswith(SCHEDULE_PREFIX) and set(SCHEDULE_COLUMNS) <= set(channel.labels)
         }
-        self._told = 0.0
+        self._updated = 0.0
         self._table: Any = None
         if self._tasks:
             with server.gui.add_folder("Schedule", order=25, expand_by_default=False):
@@ -137,9 +137,9 @@ class ScheduleBoard:
     def show(self, moment: float) -> None:
         """Shows the table of a time of the recording."""
         now = time.monotonic()
-        if self._table is None or now - self._told < SCHEDULE_PERIOD or not len(self._film.times):
+        if self._table is None or now - self._updated < SCHEDULE_PERIOD or not len(self._film.times):
             return
-        self._told = now
+        self._updated = now
         row = self._film.row_at(moment)
         self._table.content = schedule_text(
             {
@@ -156,7 +156,7 @@ def schedule_text(rows: dict[str, NDArray[Any]]) -> str:
 
 
 TAP_TIME = 0.25
-"""How long a click touches [s]."""
+"""Duration of a touch by a click [s]."""
 SONAR_OBSTACLE_DISTANCE = 0.3
 """Distance of what is held before a sonar [m]."""
 

@@ -359,7 +359,7 @@ class Page:
     """
 
     picks = "Robot"
-    """What the chosen thing is called."""
+    """The label of the choice of robots."""
 
     def __init__(
         self,
@@ -467,7 +467,7 @@ class Page:
         return cameras_of(self._stage)
 
     def _titles(self) -> dict[str, str]:
-        """What the page calls each robot."""
+        """The name of each robot on the page."""
         return {robot: robot for robot in self._stage.robots}
 
     def _titled(self, title: str) -> str:
@@ -556,7 +556,7 @@ class Page:
         self._list_events()
 
     def _status_text(self, shown: float, length: float) -> str:
-        """Where the replay is: so far into so much, seconds."""
+        """The status line: the moment shown, and the length of the recording."""
         film, playback = self._film, self._playback
         state = "live" if playback.live else "finished" if film.recording.finished else "still recording"
         return f"**{shown:.2f} s** of {length:.2f} s · {playback.speed:g}x · {len(film.times)} rows · {state}"

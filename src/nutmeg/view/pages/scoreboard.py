@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nutmeg.view.match_story import MatchStory
 
 CAPTION_TIME = 4.0
-"""How long an event is told under the picture, seconds."""
+"""An event is shown under the picture for this time, seconds."""
 ROWS_PER_READ = 20000
 """Rows of the state of the game that are read at once."""
 
@@ -41,16 +41,16 @@ def board_html(story: MatchStory, row: int, time: float) -> str:
         "half": HALF_NAMES.get(moment.half, ""),
         "mode": story.mode_text(moment),
         "favoured": moment.favoured,
-        "caption": None if event is None else _told(event),
+        "caption": None if event is None else _shown(event),
     }
     return str(Markup('<div data-nutmeg-match="{}"></div>').format(json.dumps(state)))  # viser sends plain strings
 
 
 def replay_head(story: MatchStory, start: float, end: float) -> str:
-    """What the head of a replay's page needs for the board and the list of events; times from `start` to `end`, s."""
+    """The head of the page of a replay from `start` to `end` [s], with score board and list of events."""
     table = {"teams": story.teams, "colours": TEAM_COLOURS, "states": _states(story, start, end)}
     events = [e for e in story.events if start <= e["time"] <= end + 1e-9]
-    table["events"] = [{**_told(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
+    table["events"] = [{**_shown(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
     return render(
         "replay_head.html.j2",
         table=script_json(table),
@@ -87,5 +87,5 @@ def _states(story: MatchStory, start: float, end: float) -> list[dict[str, Any]]
     return found
 
 
-def _told(event: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": event["text"], "mark": EVENT_SIGNS[event["kind"]], "kind": event["kind"], "about": event["about"]}

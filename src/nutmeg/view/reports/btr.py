@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.search import SearchResult
 
-NOTHING: Mapping[str, float] = {}
+NO_TRUTH: Mapping[str, float] = {}
+"""Nothing is known about the hidden numbers."""
 
 
 def figure3(
-    result: BtrResult, *, truth: Mapping[str, float] = NOTHING, fitness: str = "fitness", phi: str = "phi"
+    result: BtrResult, *, truth: Mapping[str, float] = NO_TRUTH, fitness: str = "fitness", phi: str = "phi"
 ) -> bytes:
     """The figure as a PNG file.
 
@@ -60,7 +61,7 @@ def _draw_estimate(axes: Axes, row: ParameterRow, found: tuple[Convergence, ...]
 
 
 def _draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
-    """(a): fitness of the controllers, best and mean of each generation, and what reality said."""
+    """Panel (a): fitness of the controllers, best and mean of each generation, and in reality."""
     searches = [iteration.controllers for iteration in result.iterations]
     best, mean, starts = _course(searches, -1.0)
     x = np.arange(1, len(best) + 1)
@@ -79,7 +80,7 @@ def _draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
 
 
 def _draw_phi(axes: Axes, searches: list[SearchResult], label: str) -> None:
-    """(b): phi of the simulations, least and mean of each generation."""
+    """Panel (b): phi of the simulations, least and mean of each generation."""
     least, mean, starts = _course(searches, 1.0)
     x = np.arange(1, len(least) + 1)
     for first, last in zip(starts, [*starts[1:], len(least)], strict=True):  # phi is of other trials each time
@@ -96,10 +97,10 @@ def btr_report(
     settings: BtrSettings,
     *,
     command: str,
-    truth: Mapping[str, float] = NOTHING,
+    truth: Mapping[str, float] = NO_TRUTH,
     seconds: float | None = None,
 ) -> FitReport:
-    """What the report page of a run shows."""
+    """The report of a run."""
     searches = _searches(result)
     space = result.simulations
     rows = parameter_rows(space, result.simulation, old=space.start, true=truth) if searches else ()

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from nutmeg.search.space import Space
 
 MESH_LIGHT = np.array([0.4, -0.5, 0.77])
-"""Where the light on a drawn mesh comes from."""
+"""The direction towards the light on a drawn mesh."""
 MESH_COLOURS = (np.array([0.62, 0.66, 0.72]), np.array([0.45, 0.68, 0.55]), np.array([0.86, 0.52, 0.30]))
 """Colours of a mesh, its convex hull, and the reduced hull."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a fit predicts for recordings that it has not seen."""
+    """The prediction of a fit for recordings that it has not seen."""
 
     left_out: str
-    """Which recordings those are, in words."""
+    """A description of those recordings."""
     series: Mapping[str, tuple[Floats, Floats, Floats]]
     """Times [s], recorded and simulated angles [rad], (K,) each, by the name of the recording."""
 

@@ -82,7 +82,7 @@ class RecordingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What the fit took."""
+    """The cost of a fit."""
 
     real_trials: int | None = None
     """Trials in reality."""
@@ -102,7 +102,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """What a fit found, and how."""
+    """The results of a fit, and how it was made."""
 
     title: str
     command: str

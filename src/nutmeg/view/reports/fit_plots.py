@@ -59,9 +59,9 @@ class ParameterRow:
     """The largest value that was allowed."""
     unit: str = ""
     about: str = ""
-    """What it is, in a few words."""
+    """A description in a few words."""
     sets: tuple[str, ...] = ()
-    """What it sets, such as `robot.L1_femur`."""
+    """The numbers of the model that it sets, such as `robot.L1_femur`."""
     scale: Literal["linear", "log"] = "linear"
     old: float | None = None
     """Its value before the fit."""
@@ -94,7 +94,7 @@ class Convergence:
     starts: tuple[int, ...] = (0,)
     """Evaluations at which an iteration begins: the best is sought anew from there, because the error changed."""
     label: str = ""
-    """Which search it is, such as `seed 3`."""
+    """The name of the search, such as `seed 3`."""
 
     def __post_init__(self) -> None:
         if self.candidates.ndim != 2 or self.values.shape != (len(self.candidates),):

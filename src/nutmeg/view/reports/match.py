@@ -67,7 +67,7 @@ SHOT_PAUSE = 2.0
 SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
-"""Of the places of the ball, one of so many rows is kept."""
+"""One in this number of rows is kept of the places of the ball."""
 UNDERGROUND = -1.0
 """Robots below this height do not play [m]."""
 
@@ -79,16 +79,16 @@ class PlayerFacts:
     robot: str
     number: int
     distance: float
-    """Walked, m."""
+    """Walked distance, m."""
     touches: int
-    """How often it got to the ball: touches after somebody else's."""
+    """Number of times it got to the ball after another player."""
     falls: int
     fouls: int
     goals: int
     believed: float | None
-    """How far the place where it believed itself was from the truth: median, m; None if it did not say."""
+    """Median error of its believed position, m; None if its beliefs were not recorded."""
     places: Floats
-    """(n, 2) where it was, every half second, m."""
+    """Its places (n, 2), every half second, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +121,13 @@ class MatchFacts:
     events: list[dict[str, Any]] = field(default_factory=list)
     """See `MatchStory.events`."""
     game_time: float
-    """On the game's clock, s."""
+    """Time on the game clock, s."""
     duration: float
-    """Of the recording, s."""
+    """Duration of the recording, s."""
     over: bool
     """Whether it was played to its end."""
     ball: Floats
-    """(n, 2) places of the live ball, m."""
+    """Places (n, 2) of the live ball, m."""
 
 
 def match_facts(recording: Recording) -> MatchFacts:
@@ -204,7 +204,7 @@ def _player(
 
 
 def walked(times: Floats, places: Floats) -> float:
-    """The way along places (n, 2) at times (n,), without the steps at which somebody was put elsewhere [m]."""
+    """The distance along places (n, 2) at times (n,), without the steps at which the player was moved [m]."""
     if len(places) < 2:
         return 0.0
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
@@ -212,7 +212,7 @@ def walked(times: Floats, places: Floats) -> float:
 
 
 def _shots(times: Floats, ball: Floats, live: Bools, owner: Floats, rules: str) -> list[tuple[float, int]]:
-    """Times and teams of shots: by whoever touched the ball last, at the other goal."""
+    """Times and teams of shots: a shot belongs to the team that touched the ball last, and aims at the other goal."""
     pitch = load_rules(rules).pitch
     if len(ball) <= SPEED_ROWS:
         return []

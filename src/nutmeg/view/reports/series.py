@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from nutmeg.match.series.standings import Record, Standings
 
 CLEAR_ERRORS = 2.0
-"""A difference of more than so many standard errors is coloured."""
+"""A difference of more than this number of standard errors is coloured."""
 DEEPEST_GOALS = 3.0
-"""Goals a game from which on a colour does not get deeper."""
+"""The difference in goals a game that has the deepest colour."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesReport:
-    """All that a report shows."""
+    """The results of a series of games, and how it was made."""
 
     settings: SeriesSettings
     results: Sequence[GameResult]
     command: str
     """The exact command that makes it again."""
     seconds: float = 0.0
-    """What it took by the clock on the wall."""
+    """Wall-clock time of the series, s."""
     workers: str = ""
-    """Where it was played."""
+    """The machines or threads it was played on."""
     paper: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
-    """A paper's differences and their errors, to be shown below ours."""
+    """Published differences and their errors, shown below ours."""
 
 
 def write_series_report(path: Path, report: SeriesReport) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RELEASED_SHADE = "#e3efe8"
 STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
-"""How solid the steps are drawn, small to large."""
+"""Opacities of the steps, small to large."""
 FIGURE_SIZE = (11.5, 8.6)
 """Width and height of the four plots, inches."""
 NUMBER_NAMES = {
@@ -43,7 +43,7 @@ NUMBER_NAMES = {
     "no_load_speed_rad_per_s": ("no-load speed", "rad/s"),
     "inertia_kg_m2": ("inertia of limb and rotor", "g m²"),
 }
-"""What each number is called, and the unit in which people read it."""
+"""Name and readable unit of each number."""
 INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
 """Words for numbers that are infinite."""
 MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}

@@ -35,10 +35,10 @@ PAINT_LIFT = 0.002
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """Something that moves as one."""
+    """A part of the model that moves as one."""
 
     path: str
-    """Its place in the tree, e.g. `/world/a:torso/a:head`."""
+    """The path in the tree, e.g. `/world/a:torso/a:head`."""
     body: int
     """The number of its body in the model."""
     parent: int
@@ -46,7 +46,7 @@ class Piece:
     thing: str
     """The thing it belongs to: what stands before the `/` of the body's name; empty for the world."""
     glb: bytes | None
-    """How it looks; nothing for a body without visible geoms."""
+    """Its meshes as a GLB file; None for a body without visible geoms."""
     casts: bool = True
     """Whether it casts shadows; paint does not, or it would shade itself."""
 

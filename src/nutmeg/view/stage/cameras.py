@@ -29,12 +29,13 @@ FREE_FOV = math.radians(45.0)
 BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
 PANEL_SHARE = 0.08
-"""How far aside a page's camera stands, so that the panel does not hide what matters: share of its distance."""
-STAND_FOLLOWS, STAND_BEHIND, STAND_HEIGHT = 0.6, 5.0, 5.0
-"""The television camera: how much of the ball's way along the pitch it goes, how far behind the touchline and how high
-it stands, metres."""
+"""A page's camera is moved aside by this share of its distance, so that the panel does not hide the centre."""
+STAND_FOLLOWS = 0.6
+"""The television camera moves along the pitch by this share of the ball's way."""
+STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
+"""Its distance from the touchline and its height, metres."""
 STAND_PICTURE_HEIGHT = 5.5
-"""It zooms so that the picture is so high where the ball is, metres."""
+"""It zooms so that the picture has this height at the ball, metres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +134,7 @@ def follow_view(target: Floats) -> Viewpoint:
 
 
 def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
-    """What a camera of the model sees; it looks along its own -z (MuJoCo's convention)."""
+    """The view of a camera of the model; it looks along its own -z (MuJoCo's convention)."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
     if number < 0:
         raise UnknownNameError("camera", camera, camera_names(model))
@@ -155,7 +156,7 @@ def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
 
 
 def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
-    """Where the root body (3,) of a thing is, or nothing when there is no such thing."""
+    """The position (3,) of the root body of a thing, or None when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
     return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
 
@@ -196,7 +197,7 @@ class CameraOperator:
             raise UnknownNameError("camera", name, known_cameras(model))
 
     def view(self, data: Any) -> Viewpoint:  # noqa: ANN401
-        """Where the camera is now; `data` is the model's `mujoco.MjData`, with poses up to date."""
+        """The present view of the camera; `data` is the model's `mujoco.MjData`, with poses up to date."""
         if self._kind == "broadcast":
             return broadcast_view(self._pitch, self._aspect)
         if self._kind == "eyes":
@@ -209,13 +210,13 @@ class CameraOperator:
         return follow_view(self._goal) if self._kind == "follow" else side_view(self._pitch, self._goal)
 
     def _subject(self) -> str:
-        """What the cameras beside the pitch run with: the ball, or else the first thing."""
+        """The thing that the cameras beside the pitch follow: the ball, or else the first thing."""
         names = things(self._model)
         return "ball" if "ball" in names else names[0]
 
 
 def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
-    """Every name that a picture of this model can ask for."""
+    """The names of all cameras that this model has."""
     moving = things(model)
     names = ["broadcast", *(["stand", "side"] if moving else [])]
     names += [f"follow:{thing}" for thing in moving]

@@ -35,7 +35,7 @@ POSE_SUFFIX, ANGLES_SUFFIX = ".pose", ".angles"
 
 @dataclass(frozen=True, kw_only=True)
 class _Columns:
-    """Where the columns of one channel go."""
+    """The coordinates that the columns of one channel fill."""
 
     channel: str
     targets: Indices
@@ -202,7 +202,7 @@ class Film:
         return float(self._times[-1]) if len(self._times) else 0.0
 
     def refresh(self) -> bool:
-        """Take in what was written since; whether there was anything."""
+        """Read the rows that were written since the last call; returns whether there were any."""
         if not self.recording.refresh():
             return False
         self._times = np.asarray(self.recording.times, dtype=np.float64)
@@ -231,7 +231,7 @@ class Film:
             yield moment, self.qpos_at(self.start + moment)
 
     def frame_count(self, fps: float, seconds: float | None = None) -> int:
-        """How many moments `frames` yields."""
+        """The number of moments that `frames` yields."""
         length = self.end - self.start
         if seconds is not None:
             length = min(length, seconds)

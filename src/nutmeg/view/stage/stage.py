@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 POSE_GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
 LABEL_HEIGHT = 0.18
-"""How far a label floats above the highest joint of its robot, metres: clear of a Nao's head."""
+"""Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
 UNDERGROUND = -1.0
 """Robots below this height do not play, and their labels are not shown, metres."""
 STEP_BACK = 1.12
-"""How far back a page's first camera stands, so that its panel does not hide the pitch."""
+"""The first camera of a page stands this much farther away, so that the panel does not hide the pitch."""
 GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
 WALKABLE_WIDTH = 4.0
