@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from typing import IO, TYPE_CHECKING, Any
+import itertools
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -90,7 +92,9 @@ def write_cameras(
                         lines.writerow((robot, camera, frame, *place, upright, *ball))
                     done += len(CAMERA_NAMES)
                     on_progress(done, total)
-    _explain(folder, match, rate, form)
+    lens, kind = match.eyes.cameras, "a folder of numbered pictures" if form == "png" else "a video"
+    text = README.format(width=lens.width, height=lens.height, rate=rate, form=kind, eyes=match.eyes.name)
+    (folder / "README.txt").write_text(text, encoding="utf-8")
     return total
 
 
@@ -115,32 +119,14 @@ def _takers(folder: Path, robot: str, form: str, rate: float, match: RecordedMat
                 takers.append(stack.enter_context(encoder(out, out, (cameras.width, cameras.height), rate)))
             else:
                 (folder / name).mkdir()
-                takers.append(_Numbered(folder / name))
+                takers.append(partial(_save_numbered, folder / name, itertools.count()))
         yield takers
 
 
-class _Numbered:
-    """Saves pictures under numbers."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._count = folder, 0
-
-    def __call__(self, picture: Bytes) -> None:
-        path = self._folder / f"{self._count:06d}.png"
-        try:
-            with path.open("wb") as file:
-                _save(picture, file)
-        except OSError as error:
-            raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None
-        self._count += 1
-
-
-def _save(picture: Bytes, file: IO[Any]) -> None:
-    Image.fromarray(picture).save(file, format="PNG", compress_level=1)
-
-
-def _explain(folder: Path, match: RecordedMatch, rate: float, form: str) -> None:
-    cameras = match.eyes.cameras
-    what = "a folder of numbered pictures" if form == "png" else "a video"
-    text = README.format(width=cameras.width, height=cameras.height, rate=rate, form=what, eyes=match.eyes.name)
-    (folder / "README.txt").write_text(text, encoding="utf-8")
+def _save_numbered(folder: Path, numbers: Iterator[int], picture: Bytes) -> None:
+    """Save a picture under the next number."""
+    path = folder / f"{next(numbers):06d}.png"
+    try:
+        Image.fromarray(picture).save(path, compress_level=1)
+    except OSError as error:
+        raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None

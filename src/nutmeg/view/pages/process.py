@@ -49,10 +49,6 @@ class ViewerProcess:
         """Whether the viewer still runs."""
         return self._process.poll() is None
 
-    def wait(self) -> None:
-        """Wait until the viewer ends."""
-        self._process.wait()
-
     def stop(self) -> None:
         """End the viewer."""
         self._finalizer()

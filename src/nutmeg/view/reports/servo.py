@@ -9,11 +9,11 @@ The measured servo is drawn in colour, an ideal drive in the same rig in thin gr
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, png, svg
+from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, Size, png, svg
 from nutmeg.view.reports.report import Bullets, Facts, Picture, Pictures, Report, Section, Table
 
 if TYPE_CHECKING:
@@ -131,6 +131,12 @@ def _shade_released(axes: Axes, one: Comparison) -> None:
         axes.axvspan(one.times[start], one.times[stop - 1], color=RELEASED_SHADE, lw=0, label="released")
 
 
+def _annotate(axes: Axes, text: str, at: Size, offset: Size, colour: str, align: tuple[str, str]) -> None:
+    """Write a text beside a point, shifted by `offset` points and aligned horizontally and vertically."""
+    place: Any = {"textcoords": "offset points", "ha": align[0], "va": align[1], "annotation_clip": False}
+    axes.annotate(text, at, offset, color=colour, **place)
+
+
 def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -> None:
     from nutmeg.sim.servo_bench import STEP_AT
 
@@ -143,16 +149,7 @@ def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -
         if ideal is not None:
             axes.plot(since, ideal.angles[:, index], color=GREY, lw=0.9)
         axes.plot(since, steps.angles[:, index], color=GREEN, alpha=solid, lw=1.9)
-        axes.annotate(
-            f"{size:g} rad",
-            (end, steps.angles[-1, index]),
-            (3, 0),
-            textcoords="offset points",
-            color=GREEN,
-            va="center",
-            fontsize=8.5,
-            annotation_clip=False,
-        )
+        _annotate(axes, f"{size:g} rad", (end, steps.angles[-1, index]), (3, 0), GREEN, ("left", "center"))
     axes.set(title="Step response", xlabel="time after the command [ms]", ylabel="angle [rad]", xlim=(-60, end))
     if ideal is not None:
         axes.plot([], [], color=GREEN, lw=1.9, label="measured")
@@ -171,15 +168,7 @@ def _draw_frequency(top: Axes, bottom: Axes, found: FrequencyResponse, ideal: Fr
     top.axhline(-3, color=ORANGE, lw=0.8, ls="--")
     if math.isfinite(width):
         top.axvline(width, color=ORANGE, lw=0.8, ls="--")
-        top.annotate(
-            f"-3 dB at {width:.1f} Hz",
-            (width, -3),
-            (-6, -5),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            color=ORANGE,
-        )
+        _annotate(top, f"-3 dB at {width:.1f} Hz", (width, -3), (-6, -5), ORANGE, ("right", "top"))
     lowest = max(-40.0, min(-8.0, float(found.decibels.min()) - 1))
     highest = max(2.0, float(found.decibels.max()) + 1)
     top.set(title=f"Frequency response, ±{found.amplitude:g} rad", ylabel="amplitude [dB]", ylim=(lowest, highest))
@@ -198,15 +187,8 @@ def _draw_loop(axes: Axes, loop: HysteresisLoop, ideal: HysteresisLoop | None) -
         play, _ = loop.gear()
         axes.plot(1000 * loop.held_angles, loop.held_torques, color=ORANGE, lw=1.2, label="motor held fast: the gear")
         axes.axvspan(-500 * play, 500 * play, color=ORANGE, alpha=0.12, lw=0)
-        axes.annotate(
-            f"play {1000 * play:.1f} mrad",
-            (0, loop.torques.min()),
-            (0, 2),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            color=ORANGE,
-        )
+        text = f"play {1000 * play:.1f} mrad"
+        _annotate(axes, text, (0, float(loop.torques.min())), (0, 2), ORANGE, ("center", "bottom"))
     axes.set(title="Hysteresis loop", xlabel="angle [mrad]", ylabel="torque from outside [N m]")
     axes.legend(loc="upper left")
 
@@ -225,9 +207,7 @@ def _draw_torque_speed(axes: Axes, found: TorqueSpeed, ideal: TorqueSpeed | None
     turning = found.speeds > 0
     axes.plot([*found.torques[turning], stall], [*found.speeds[turning], 0], color=GREEN, lw=1.9)
     axes.plot(found.torques[turning], found.speeds[turning], color=GREEN, lw=0, marker="o", ms=3.5, label="measured")
-    axes.annotate(
-        f"stall {stall:.3g} N m", (stall, 0), (-26, 5), textcoords="offset points", ha="right", va="bottom", color=GREEN
-    )
+    _annotate(axes, f"stall {stall:.3g} N m", (stall, 0), (-26, 5), GREEN, ("right", "bottom"))
     axes.set(title="Torque-speed curve at full voltage", xlabel="torque [N m]", ylabel="speed [rad/s]")
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.2 * axes.get_ylim()[1])  # room for the legend

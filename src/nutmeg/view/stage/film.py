@@ -78,10 +78,6 @@ class Posture:
             qpos[:, columns.targets] = values[columns.channel]
         return _filled(qpos, self.rest)
 
-    def values(self, qpos: NDArray[Any]) -> dict[str, Floats]:
-        """The inverse of `qpos`: what each channel says about rows (rows, nq) of positions."""
-        return {c.channel: np.asarray(qpos, dtype=np.float64)[:, c.targets] for c in self._columns}
-
     def between(self, first: Floats, second: Floats, share: float) -> Floats:
         """The position (nq,) at `share` (0 to 1) of the way, turning the short way round."""
         second = second.copy()
