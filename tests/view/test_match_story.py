@@ -79,3 +79,12 @@ def test_clocks_are_written_as_people_do() -> None:
 
 def test_a_film_of_a_match_has_its_robots(match_path: Path) -> None:
     assert Film.open(match_path).robots == ("left1", "left2", "right1", "right2")
+
+
+def test_titles_in_the_recording_count_more_than_the_names_of_the_teams(match_path: Path, tmp_path: Path) -> None:
+    recording = Recording.open(match_path)
+    recording.manifest.config.update(titles=["Blue", ""], subtitles=["walk: final", ""])
+    story = MatchStory(recording)
+    assert story.teams == ("Blue", "<blues>")
+    assert story.subtitles == ("walk: final", "")
+    assert story.name_of("left2") == "Blue 2"

@@ -97,6 +97,10 @@ class MatchStory:
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
         config = recording.manifest.config
+        self._titles = [str(title) for title in config.get("titles", ("", ""))]
+        first, second = (str(text) for text in config.get("subtitles", ("", "")))
+        self.subtitles = first, second
+        """What each team is, such as its walk; may be empty."""
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
         self.refresh()
@@ -190,6 +194,8 @@ class MatchStory:
         return int(event["side"] == "right") ^ int(self._swapped)
 
     def _name(self, team: int, name: str) -> None:
+        """Name a team; a title in the recording counts more than the name with which it joined."""
+        name = self._titles[team] or name
         if name:
             self.teams = (name, self.teams[1]) if team == 0 else (self.teams[0], name)
 

@@ -107,13 +107,11 @@ def test_a_replay_goes_calmly_after_the_ball_and_never_leaves_the_pitch(match_pa
     film = Film.open(match_path)
     data = mujoco.MjData(film.model)
     stage: Any = SimpleNamespace(model=film.model, data=data, pitch=pitch_bounds(film.model))
-    posture = film.posture
     places = []
     followed = None
     for x in (0.0, *[40.0] * 60):
-        data.qpos[:] = posture.qpos(
-            {**posture.values(posture.rest[None]), "ball.pose": np.array([[x, 0, 0, 1, 0, 0, 0]])}
-        )
+        rest = {name: film.recording.read(name, 0, 1) for name in film.posture.channels}
+        data.qpos[:] = film.posture.qpos({**rest, "ball.pose": np.array([[x, 0, 0, 1, 0, 0, 0]])})
         mujoco.mj_kinematics(film.model, data)
         followed = _followed(stage, followed, 0.1)
         places.append(float(followed[0]))

@@ -35,6 +35,7 @@ def board_html(story: MatchStory, row: int, time: float) -> str:
     event = story.last_event(time, CAPTION_TIME)
     state = {
         "teams": story.teams,
+        "subtitles": story.subtitles,
         "colours": TEAM_COLOURS,
         "score": moment.score,
         "clock": clock_text(moment.clock),
@@ -48,7 +49,12 @@ def board_html(story: MatchStory, row: int, time: float) -> str:
 
 def replay_head(story: MatchStory, start: float, end: float) -> str:
     """The head of the page of a replay from `start` to `end` [s], with score board and list of events."""
-    table = {"teams": story.teams, "colours": TEAM_COLOURS, "states": _states(story, start, end)}
+    table = {
+        "teams": story.teams,
+        "subtitles": story.subtitles,
+        "colours": TEAM_COLOURS,
+        "states": _states(story, start, end),
+    }
     events = [e for e in story.events if start <= e["time"] <= end + 1e-9]
     table["events"] = [{**_shown(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
     return render(

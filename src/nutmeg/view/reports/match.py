@@ -96,6 +96,8 @@ class TeamFacts:
     """One team."""
 
     name: str
+    subtitle: str = ""
+    """What the team is, such as its walk."""
     goals: int
     possession: float
     """Share of the time with a live ball in which it had touched it last."""
@@ -151,6 +153,7 @@ def match_facts(recording: Recording) -> MatchFacts:
         teams.append(
             TeamFacts(
                 name=story.teams[team],
+                subtitle=story.subtitles[team],
                 goals=last.score[team] if last is not None else 0,
                 possession=_share(live & (owner == team), live & (owner >= 0)),
                 attack=_share(live & forward, live),
@@ -341,6 +344,7 @@ def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: i
         kind="Match",
         scoreboard=Scoreboard(
             teams=(teams[0].name, teams[1].name),
+            subtitles=(teams[0].subtitle, teams[1].subtitle),
             colours=TEAM_COLOURS,
             score=score,
             goals=(_goals(facts, 0), _goals(facts, 1)),
