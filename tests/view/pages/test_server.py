@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.view.pages.process import start_viewer_process
-from nutmeg.view.pages.server import check_port, open_server, serve_recording
+from nutmeg.view.pages.process import check_port, start_viewer_process
+from nutmeg.view.pages.server import ViewerSettings, open_server, serve_recording
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def taken_port() -> Iterator[int]:
 
 def test_a_taken_port_is_named_together_with_the_way_out(taken_port: int, recorded: Path) -> None:
     with pytest.raises(EnvironmentProblem, match=rf"port {taken_port} .*--port"):
-        serve_recording(recorded, port=taken_port)
+        serve_recording(ViewerSettings(path=recorded, port=taken_port))
     with pytest.raises(EnvironmentProblem, match=rf"port {taken_port} .*--port"):
         start_viewer_process(recorded, port=taken_port)
 

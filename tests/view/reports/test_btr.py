@@ -11,7 +11,7 @@ from nutmeg.search import Dimension, Genetic, GeneticSettings, InThisThread, One
 from nutmeg.view.reports.btr import btr_report, figure3
 from nutmeg.view.reports.fit import write_report
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "btr_ant" / "btr.toml"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "btr_ant" / "btr.toml"
 NAMES = ("L1_femur", "L1_tibia", "R3_femur", "R3_tibia")
 SIMULATIONS = Space({name: Dimension(low=0.6, high=1.4) for name in NAMES})
 CONTROLLERS = Space({"a": Dimension(low=0, high=1)})

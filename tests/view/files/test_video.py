@@ -69,13 +69,14 @@ def test_an_encoder_that_fails_is_an_error_and_leaves_no_file(recorded: Path, tm
     folder.mkdir()
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from nutmeg.base.errors import FileError; from nutmeg.view import QUICK, video\n"
+        "from nutmeg.base.errors import FileError; from nutmeg.view.files.pictures import QUICK; "
+        "from nutmeg.view.files.video import video\n"
         "from nutmeg.sim.cameras.renderer import working_renderer; working_renderer()\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try: video(Path(sys.argv[1]), Path(sys.argv[2]), fps=10, size=(320, 240), quality=QUICK)\n"
         "except FileError as error: print(error)"
     )
-    command = [sys.executable, "-c", code, str(recorded), str(folder / "x.mp4")]
+    command = [sys.executable, "-B", "-c", code, str(recorded), str(folder / "x.mp4")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "x.mp4: the video cannot be written" in done.stdout, done.stderr
     assert list(folder.iterdir()) == []

@@ -1,4 +1,4 @@
-// The score board over the picture of a match, as on television. Put into a page by match_board.py.
+// The score board over the picture of a match, as on television. Put into a page by pages/scoreboard.py.
 //
 // In the live page the state comes as JSON in an element of the panel, which the viewer renews; in a replay the whole
 // story lies in window.nutmegMatch, and the player's own clock says which moment is shown.
@@ -25,9 +25,11 @@
     const clock = make("span", "nb-clock", top);
     const sides = [0, 1].map((i) => {
       const side = make("span", `nb-side nb-side${i}`, top);
-      const name = make("span", "nb-name", side);
+      const label = make("span", "nb-label", side);
+      const name = make("span", "nb-name", label);
+      const note = make("span", "nb-note", label);
       const goals = make("span", "nb-goals", side);
-      return { side, name, goals };
+      return { side, name, note, goals };
     });
     const half = make("span", "nb-half", top);
     const below = make("div", "nb-below", board);
@@ -39,8 +41,9 @@
   function show(state) {
     parts = parts || build();
     state.teams.forEach((name, i) => {
-      const { side, name: label, goals } = parts.sides[i];
+      const { side, name: label, note, goals } = parts.sides[i];
       set(label, name);
+      set(note, state.subtitles[i]);
       set(goals, String(state.score[i]));
       side.style.setProperty("--team", state.colours[i]);
       side.classList.toggle("nb-ball", state.favoured === i);
@@ -77,7 +80,7 @@
     const clock = found.clock + (found.runs ? Math.max(time - found.t, 0) : 0);
     const past = story.events.filter((e) => e.t <= time && e.t > time - CAPTION);
     return {
-      teams: story.teams, colours: story.colours, score: found.score, clock: clockText(clock), half: found.half,
+      teams: story.teams, subtitles: story.subtitles, colours: story.colours, score: found.score, clock: clockText(clock), half: found.half,
       mode: found.mode, favoured: found.favoured, caption: past.length ? past[past.length - 1] : null,
     };
   }

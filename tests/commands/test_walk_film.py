@@ -30,7 +30,7 @@ def test_what_is_filmed_goes_into_every_direction_and_ends_standing(tmp_path: Pa
 
 
 def test_a_walk_that_falls_is_filmed_until_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk_film, "LYING", 0.2)
+    monkeypatch.setattr(walk_film, "FILMED_AFTER_FALL", 0.2)
     stumbling = read_walk("initial").with_set("walk", {"max_step_x": 0.2, "delta": 0.9, "x_offset": -0.1})
     path = tmp_path / "fall.nutmeg"
     assert not record_walk(stumbling, path)

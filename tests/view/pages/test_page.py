@@ -1,7 +1,7 @@
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.page import Playback
+from nutmeg.view.pages.page import Playback, describe_event
 
 
 def test_time_runs_at_the_chosen_speed_and_stops_at_the_end() -> None:
@@ -81,3 +81,17 @@ def test_seeking_stays_within_the_recording() -> None:
 def test_an_impossible_speed_is_refused(speed: float) -> None:
     with pytest.raises(UsageError, match=r"between 0\.1 and 10"):
         Playback(start=0.0, end=1.0).speed = speed
+
+
+def test_an_event_with_a_text_shows_the_text() -> None:
+    assert describe_event({"time": 1.0, "kind": "note", "text": "that was close"}) == "that was close"
+
+
+def test_another_event_shows_its_kind_and_short_fields() -> None:
+    assert describe_event({"time": 1.0, "kind": "push", "robot": "a", "force": [1, 2, 3]}) == "push a"
+
+
+def test_a_long_event_is_cut_and_shows_that_it_is() -> None:
+    shown = describe_event({"time": 1.0, "kind": "note", "text": "x" * 90})
+    assert len(shown) == 34
+    assert shown.endswith("…")

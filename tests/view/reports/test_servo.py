@@ -14,7 +14,8 @@ from PIL import Image
 
 from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
 from nutmeg.sim.servo_replay import Comparison
-from nutmeg.view.reports.servo import NAMES, readable, replay_figure, servo_figure, servo_page
+from nutmeg.view.reports.report import page, write_page
+from nutmeg.view.reports.servo import NUMBER_NAMES, readable, replay_figure, servo_figure, servo_page
 
 
 def measured(name: str = "motoflex", *, gear: bool = True) -> ServoMeasurement:
@@ -51,17 +52,17 @@ def test_the_figure_is_a_picture_with_something_in_every_quarter(gear: bool, bes
 
 def test_the_page_carries_its_picture_and_all_numbers() -> None:
     first, ideal = measured(), measured("ideal", gear=False)
-    page = servo_page("toy <elbow>", first, ideal, {"voltage": "12 V <nominal>"}, ["made up"])
-    assert page.count("<svg role=") == 1
-    assert all(f">{name}<" in page for name in ("Step response", "Hysteresis loop", "speed [rad/s]"))
-    assert not re.search(r'(src|href)="(?!data:|#)', page), "nothing is fetched from elsewhere"
-    assert "toy &lt;elbow&gt;" in page
-    assert "12 V &lt;nominal&gt;" in page
-    assert "<li>made up</li>" in page
+    text = page(servo_page("toy <elbow>", first, ideal, {"voltage": "12 V <nominal>"}, ["made up"]))
+    assert text.count("<svg role=") == 1
+    assert all(f">{name}<" in text for name in ("Step response", "Hysteresis loop", "speed [rad/s]"))
+    assert not re.search(r'(src|href)="(?!data:|#)', text), "nothing is fetched from elsewhere"
+    assert "toy &lt;elbow&gt;" in text
+    assert "12 V &lt;nominal&gt;" in text
+    assert "<li>made up</li>" in text
     for name, value in first.numbers().items():
-        assert NAMES[name][0] in page
-        assert readable(name, value) in page
-    assert ">rigid<" in page, "the ideal drive has no gear"
+        assert NUMBER_NAMES[name][0] in text
+        assert readable(name, value) in text
+    assert ">rigid<" in text, "the ideal drive has no gear"
 
 
 def test_numbers_are_written_as_people_read_them() -> None:
@@ -93,7 +94,7 @@ def brightness(colour: str) -> int:
 @pytest.mark.browser
 def test_the_page_shows_in_a_browser(tmp_path: Path, browser_page: Any) -> None:
     file = tmp_path / "servo.html"
-    file.write_text(servo_page("toy elbow", measured(), None, {"voltage": "12 V"}), encoding="utf-8")
+    write_page(file, servo_page("toy elbow", measured(), None, {"voltage": "12 V"}))
     browser_page.goto(file.as_uri())
     assert browser_page.evaluate("document.querySelector('svg').clientWidth") > 600
     ink = "getComputedStyle(document.querySelector('svg text')).fill"

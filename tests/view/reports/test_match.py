@@ -20,11 +20,12 @@ from nutmeg.view.reports.match import (
     _shots,
     ball_map,
     match_facts,
+    match_page,
     player_map,
-    report_page,
     walked,
     write_match_report,
 )
+from nutmeg.view.reports.report import page
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +76,10 @@ def test_the_report_is_one_page_with_everything_in_it(match_path: Path, tmp_path
     assert "&lt;blues&gt;" in text
     assert "1:1" in text
     assert "Goal for reds" in text
-    assert "nutmeg play --seed 3 --left &#x27;&lt;x&gt;&#x27;" in text
+    assert "nutmeg play --seed 3 --left &#39;&lt;x&gt;&#39;" in text
     assert "Seed 3" in text
     assert text.count("data:image/png;base64,") == 3
-    assert not re.search(r'(src|href)="(?!data:)', text), "needs nothing from elsewhere"
+    assert not re.search(r'(src|href)="(?!data:|#)', text), "needs nothing from elsewhere"
     assert text.count("<tr>") == 5
 
 
@@ -113,6 +114,6 @@ def test_a_match_that_was_cut_short_before_anything_happened_has_a_report() -> N
         name="a", goals=0, possession=0.0, attack=0.0, shots=0, falls=0, fouls=0, self_collisions=0, players=()
     )
     empty = MatchFacts(teams=(team, team), game_time=0.0, duration=0.0, over=False, ball=np.zeros((0, 2)))
-    text = report_page(empty, load_field("sim3d"), command="x", seed=1)
+    text = page(match_page(empty, load_field("sim3d"), command="x", seed=1))
     assert "cut short" in text
     assert "Nothing worth a line" in text
