@@ -96,7 +96,7 @@ class MatchStory:
         self._seen = 0
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
-        config = recording.manifest.config
+        config: Mapping[str, Any] = recording.manifest.config
         self._titles = [str(title) for title in config.get("titles", ("", ""))]
         first, second = (str(text) for text in config.get("subtitles", ("", "")))
         self.subtitles = first, second
