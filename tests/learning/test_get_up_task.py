@@ -114,7 +114,7 @@ def test_the_numbers_can_be_searched() -> None:
     assert space.names == ("frame1.seconds", "frame1.llj3", "frame2.seconds")
     trials = GetUpTrials(motion=motion, names=space.names, starts=1, longest=0.5)
     searcher = CmaEs(space, CmaEsSettings(population=4), np.random.default_rng(1))
-    found = minimise(trials, space, searcher, InThisThread(), budget=8)
+    found = minimise(trials, searcher, InThisThread(), budget=8)
     assert found.evaluations == 8
     assert found.failures == 0
     assert trials.motion_of(found.mean).frame[0].angles["llj3"] != 10.0

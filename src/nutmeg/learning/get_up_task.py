@@ -3,7 +3,7 @@
     motion = shipped_get_up("nao-spark", "front")
     space = get_up_space(motion, reach=20.0)
     trials = GetUpTrials(motion=motion, names=space.names, starts=4)
-    found = minimise(trials, space, CmaEs(space, CmaEsSettings(step=0.15), rng), InThisThread(), budget=400)
+    found = minimise(trials, CmaEs(space, CmaEsSettings(step=0.15), rng), InThisThread(), budget=400)
     better = trials.motion_of(found.mean)
     measure_get_up(better, trials=20, seed=1).stood
 

@@ -269,7 +269,6 @@ class WalkLearning:
 
         result = minimise(
             self.trials,
-            self.space,
             searcher,
             weighed,
             budget=Budget(generations=chosen.generations),

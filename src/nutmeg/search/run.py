@@ -3,7 +3,7 @@
     space = Space({"x": Dimension(low=-5, high=5, start=3), "y": Dimension(low=-5, high=5, start=3)})
     searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
     cost = OneByOne(lambda candidate, rng: float(np.sum(candidate**2)))
-    result = minimise(cost, space, searcher, InThisThread(), budget=500)
+    result = minimise(cost, searcher, InThisThread(), budget=500)
     space.named(result.best.candidate)        # {"x": 0.0000..., "y": 0.0000...}
 
 With a folder, the search can be interrupted at any time (Ctrl-C, kill -9, a full disk); the same call with a new
@@ -14,7 +14,6 @@ continues a search that had ended.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +24,9 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.journal import LinesFile
-from nutmeg.base.settings import above, at_least, check_bounds
+from nutmeg.base.settings import at_least, check_bounds
 from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
 from nutmeg.search.searchers import Best, Searcher
-from nutmeg.search.space import Space
 
 # ----------------------------------------------------------------------------------------------------
 # A search that survives being interrupted: every generation told, as a line of JSON in `search.jsonl`.
@@ -137,16 +135,14 @@ class Budget:
     """The most generations."""
     target: float | None = None
     """A value that is good enough."""
-    seconds: Annotated[float, above(0, "s")] | None = None
-    """The longest time, after which no generation is begun; a search that is resumed gets it anew [s]."""
 
     def __post_init__(self) -> None:
-        if all(limit is None for limit in (self.evaluations, self.generations, self.target, self.seconds)):
-            raise ValueError("the budget has no limit; give evaluations, generations, seconds or a target.")
+        if all(limit is None for limit in (self.evaluations, self.generations, self.target)):
+            raise ValueError("the budget has no limit; give evaluations, generations or a target.")
         check_bounds(self)
 
-    def spent(self, searcher: Searcher, next_size: int, elapsed: float = 0.0) -> str:
-        """Why a generation of `next_size` more may not begin, `elapsed` seconds after the start; empty if it may."""
+    def spent(self, searcher: Searcher, next_size: int) -> str:
+        """Why a generation of `next_size` more may not begin; empty if it may."""
         evaluations, generations = int(searcher.state["evaluations"]), int(searcher.state["generation"])
         if self.target is not None and searcher.best.value <= self.target:
             return f"the target {self.target:g} is reached"
@@ -154,8 +150,6 @@ class Budget:
             return f"{generations} generations are done"
         if self.evaluations is not None and evaluations + next_size > self.evaluations:
             return f"{evaluations} of {self.evaluations} evaluations are done"
-        if self.seconds is not None and elapsed >= self.seconds:
-            return f"the {self.seconds:g} seconds are over"
         return ""
 
 
@@ -199,7 +193,6 @@ class SearchResult:
 
 def minimise(
     function: Function,
-    space: Space,
     searcher: Searcher,
     evaluator: Evaluator,
     *,
@@ -208,27 +201,21 @@ def minimise(
     folder: Path | None = None,
     on_generation: Callable[[Generation], None] | None = None,
     progress: Progress | None = None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Looks for the candidate with the smallest value of a function.
 
     Args:
         function: gives values (n,) of candidates (n, k); see `evaluation`.
-        space: what is searched; the searcher's own.
-        searcher: a new one.
+        searcher: a new one, made for the space that is searched.
         evaluator: where the function is computed; it is not closed.
         budget: when to end; a number means evaluations.
         seed: of the generators that candidates are evaluated with.
         folder: where to save every generation, and to go on from.
         on_generation: called after every generation, replayed ones included.
         progress: called while a generation is evaluated, with the candidates done and all.
-        clock: for a budget in seconds.
     """
-    if space is not searcher.space:
-        raise UsageError("the searcher searches another space than the one given; make it with the same.")
     limit = Budget(evaluations=budget) if isinstance(budget, int) else budget
     history: list[Generation] = []
-    start = clock()
 
     def note(told: Told, *, replayed: bool) -> None:
         history.append(_generation(told, searcher, replayed=replayed))
@@ -242,7 +229,7 @@ def minimise(
             for told in checkpoint.generations:
                 replay(searcher, told, checkpoint.path)
                 note(told, replayed=True)
-        while not (reason := _ended(searcher, limit, clock() - start)):
+        while not (reason := _ended(searcher, limit)):
             told = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
                 checkpoint.append(told)
@@ -258,12 +245,12 @@ def minimise(
     )
 
 
-def _ended(searcher: Searcher, budget: Budget, elapsed: float) -> str:
+def _ended(searcher: Searcher, budget: Budget) -> str:
     """Why no further generation is evaluated; empty if one is."""
     if searcher.finished:
         return searcher.finished
     size = len(searcher.ask())
-    reason = budget.spent(searcher, size, elapsed)
+    reason = budget.spent(searcher, size)
     if budget.evaluations is not None and size > budget.evaluations:
         raise UsageError(
             f"the budget of {budget.evaluations} evaluations is smaller than the first generation of {size} "
