@@ -369,4 +369,4 @@ def _draw(out: Path, fit: HiddenFit, found: SearchResult, hidden: Floats) -> Non
     }
     plot_following(out / "following.png", panels, period=COMMAND_PERIOD)
     plot_parameters(out / "parameters.png", found.history, space, hidden)
-    plot_errors(out / "error.png", found.history, label="F [rad²]", logarithmic=True)
+    plot_errors(out / "error.png", found.history, label="F [rad²]")

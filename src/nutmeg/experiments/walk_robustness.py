@@ -152,7 +152,7 @@ def walk_robustness(
         "pushes": pushes,
         "transfer": transfer,
         "not_transferred": untried,
-        "missing": {name: f"learning/data/walks/{AGENTS[name].walk}.toml" for name in missing},
+        "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
         "settings": {**asdict(size), "seed": seed, "quick": quick},
     }
     if pushes:

@@ -292,7 +292,7 @@ def walk_table2(
     answer = {
         "experiment": "walk-table2",
         "agents": agents,
-        "missing": {name: f"learning/data/walks/{AGENTS[name].walk}.toml" for name in missing},
+        "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
         "goals": [{**goal.as_json(), "sentence": goal.sentence()} for goal in goals(agents)],
         "settings": {**asdict(size), "seeds": list(range(seed, seed + seeds)), "quick": quick},
     }
