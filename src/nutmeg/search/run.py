@@ -29,10 +29,10 @@ from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, can
 from nutmeg.search.searchers import Best, Searcher
 
 # ----------------------------------------------------------------------------------------------------
-# A search that survives being interrupted: every generation told, as a line of JSON in `search.jsonl`.
+# A search that survives being interrupted: every evaluated generation is a line of JSON in `search.jsonl`.
 #
-# A searcher is a pure function of its settings, its generator and what it was told. So nothing of its inside is
-# stored: a new one, made the same way, is told the same values again, and goes on as if it had never stopped.
+# A searcher is a pure function of its settings, its generator and the values that it is told. So its state need not be
+# stored: a new searcher, made the same way, is told the same values again, and goes on as if it had never stopped.
 #
 # The first line says what is searched and how; another space, algorithm or setting is refused. Each line is forced to
 # the disk before the search goes on; one that a crash cut short is left out, and its generation done again. A failed
@@ -44,8 +44,8 @@ CHECKPOINT_FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Told:
-    """A generation: what was asked for, and what was told."""
+class EvaluatedGeneration:
+    """A generation as a checkpoint keeps it: the candidates and their values."""
 
     number: int
     """Counted from 0."""
@@ -78,38 +78,42 @@ class Checkpoint:
         self._file = LinesFile(self.path, head, what="search")
         try:
             self.generations = _generations(self._file.lines, self.path, searcher.space.size)
-            """What was told before the checkpoint was opened."""
+            """The generations that were in the file when it was opened."""
         except FileError:
             self._file.close()
             raise
 
-    def append(self, told: Told) -> None:
+    def append(self, evaluated: EvaluatedGeneration) -> None:
         """Adds a generation; it is on the disk when this returns, or the file is as it was before."""
-        values = [value if np.isfinite(value) else None for value in told.values.tolist()]
-        line: dict[str, object] = {"generation": told.number, "candidates": told.candidates.tolist(), "values": values}
-        if told.failures:
-            line["failures"] = [{"index": f.index, "reason": f.reason} for f in told.failures]
+        values = [value if np.isfinite(value) else None for value in evaluated.values.tolist()]
+        line: dict[str, object] = {
+            "generation": evaluated.number,
+            "candidates": evaluated.candidates.tolist(),
+            "values": values,
+        }
+        if evaluated.failures:
+            line["failures"] = [{"index": f.index, "reason": f.reason} for f in evaluated.failures]
         self._file.append(line, problem="the generation could not be saved")
 
     def close(self) -> None:
-        """Lets another run write it."""
+        """Releases the file for other runs."""
         self._file.close()
 
 
-def replay(searcher: Searcher, told: Told, path: Path) -> None:
+def replay(searcher: Searcher, evaluated: EvaluatedGeneration, path: Path) -> None:
     """Tells a searcher a stored generation; an error if it asks for other candidates than were stored."""
     asked = searcher.ask()
-    if not np.array_equal(asked, told.candidates):
+    if not np.array_equal(asked, evaluated.candidates):
         raise FileError(
             path,
-            f"generation {told.number} has other candidates than this search asks for: it was made with another "
+            f"generation {evaluated.number} has other candidates than this search asks for: it was made with another "
             "seed, or another version of the software or machine. Use the same, or another folder.",
-            line=told.number + 2,
+            line=evaluated.number + 2,
         )
-    searcher.tell(told.values)
+    searcher.tell(evaluated.values)
 
 
-def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Told, ...]:
+def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[EvaluatedGeneration, ...]:
     found = []
     for number, line in enumerate(lines):
         try:
@@ -121,7 +125,7 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[To
             right = False
         if not right:
             raise FileError(path, f"is not generation {number} of a search with {size} parameters.", line=number + 2)
-        found.append(Told(number, candidates, values, failures))
+        found.append(EvaluatedGeneration(number, candidates, values, failures))
     return tuple(found)
 
 
@@ -155,7 +159,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """What happened in a generation."""
+    """A generation, and the state of the search after it."""
 
     number: int
     """Counted from 0."""
@@ -178,7 +182,7 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search has found."""
+    """The result of a search."""
 
     best: Best
     mean: Floats
@@ -217,8 +221,8 @@ def minimise(
     limit = Budget(evaluations=budget) if isinstance(budget, int) else budget
     history: list[Generation] = []
 
-    def note(told: Told, *, replayed: bool) -> None:
-        history.append(_generation(told, searcher, replayed=replayed))
+    def note(evaluated: EvaluatedGeneration, *, replayed: bool) -> None:
+        history.append(_generation(evaluated, searcher, replayed=replayed))
         if on_generation:
             on_generation(history[-1])
 
@@ -226,15 +230,15 @@ def minimise(
         checkpoint = None
         if folder is not None:
             checkpoint = stack.enter_context(contextlib.closing(Checkpoint(folder, searcher, seed=seed)))
-            for told in checkpoint.generations:
-                replay(searcher, told, checkpoint.path)
-                note(told, replayed=True)
+            for evaluated in checkpoint.generations:
+                replay(searcher, evaluated, checkpoint.path)
+                note(evaluated, replayed=True)
         while not (reason := _ended(searcher, limit)):
-            told = _evaluated(function, searcher, evaluator, seed, progress)
+            evaluated = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
-                checkpoint.append(told)
-            searcher.tell(told.values)
-            note(told, replayed=False)
+                checkpoint.append(evaluated)
+            searcher.tell(evaluated.values)
+            note(evaluated, replayed=False)
     return SearchResult(
         best=searcher.best,
         mean=searcher.mean,
@@ -261,20 +265,20 @@ def _ended(searcher: Searcher, budget: Budget) -> str:
 
 def _evaluated(
     function: Function, searcher: Searcher, evaluator: Evaluator, seed: int, progress: Progress | None
-) -> Told:
+) -> EvaluatedGeneration:
     candidates, number = searcher.ask(), int(searcher.state["generation"])
     seeds = candidate_seeds(seed, number, len(candidates))
     evaluation = evaluator.evaluate(function, candidates, seeds, progress)
-    return Told(number, candidates, evaluation.values, evaluation.failures)
+    return EvaluatedGeneration(number, candidates, evaluation.values, evaluation.failures)
 
 
-def _generation(told: Told, searcher: Searcher, *, replayed: bool) -> Generation:
+def _generation(evaluated: EvaluatedGeneration, searcher: Searcher, *, replayed: bool) -> Generation:
     state = dict(searcher.state)
     return Generation(
-        number=told.number,
-        candidates=told.candidates,
-        values=np.array(told.values),
-        failures=told.failures,
+        number=evaluated.number,
+        candidates=evaluated.candidates,
+        values=np.array(evaluated.values),
+        failures=evaluated.failures,
         evaluations=int(state["evaluations"]),
         best=searcher.best,
         mean=searcher.mean,

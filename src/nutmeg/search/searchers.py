@@ -102,7 +102,7 @@ class Searcher(ABC):
     def tell(self, values: ArrayLike) -> None:
         """Takes the values of the candidates that were asked for, (N,); nan and infinities mean failed."""
         if self._asked is None:
-            raise UsageError("values were told, but no candidates were asked for: call ask() first.")
+            raise UsageError("tell() needs candidates that were asked for: call ask() first.")
         told = np.array(values, float)
         if told.shape != (len(self._asked),):
             raise UsageError(f"the told values have the shape {told.shape}; needed is ({len(self._asked)},).")
@@ -201,7 +201,7 @@ class CmaEs(Searcher):
         self._run = self._new_run(space.unit(space.start), self._population, settings.step)
 
     def _new_run(self, start: Floats, population: int, step: float) -> Any:  # noqa: ANN401 (pycma has no types)
-        import cma  # it brings matplotlib along: only those who search with it wait for that
+        import cma  # here, because it loads matplotlib
 
         options = {
             "bounds": [0, 1],
@@ -449,7 +449,7 @@ class GeneticSettings:
     step: Annotated[float, above(0, up_to=1)] = 0.1
     """The standard deviation of a mutation, as a fraction of the parameter's range."""
     cooling: Annotated[float, above(0, up_to=1)] = 1.0
-    """What the step is multiplied with after every generation; 1 keeps it."""
+    """Factor on the step after every generation; 1 keeps it."""
     first: Literal["seed", "anywhere"] = "seed"
     """Whether the first population are mutants of the space's start (and it itself) or anywhere."""
 

@@ -43,7 +43,7 @@ class Dimension:
     scale: Literal["linear", "log"] = "linear"
     """Whether equal steps of the search are equal differences or equal ratios."""
     about: str = ""
-    """What it is, in a few words."""
+    """A short description."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -142,7 +142,7 @@ class Space:
         return self.checked([values[name] for name in self.names])
 
     def description(self) -> dict[str, dict[str, float | str]]:
-        """What a checkpoint says about the space: ranges, start, unit and scale by name."""
+        """The space as a checkpoint records it: range, start, unit and scale by name."""
         rows = zip(self.dimensions.items(), self.start.tolist(), strict=True)
         return {
             name: {"low": d.low, "high": d.high, "start": start, "unit": d.unit, "scale": d.scale}
