@@ -15,7 +15,7 @@ SQUARE = Space({"x": Dimension(low=0, high=1), "y": Dimension(low=0, high=1)})
 def test_rivals_are_good_and_far_apart() -> None:
     searcher = Genetic(SQUARE, GeneticSettings(population=20, first="anywhere"), np.random.default_rng(3))
     cost = OneByOne(lambda c, _: abs(c[0] - 0.5))  # y does not matter
-    result = minimise(cost, SQUARE, searcher, InThisThread(), budget=100)
+    result = minimise(cost, searcher, InThisThread(), budget=100)
     rivals = rivals_of(result, SQUARE, 4)
     np.testing.assert_array_equal(rivals[0], result.best.candidate)
     assert len(rivals) == 4

@@ -301,7 +301,6 @@ class _Run:
     def _search(self, searcher: Searcher, distance: DistanceSettings, generations: int, name: str) -> SearchResult:
         return minimise(
             self.fit.cost(distance),
-            self.space,
             searcher,
             InThisThread(),
             budget=Budget(generations=generations),

@@ -1,7 +1,7 @@
 """Fits to a reality that is itself a simulation, with values nobody is told: what the reproductions share.
 
     fit = HiddenFit.of(twin, hidden, trials, Disturbance(command=0.001, angle=0.0005, resolution=0.0015), rng)
-    result = minimise(fit.cost(DistanceSettings(kind="phi2")), twin.space, searcher, InThisThread(), budget=800)
+    result = minimise(fit.cost(DistanceSettings(kind="phi2")), searcher, InThisThread(), budget=800)
     fit.residuals(DistanceSettings(kind="rms"))(candidates)         # for `reality.curvature`
 
 Commands reach the hidden robot disturbed, and its joint angles are read by encoders with noise and a resolution;

@@ -270,7 +270,6 @@ def _search(fit: HiddenFit, size: Scale, seed: int, say: Callable[[str], None]) 
     searcher = EvolutionStrategy(fit.twin.space, settings, np.random.default_rng([seed, 810]))
     return minimise(
         fit.cost(_error()),
-        fit.twin.space,
         searcher,
         InThisThread(),
         budget=Budget(generations=size.generations),

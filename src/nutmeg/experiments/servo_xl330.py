@@ -37,7 +37,7 @@ from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import found_files, read_all
 from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
-from nutmeg.search.run import Budget, Checkpoint, Told, replay
+from nutmeg.search.run import Budget, Checkpoint, EvaluatedGeneration, replay
 from nutmeg.view.reports.figures import Predicted, plot_predictions
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class _Bench:
 
     def _evaluated(
         self, cost: ReplayCost, searchers: Mapping[int, Searcher], asked: Mapping[int, Floats]
-    ) -> dict[int, Told]:
+    ) -> dict[int, EvaluatedGeneration]:
         """The next generation of several searches, by their seeds; nothing in the simulations is random."""
         together = np.concatenate(list(asked.values()))
         piece = math.ceil(len(together) / self._threads)
@@ -303,7 +303,7 @@ class _Bench:
             rows = range(first, first + len(candidates))
             failures = tuple(Failure(f.index - first, f.reason) for f in found.failures if f.index in rows)
             number = int(searchers[seed].state["generation"])
-            out[seed] = Told(number, candidates, found.values[rows.start : rows.stop], failures)
+            out[seed] = EvaluatedGeneration(number, candidates, found.values[rows.start : rows.stop], failures)
             first = rows.stop
         return out
 

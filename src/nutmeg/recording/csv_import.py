@@ -262,7 +262,7 @@ class CsvMap:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Column to texts: only rows with one of them are kept."""
     config: Mapping[str, object] = field(default_factory=dict)
-    """What to keep in the manifest, beside the name of the source."""
+    """Further values for the manifest, beside the name of the source."""
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1:

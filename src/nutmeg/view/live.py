@@ -1,10 +1,10 @@
 """A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
 
-    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and who commands them
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and the director that commands them
     watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
-recording. What somebody at the page wants comes back as orders, in an inbox: those that drive a robot wait there for
+recording. What a user does on the page comes back as orders, in an inbox: those that drive a robot wait there for
 the director (`Watching.drive`), those about the pace go to the clock.
 """
 
@@ -104,7 +104,7 @@ class Watching:
 
 
 class PageClock(RealTime):
-    """Real time at a pace that somebody at the page may change while the run goes on."""
+    """Real time at a pace that a user may change on the page while the run goes on."""
 
     def __init__(self, pace: float = 1.0) -> None:
         super().__init__(pace)
@@ -137,7 +137,7 @@ class PageClock(RealTime):
 
 
 class WorldsRun:
-    """Worlds with somebody who commands them; world 0 is recorded."""
+    """Worlds with a director that commands them; world 0 is recorded."""
 
     def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
         self._worlds, self._director, self._seed = worlds, director, seed
@@ -171,12 +171,12 @@ class WorldsRun:
 
 
 def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
-    """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
+    """Runs world 0 in real time while a viewer shows it; returns the values for `--json`."""
     return watch_run(WorldsRun(worlds, director, seed=how.seed), how, terminal)
 
 
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
-    """Lets a run go on while a viewer shows it; returns what there is to report.
+    """Advances a run while a viewer shows it; returns the values for `--json`.
 
     Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
     anything to see, it is a KeyboardInterrupt.
@@ -219,7 +219,7 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             run.close()
             if viewer is not None:
                 viewer.stop()
-        if how.record and how.record.exists():  # somebody may have ended it before its first moment
+        if how.record and how.record.exists():  # it may have been ended before its first row
             terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
         url = viewer.url if viewer else None
         return {"url": url, "simulated_s": run.time, "late_s": clock.lost, "recording": how.record}

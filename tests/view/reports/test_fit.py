@@ -61,7 +61,7 @@ def fitted() -> FitReport:
     results = []
     for seed in (1, 2):
         searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(seed))
-        results.append(minimise(cost, space, searcher, InThisThread(), budget=400, seed=seed))
+        results.append(minimise(cost, searcher, InThisThread(), budget=400, seed=seed))
     results.sort(key=lambda result: result.best.value)
     best = results[0].best.candidate
     known = judge(
@@ -218,7 +218,6 @@ def test_searches_of_several_iterations_are_shown_one_after_the_other() -> None:
     results = [
         minimise(
             lambda c, _: (c[:, 0] - 0.3) ** 2,
-            space,
             CmaEs(space, CmaEsSettings(), np.random.default_rng(seed)),
             InThisThread(),
             budget=30,

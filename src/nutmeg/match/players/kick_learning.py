@@ -265,7 +265,6 @@ def learn_kick(
     searcher = CmaEs(space, CmaEsSettings(population=population, step=step), np.random.default_rng(seed))
     found = minimise(
         trials,
-        space,
         searcher,
         InThisThread(),
         budget=Budget(generations=generations),

@@ -324,7 +324,6 @@ class BackToReality:
         searcher = self.settings.controller_search.searcher(self.controllers.space, self._rng(0, CONTROLLER_STREAM))
         result = minimise(
             cost,
-            self.controllers.space,
             searcher,
             InThisThread(),
             budget=Budget(evaluations=max(most or size, size)),
@@ -360,7 +359,6 @@ class BackToReality:
     ) -> SearchResult:
         return minimise(
             cost,
-            space,
             settings.searcher(space, self._rng(number, use)),
             self._evaluator,
             budget=Budget(generations=settings.generations),

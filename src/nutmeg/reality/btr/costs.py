@@ -2,7 +2,7 @@
 
 cost = ControllerCost(twin, simulation, controllers, watch)         # step 1: minus the fitness, (n,)
 cost = SimulationCost(twin, trials, observed, watch, distance)      # step 3: phi, (n,)
-minimise(cost, space, searcher, evaluator, budget=...)
+minimise(cost, searcher, evaluator, budget=...)
 """
 
 from __future__ import annotations

@@ -278,7 +278,6 @@ class Identification:
         space = self.twin.space
         return minimise(
             self.cost,
-            space,
             search.searcher(space, np.random.default_rng(seed)),
             evaluator,
             budget=Budget(evaluations=search.evaluations, generations=search.generations),
