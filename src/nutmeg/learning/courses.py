@@ -14,7 +14,7 @@ began its trajectory; a stop target asks it to stay. Each trajectory begins from
 
 Rewards are equations 1 and 2 of the paper (`learning.rewards`). A robot that falls is done with its trajectory: the
 target of its fall and those it does not come to any more cost a fall each. What a stop costs is the farthest that the
-robot gets from where it was told to stop; that a torso sways while the robot stands does not count as moving.
+robot gets from where the stop began; that a torso sways while the robot stands does not count as moving.
 
 Robots steer as the paper's agents do: with `facing = "turn"` a robot walks towards its target and turns to face it at
 the same time (section 5), with `hold` it walks there as it stands (section 6). Speeds are those of the walk's longest
@@ -532,7 +532,7 @@ class _CourseRun:
         progress, at = self.progress, (rows, self.progress.index[rows])
         reached, stop, total = progress.reached[rows], progress.stopping[rows], progress.total[rows]
         whole = progress.whole[rows]
-        # From where it was reached on the robot has nothing to gain; the way to the target is what it has gone.
+        # A reached target counts with its whole distance but the radius in which it counts as reached.
         distance = np.where(reached, whole - REACHED_DISTANCE, whole - progress.to_go[rows])
         taken = np.where(reached, np.maximum(progress.taken[rows], 1), total)
         self.gained[at] = np.where(stop, 0.0, target_reward(distance, total, taken))

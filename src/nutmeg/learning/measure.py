@@ -8,7 +8,7 @@
 
 Speeds are distances in ten seconds from standing, as in the paper, forward, backward, sideways (half of the tries to
 each side), and turning on the spot; means and standard errors over noisy starts. A robot that falls counts with the way
-it came until then. Stopping distance is how far a robot gets after it was told to stop, from full speed. The last test
+it came until then. Stopping distance is how far a robot gets after a stop begins, from full speed. The last test
 changes the direction every three seconds.
 """
 
@@ -216,12 +216,12 @@ def course_fitness(
     actuation: str = "ideal",
     threads: int = 1,
 ) -> TrialMean:
-    """What a walk gains less what it loses on a whole course, as a mean over starts.
+    """The reward of a walk on a whole course, as a mean over starts.
 
     A trial is the whole course; falls are counted in all its trajectories.
 
     Args:
-        walk: which; it turns to the targets or not as its file says.
+        walk: the walk; its `facing` decides whether it turns to the targets.
         course: name, or path of a user's.
         starts: how many times the course is walked, each trajectory from a start of its own.
         seed: of the starts.

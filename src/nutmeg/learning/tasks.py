@@ -187,7 +187,7 @@ class TaskSettings:
     learns: Literal["walk", "sprint", "positioning", "trot"] = "walk"
     """The set of parameters that is searched; the others are frozen."""
     start: str = "initial"
-    """The walk that learning begins with unless told otherwise."""
+    """The walk that learning begins with by default."""
     course: str = "go-to-target"
     """Name of a course, or path of a user's; empty for driving a ball."""
     facing: Facing = "turn"
@@ -338,7 +338,7 @@ def course_bouts(
 
 
 def direction_rewards(course: Course, results: BoutResults) -> list[float]:
-    """What targets that count for a direction brought, as a mean over these targets, summed over the starts."""
+    """Rewards of the targets that count for a direction, as a mean over these targets, summed over the starts."""
     many = len(course.trajectory)
     found: dict[str, list[float]] = {name: [] for name in DIRECTIONS}
     for row, one in enumerate(course.trajectory):

@@ -306,7 +306,7 @@ GetUps = Mapping[Side, Sequence[KeyframeMotion]]
 
 
 class GetUp:
-    """One robot of every world, getting up when it is told to, each at its own time.
+    """One robot of every world, getting up after `begin`, each at its own time.
 
     A robot on its side rolls over first. With a fall detector, a motion that has ended with the robot still lying is
     followed by the one for how it lies then, as often as it takes; without one a motion is played once.

@@ -1,8 +1,8 @@
 """An open-loop walk: planned footsteps, a reference ZMP under them, and the sway that preview control finds for it.
 
 The MoToFlex simulator (RoboCup 2011) was tried with such a walk, that of Czarnetzki and others ("Observer-based
-dynamic walking control for biped robots", 2009) without its sensor feedback. It knows nothing of how the robot
-really stands, so what motors, gears and bending legs do to it shows undiluted.
+dynamic walking control for biped robots", 2009) without its sensor feedback. There is no
+feedback at all, so the effects of motors, gears and bending legs are seen undiluted.
 
 `step_duration` is one whole cycle, a step of the left foot and one of the right: at 200 mm/s and 1 s each foot
 then lands 100 mm ahead of the other. The paper does not say which it means; this reading is chosen because a second
@@ -95,7 +95,7 @@ class PreviewWalkSettings:
 
 
 MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
-"""The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than told."""
+"""The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than commanded."""
 MOTOFLEX_2 = PreviewWalkSettings(forward=0.05, step_duration=2.0, double_support=0.2)
 """The paper's second set-up: a soft standing leg gives way and the robot falls sideways, unless the ZMP is moved."""
 QUICK_STEPS = PreviewWalkSettings(
@@ -103,7 +103,7 @@ QUICK_STEPS = PreviewWalkSettings(
 )
 """Short, flat, quick steps."""
 SPEED_HALVINGS = 4
-"""How often a range of speeds is halved to tell which the legs reach: to a 16th of it."""
+"""How often a range of speeds is halved to find which the legs reach: to a 16th of it."""
 
 
 class PreviewWalk:
@@ -320,7 +320,7 @@ FALLEN_COSINE = 0.7
 
 @dataclass(frozen=True)
 class WalkTrial:
-    """What came of a walk in N worlds, at T moments."""
+    """The body of a walking robot in N worlds, at T moments."""
 
     times: Floats
     """(T,) [s]."""

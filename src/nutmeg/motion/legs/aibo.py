@@ -49,7 +49,7 @@ GEOMETRY_TOLERANCE = 1e-6
 
 
 class AiboLegs:
-    """The legs of a robot that has legs like an AIBO's; any other is a ModelError that says what is missing.
+    """The legs of a robot that has legs like an AIBO's; any other raises a ModelError that names what is missing.
 
     Attributes:
         shoulders: where rotor and elevator meet, from the trunk's origin, (4, 3) [m].
@@ -131,7 +131,7 @@ def _paw(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tuple
 
 
 def _check(name: str, places: Floats) -> None:
-    """Says what is different from an AIBO's leg, if something is."""
+    """Raises a ModelError that names the first difference from an AIBO's legs."""
     problems = {
         "rotor and elevator do not meet in a point": places[:, 1],
         "its right legs are no mirror images of the left": places[:2] - places[2:] * [1.0, -1.0, 1.0],

@@ -1,4 +1,4 @@
-"""A walk as a file: one to three sets of parameters, which robot they are for, and what made them.
+"""Walks as files: one to three sets of parameters, the robot that they are for, and how they were made.
 
     walk = read_walk("initial")                     # one that comes with Nutmeg, or the path of a TOML file
     walk.for_robot("nao-spark")                     # refused for another robot
@@ -19,7 +19,7 @@ The file:
     command = "nutmeg learn ..."
 
 The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3. The walk of a robot
-with four legs has one set of its own kind instead, `[trot]`, with the numbers of `motion.trot_settings`; such walks are
+with four legs has one set of its own kind instead, `[trot]`, with the parameters of `TrotSettings`; such walks are
 named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`.
 """
 
@@ -40,6 +40,7 @@ from nutmeg.motion.walk.settings import PendulumWalkSettings
 
 FORMAT = 1
 SET_NAMES = ("walk", "sprint", "positioning")
+"""The sets of parameters of a robot with two legs."""
 TROT_SET = "trot"
 """The set of a robot with four legs."""
 WALK_ALIASES = {"holonomic": "dynamic-rewards"}
@@ -49,15 +50,15 @@ Facing = Literal["turn", "hold"]
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """What made a walk."""
+    """How a walk was made."""
 
     about: str = ""
-    """In a sentence."""
+    """A sentence about it."""
     command: str = ""
-    """The command line."""
+    """The command line that made it."""
     seed: int = 0
     task: str = ""
-    """What it was learned for."""
+    """The task that it was learned for."""
     start: str = ""
     """The walk that learning began with."""
     generations: int = 0
@@ -120,7 +121,7 @@ class WalkParameters:
         return dataclasses.replace(self, **{name: changed})  # type: ignore[arg-type]
 
     def for_robot(self, robot: str) -> WalkParameters:
-        """The walk, if it is for this robot."""
+        """The walk itself; an error if it is for another robot."""
         if robot != self.robot:
             raise UsageError(
                 f"the walk {self.name!r} is for the robot {self.robot!r}, not for {robot!r}: its numbers would make "
