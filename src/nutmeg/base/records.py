@@ -8,7 +8,7 @@
     SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
     record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
 
-A field that is itself a dataclass gives one column per number, named `group_number`. A field `Annotated[Floats, (2, 3)]`
+A field that is a dataclass gives one column per number, named `group_number`. A field `Annotated[Floats, (2, 3)]`
 gives an array of that shape; records with such fields are states that kernels change, made with `np.zeros(n, dtype)`.
 """
 

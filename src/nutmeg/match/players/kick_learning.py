@@ -30,7 +30,7 @@ from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.motion.bodies import OnboardRobot
-from nutmeg.motion.keyframes import Mirror, KeyframeMotion, motion_path
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import Budget, minimise

@@ -16,7 +16,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.motion.keyframes import Mirror, KeyframeMotion, motion_path, shipped_motion
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, shipped_motion
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
