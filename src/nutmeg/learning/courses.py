@@ -463,6 +463,10 @@ class BoutResults:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
 
+    def part(self, rows: slice) -> BoutResults:
+        """The results of some bouts, without paths."""
+        return BoutResults(self.gained[rows], self.lost[rows], self.fell[rows], self.seconds[rows], None)
+
 
 def run_bouts(
     robot: str,

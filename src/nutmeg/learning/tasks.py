@@ -308,7 +308,9 @@ class WalkTrials:
             return np.asarray(sums.reshape(len(walks), -1, 2).mean(axis=1))
         course = read_course(task.course)
         results = self._walked(course_bouts(course, walks, generators, tries))
-        return np.array([self._judged(course, one) for one in _by_walk(results, len(walks))]) / tries
+        size = len(results.fell) // len(walks)
+        by_walk = [results.part(slice(at, at + size)) for at in range(0, len(results.fell), size)]
+        return np.array([self._judged(course, one) for one in by_walk]) / tries
 
     def _walked(self, bouts: Sequence[Bout]) -> BoutResults:
         if self.device == "gpu":
@@ -346,10 +348,3 @@ def direction_rewards(course: Course, results: BoutResults) -> list[float]:
             if target.counts:
                 found[target.counts].append(float(results.gained[row::many, column].sum()))
     return [float(np.mean(found[name])) if found[name] else 0.0 for name in DIRECTIONS]
-
-
-def _by_walk(results: BoutResults, walks: int) -> list[BoutResults]:
-    """The results of each walk."""
-    size = len(results.fell) // walks
-    parts = [slice(at * size, (at + 1) * size) for at in range(walks)]
-    return [BoutResults(results.gained[p], results.lost[p], results.fell[p], results.seconds[p], None) for p in parts]
