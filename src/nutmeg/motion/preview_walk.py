@@ -12,6 +12,8 @@ pitch larger than the one before, which fits two oscillations a cycle.
     walk = PreviewWalk(scene.robots[0], PreviewWalkSettings(forward=0.2, step_duration=1.0), duration=20.0)
     robot.command = walk.angles(t)                  # (motors,)
 
+    compare_walk("nao-v6", MOTOFLEX_1, "servo").speed      # m/s, with motors and gears (section 5 of the paper)
+
 All is computed at construction; `angles` only looks up and interpolates. The walk starts and ends in the pose
 `ready`: the speed rises over the first `ramp` steps and falls over the last, and the last step closes the feet.
 """
@@ -102,6 +104,14 @@ QUICK_STEPS = PreviewWalkSettings(
     forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
 )
 """Short, flat, quick steps."""
+_SETTLE_SECONDS = 0.3
+"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
+FALLEN_COSINE = 0.7
+"""A robot has fallen when the cosine between its z axis and the vertical is below this (45 degrees)."""
+STARTING_SECONDS = 3.0
+"""Seconds left out at the beginning of a walk when it is measured: starting is not walking."""
+STOPPING_SECONDS = 2.0
+"""Seconds left out at the end of a walk when it is measured."""
 SPEED_HALVINGS = 4
 """How often a range of speeds is halved to find which the legs reach: to a 16th of it."""
 
@@ -310,14 +320,6 @@ def _smooth(share: Floats) -> Floats:
     return np.asarray(within**3 * (10 - 15 * within + 6 * within**2))
 
 
-_SETTLE_SECONDS = 0.3
-"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
-
-
-FALLEN_COSINE = 0.7
-"""A robot is down when the cosine between its z axis and the vertical is below this (45 degrees)."""
-
-
 @dataclass(frozen=True)
 class WalkTrial:
     """The body of a walking robot in N worlds, at T moments."""
@@ -394,10 +396,6 @@ def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
     return pitch, roll
 
 
-STARTING_SECONDS, STOPPING_SECONDS = 3.0, 2.0
-"""Seconds left out at the beginning and the end of a walk: starting and stopping are not walking."""
-
-
 @dataclass(frozen=True)
 class WalkResult:
     """One walk under one actuation."""
@@ -416,7 +414,7 @@ class WalkResult:
     """Frequency of the body's pitching [Hz]; NaN if it fell."""
 
     def cells(self) -> tuple[str, ...]:
-        """For a table."""
+        """The cells of a table's row: name, speed, time of the fall, pitch, roll, way."""
         fell = "-" if np.isinf(self.fallen_at) else f"{self.fallen_at:.1f}"
         speed = "fell" if np.isnan(self.speed) else f"{self.speed:.3f}"
         pitch, roll = (f"{np.degrees(a):.1f}" for a in (self.pitch, self.roll))
@@ -428,7 +426,7 @@ class WalkResult:
         return float(self.trial.place[-1, 0, 0] - self.trial.place[0, 0, 0])
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts; null where there is no number."""
+        """Plain numbers for JSON; null where there is none."""
         numbers = {"speed": self.speed, "fallen_at": self.fallen_at, "pitch": self.pitch, "roll": self.roll}
         numbers["rhythm"] = self.rhythm
         known = {key: float(v) if np.isfinite(v) else None for key, v in numbers.items()}

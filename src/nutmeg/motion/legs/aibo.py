@@ -101,13 +101,16 @@ class AiboLegs:
         """Angles (N, 4, 3) that bring the paws' centres to places (N, 4, 3), or as near as legs and limits allow."""
         ahead, outward, up = np.moveaxis((np.asarray(paws, float) - self.shoulders) * MIRROR_SIGNS, -1, 0)
         thigh, shank = self._lengths
+        # The knee: the law of cosines for the distance from shoulder to paw within the plane that the leg bends in.
         squared = ahead * ahead + outward * outward + up * up - self._aside * self._aside
         fold = np.arccos(np.clip((squared - thigh * thigh - shank * shank) / (2 * thigh * shank), -1.0, 1.0))
         knee = np.clip(fold + self._bows[0] - self._bows[1], *np.moveaxis(self.limits[:, 2], -1, 0))
+        # The elevator: it lifts the bent leg until the paw is as far outside as it is wanted.
         bent, drop = self._bent(knee)
         reach = np.hypot(self._aside, drop)
         elevator = np.arcsin(np.clip(outward / reach, -1.0, 1.0)) - np.arctan2(self._aside, -drop)
         elevator = np.clip(elevator, *np.moveaxis(self.limits[:, 1], -1, 0))
+        # The rotor: it swings the lifted leg from where it hangs to where the paw is wanted.
         drop = self._aside * np.sin(elevator) + drop * np.cos(elevator)
         rotor = np.clip(np.arctan2(ahead, -up) - np.arctan2(bent, -drop), *np.moveaxis(self.limits[:, 0], -1, 0))
         return np.stack([rotor, elevator, knee], axis=-1)
