@@ -27,7 +27,6 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,6 +49,8 @@ if TYPE_CHECKING:
     from nutmeg.sim.worlds import RobotWorlds
 
 
+COURSES_FOLDER = Path(__file__).parent / "data" / "courses"
+"""The courses that come with Nutmeg."""
 CONTROL_CYCLE = 0.02
 """Length of a control cycle [s]."""
 ROBOT_NAME = "walker"
@@ -143,8 +144,7 @@ class Course:
 
 def course_names() -> tuple[str, ...]:
     """The courses that come with Nutmeg."""
-    folder = resources.files("nutmeg.learning") / "data" / "courses"
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(path.stem for path in COURSES_FOLDER.glob("*.toml")))
 
 
 def read_course(name: str) -> Course:
@@ -153,8 +153,7 @@ def read_course(name: str) -> Course:
         return read(Path(name), Course)
     if name not in course_names():
         raise UnknownNameError("course", name, course_names())
-    with resources.as_file(resources.files("nutmeg.learning") / "data" / "courses" / f"{name}.toml") as path:
-        return read_cached(path, Course)
+    return read_cached(COURSES_FOLDER / f"{name}.toml", Course)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -170,8 +169,8 @@ def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
 
 def _ranges() -> dict[str, tuple[float, float]]:
     """The ranges that walks are searched in, narrower than what is allowed."""
-    with resources.as_file(resources.files("nutmeg.learning") / "data" / "ranges.toml") as path:
-        return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
+    path = Path(__file__).parent / "data" / "ranges.toml"
+    return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,16 +28,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from nutmeg.base import settings
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
-from nutmeg.base.settings import toml_text
+from nutmeg.base.settings import read, read_cached, toml_text
 from nutmeg.motion.trot import TrotSettings
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 
+WALKS_FOLDER = Path(__file__).parent.parent / "data" / "walks"
+"""The walks that come with Nutmeg."""
 FORMAT = 1
 SET_NAMES = ("walk", "sprint", "positioning")
 """The sets of parameters of a robot with two legs."""
@@ -132,8 +132,7 @@ class WalkParameters:
 
 def walk_names() -> tuple[str, ...]:
     """The walks that come with Nutmeg."""
-    folder = resources.files("nutmeg.motion") / "data" / "walks"
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(path.stem for path in WALKS_FOLDER.glob("*.toml")))
 
 
 def read_walk(name: str, robot: str = "") -> WalkParameters:
@@ -142,13 +141,12 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
     if f"{own}-{robot}" in walk_names():
         own = f"{own}-{robot}"
     if own in walk_names():
-        with resources.as_file(resources.files("nutmeg.motion") / "data" / "walks" / f"{own}.toml") as shipped:
-            return settings.read_cached(shipped, WalkParameters)
+        return read_cached(WALKS_FOLDER / f"{own}.toml", WalkParameters)
     if path.is_dir():
         path = path / "params.toml"
     if path.suffix != ".toml" and not path.exists():
         raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
-    return settings.read(path, WalkParameters)
+    return read(path, WalkParameters)
 
 
 def write_walk(path: Path, walk: WalkParameters) -> None:
