@@ -23,7 +23,7 @@ TINY = robustness.Scale(
 def test_every_walk_is_pushed_and_those_with_real_motors_tried_on_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure, "SECONDS", 0.2)
+    monkeypatch.setattr(measure, "SPEED_SECONDS", 0.2)
     initial = read_walk("initial")
     real = dataclasses.replace(initial.with_set("walk", {"z_torso": 0.31}), name="mine", robot="nao-v6")
     monkeypatch.setattr(robustness, "agent_walks", lambda _: ({"Initial": initial}, ("Sprint",)))

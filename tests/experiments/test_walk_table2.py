@@ -23,7 +23,7 @@ TINY = table2.Scale(trials=2, changes=2, starts=2)
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything in tenths of a second."""
-    for name in ("SECONDS", "RUN_UP", "STOPPING", "CHANGE_EVERY"):
+    for name in ("SPEED_SECONDS", "RUN_UP_SECONDS", "STOPPING_SECONDS", "CHANGE_SECONDS"):
         monkeypatch.setattr(measure, name, 0.2)
 
 

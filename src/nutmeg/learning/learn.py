@@ -5,7 +5,7 @@
     learned.walk                        # the mean of the distribution, not the luckiest candidate
     learned.fitness, learned.fitness_before
 
-The weights of a generation follow from what the generations before it brought (equations 5 to 7). So they are not
+The weights of a generation follow from the rewards of the generations before it (equations 5 to 7). So they are not
 stored but computed again when a run is resumed: `parts.jsonl` has the rewards of every candidate part by part, and
 `search.jsonl` the values that the search saw. A resumed run ends with the same numbers.
 
@@ -26,7 +26,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -171,8 +170,8 @@ def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
 
 def _ranges() -> dict[str, tuple[float, float]]:
     """The ranges that walks are searched in, narrower than what is allowed."""
-    with resources.as_file(resources.files("nutmeg.learning") / "data" / "ranges.toml") as path:
-        return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
+    path = Path(__file__).parent / "data" / "ranges.toml"
+    return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +199,7 @@ class LearnedWalk:
     walk: WalkParameters
     """The mean of the distribution."""
     before: WalkParameters
-    """What it began with."""
+    """The walk that it began with."""
     part_names: tuple[str, ...]
     parts: Floats
     """Of the learned walk, means over the starts, (parts,)."""
@@ -384,8 +383,8 @@ class Weighed:
         many = len(self._trials.task.parts)
         numbers = np.tile(np.arange(many, dtype=float), len(candidates))
         rows = np.column_stack([np.repeat(candidates, many, axis=0), numbers])
-        told = None if progress is None else (lambda done, total: progress(done // many, total // many))
-        found = self._inner.evaluate(self._trials, rows, [seed for seed in seeds for _ in range(many)], told)
+        shown = None if progress is None else (lambda done, total: progress(done // many, total // many))
+        found = self._inner.evaluate(self._trials, rows, [seed for seed in seeds for _ in range(many)], shown)
         failed = {failure.index // many: failure.reason for failure in found.failures}
         parts = found.values.reshape(-1, many).copy()
         parts[list(failed)] = np.nan
