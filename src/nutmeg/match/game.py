@@ -28,7 +28,6 @@ from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.recording import LeagueFigures, MatchRecording
-from nutmeg.match.rules.calm import Calm
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types, fitting_seats
@@ -100,7 +99,6 @@ class Game(BaseGame):
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
         self._type_limits, self._keeper = type_limits, keeper
-        self._calm = Calm(rules, cycle=CYCLE)
         self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
@@ -178,7 +176,7 @@ class Game(BaseGame):
         self.world.step()
         self.cycles += 1
         self._past.clear()
-        decisions = self._judged()
+        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         if decisions:
             self._obey(decisions)
         else:
@@ -187,15 +185,6 @@ class Game(BaseGame):
         if self._recording is not None:
             self._recording.sample(self.time, self.state)
         return percepts
-
-    def _judged(self) -> Sequence[Decision]:
-        """What the referee decides about this cycle; mostly nothing, which is seen at a glance."""
-        after = self._calm.after(self.state, self.world) if self._wishes is None else None
-        if after is not None:
-            self.state = after
-            return ()
-        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
-        return decisions
 
     def work_ahead(self) -> None:
         """Does what can be done of the next cycle, for who has to wait for actions: they count one cycle later only."""

@@ -1,4 +1,4 @@
-"""What the referee remembers from one cycle to the next: frozen, small, nothing but data.
+"""What the referee is given (`Facts`) and what it remembers from one cycle to the next (`MatchState`).
 
     state = new_match(kick_off=Side.LEFT)
     state, decisions = judge(state, facts, rules)
@@ -7,6 +7,8 @@
 Three clocks: `time` is the game's (it rests before kick-offs and at the end), `mode_time` that of the present play
 mode, `elapsed` the referee's own, which never rests; stamps of what happened when are in `elapsed`. Arrays of players
 are over (2 sides, 11 numbers), and are never changed in place. Indices of players count from 0, numbers from 1.
+
+`judge` works on a copy of the state that it is given: whoever keeps a state keeps it as it was.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 # the match fills this in from its contacts, and whoever watches a real one from what it sees; what is not known keeps
 # its default, and the rules that need it are then not applied.
 #
-# Who does not ask in every cycle (see `quiet`) gives the time since it last did as `time_step`, how much of it the
-# facts hold for as `cycle`, and where the ball was before that as `ball_before`.
+# A caller that does not ask in every cycle (see `clock.time_to_next_judgement`) gives the time since it last did as
+# `time_step`, how much of that the facts hold for as `cycle`, and where the ball was before as `ball_before`.
 
 
 PLAYERS_SHAPE = (2, MAX_PLAYERS)
@@ -271,9 +273,9 @@ class ShootOut:
     """Index of the kicker, once there is one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class MatchState:
-    """The whole memory of a referee."""
+    """All that the referee remembers."""
 
     mode: PlayMode = PlayMode.BEFORE_KICK_OFF
     """What is going on."""
