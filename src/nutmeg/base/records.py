@@ -8,13 +8,14 @@
     SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
     record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
 
-A field that is itself a dataclass gives one column per number, named `group_number`.
+A field that is itself a dataclass gives one column per number, named `group_number`. An array of a fixed shape is
+declared as `Annotated[Floats, (24, 2)]`, of type `Floats`, `Ints` or `Bytes`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -37,14 +38,17 @@ def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
     return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
 
 
-def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic]]]:
-    hints = get_type_hints(kind)
+def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic], tuple[int, ...]]]:
+    hints = get_type_hints(kind, include_extras=True)
     for field in dataclasses.fields(kind):
         hint = hints[field.name]
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            yield from ((f"{field.name}_{name}", number) for name, number in _columns(hint))
+            yield from ((f"{field.name}_{name}", number, shape) for name, number, shape in _columns(hint))
         elif hint in _KINDS:
-            yield field.name, _KINDS[hint]
+            yield field.name, _KINDS[hint], ()
+        elif get_origin(hint) is Annotated:
+            array, shape = get_args(hint)
+            yield field.name, get_args(get_args(array)[1])[0], shape
 
 
 def _numbers(value: DataclassInstance) -> Iterator[float]:

@@ -182,11 +182,12 @@ def positions_matter(fouls: FoulRules) -> bool:
 
 def _until_down_too_long(down: DownTimes, rules: IncapableRules) -> float:
     """Until somebody can have been down for too long, or up for long enough, s."""
-    if (down.low & ~down.counted).any():  # who lies beside the pitch may have been put on it just now
+    low, counted, _ = down.flags
+    if (low & ~counted).any():  # who lies beside the pitch may have been put on it just now
         return 0.0
     due = math.inf
     if rules.on:
         due = min(rules.not_standing_time, rules.goalie_not_standing_time) - float(down.not_standing.max())
         due = min(due, min(rules.ground_time, rules.goalie_ground_time) - float(down.ground.max()))
-    up = down.standing[~down.low & (down.not_standing > 0)]
+    up = down.times[2][~low & (down.not_standing > 0)]
     return min(due, rules.stood_up_time - float(up.max())) if up.size else due

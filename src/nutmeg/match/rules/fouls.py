@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.kernels import inlined, kernel
 from nutmeg.match.rules.book import AreaRules, Foul
 from nutmeg.match.rules.decisions import LIMBS, FreezeLimbs
 from nutmeg.match.rules.judgement import TIME_TOLERANCE, own_places, own_point, settle, sign_of
@@ -153,70 +154,103 @@ OWN_SIGNS = np.array([[side.sign] for side in Side])
 
 
 def judge_incapable(judgement: Judgement) -> None:
-    """Count how long players lie or sit, tell of falls, and send out who does for too long."""
-    rules, facts = judgement.rules.fouls.incapable, judgement.facts
-    height = facts.position[..., 2]
-    low = (height < rules.not_standing_height) & judgement.active
-    if judgement.state.down is None and not np.count_nonzero(low):
-        return
-    before = judgement.state.down
+    """Count how long players lie or sit, announce falls, and send off those who do for too long."""
+    rules, facts, before = judgement.rules.fouls.incapable, judgement.facts, judgement.state.down
     if before is None:
-        zero, nobody = np.zeros(low.shape), np.zeros(low.shape, bool)
-        before = DownTimes(not_standing=zero, ground=zero, standing=zero, low=nobody, counted=nobody, lying=nobody)
-    down = _count_down_times(judgement, before, low)
-    for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
-        place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
-        judgement.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
-    longest = float(down.not_standing.max()), float(down.ground.max())
-    if rules.on and (
-        longest[0] > rules.not_standing_time + TIME_TOLERANCE or longest[1] > rules.ground_time + TIME_TOLERANCE
-    ):
-        down = _call_incapable(judgement, down)
-    judgement.state.down = down if max(longest) > 0 or low.any() else None
+        low = (facts.position[..., 2] < rules.not_standing_height) & judgement.active
+        if not np.count_nonzero(low):
+            return
+        before = DownTimes(times=np.zeros((3, *PLAYERS_SHAPE)), flags=np.zeros((3, *PLAYERS_SHAPE), bool))
+    down = DownTimes(times=before.times.copy(), flags=np.empty_like(before.flags))
+    limits = np.array(
+        [
+            rules.not_standing_height,
+            rules.ground_height,
+            judgement.rules.pitch.width / 2 + rules.margin,
+            rules.stood_up_time + TIME_TOLERANCE,
+        ]
+    )
+    steps = facts.time_step - judgement.cycle, judgement.cycle
+    known = before.flags, down.times, down.flags
+    anybody, fell = count_down_times(facts.position, judgement.active, limits, steps, *known)
+    if fell:
+        for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
+            place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
+            judgement.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
+    if rules.on and anybody:
+        _call_incapable(judgement, down)
+    judgement.state.down = down if anybody else None
 
 
-def _call_incapable(judgement: Judgement, down: DownTimes) -> DownTimes:
-    """Send out who has been down for too long; the times of the others."""
+def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
+    """Send off who has been down for too long; nothing is counted for them any more."""
     rules, goalie = judgement.rules.fouls.incapable, judgement.facts.goalie
+    shortest = min(rules.ground_time, rules.goalie_ground_time, rules.not_standing_time, rules.goalie_not_standing_time)
+    if down.times[:2].max() <= shortest:
+        return
     offends = (down.ground > np.where(goalie, rules.goalie_ground_time, rules.ground_time) + TIME_TOLERANCE) | (
         down.not_standing > np.where(goalie, rules.goalie_not_standing_time, rules.not_standing_time) + TIME_TOLERANCE
     )
     offends &= judgement.active
     for side, index in np.argwhere(offends).tolist():
         penalise(judgement, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
-    kept = ~offends
-    return DownTimes(
-        not_standing=down.not_standing * kept,
-        ground=down.ground * kept,
-        standing=down.standing * kept,
-        low=down.low & kept,
-        counted=down.counted & kept,
-        lying=down.lying & kept,
-    )
+    down.times[:, offends] = 0.0
+    down.flags[:, offends] = False
 
 
-def _count_down_times(judgement: Judgement, before: DownTimes, low: Bools) -> DownTimes:
-    """The times one cycle later; beside the pitch nothing is counted, standing for a while ends it.
+@kernel
+def count_down_times(
+    position: Floats,
+    active: Bools,
+    limits: Floats,
+    steps: tuple[float, float],
+    flags_before: Bools,
+    times: Floats,
+    flags: Bools,
+) -> tuple[bool, bool]:
+    """Counts the times of `DownTimes` on; whether anybody is down or was so lately, and whether somebody fell.
 
-    In the part of a long time step that the facts do not speak of, everybody went on as before.
+    Args:
+        position: (2, 11, 3) of the torsos, m.
+        active: (2, 11) whose times count.
+        limits: heights below which a torso does not stand, and is on the ground [m]; beyond which |y| nothing counts
+            [m]; after which time of standing everything is forgotten [s].
+        steps: time in which everybody went on as before, and time that the positions hold for, s.
+        flags_before: (3, 2, 11) as `DownTimes.flags`.
+        times: (3, 2, 11) counted on.
+        flags: (3, 2, 11) written.
     """
-    rules, facts = judgement.rules.fouls.incapable, judgement.facts
-    earlier = facts.time_step - judgement.cycle
-    if earlier > TIME_TOLERANCE:
-        before = _down_for(before, earlier, (before.low, before.counted, before.lying), rules.stood_up_time)
-    counted = low & (np.abs(facts.position[..., 1]) < judgement.rules.pitch.width / 2 + rules.margin)
-    lying = counted & (facts.position[..., 2] < rules.ground_height)
-    return _down_for(before, judgement.cycle, (low, counted, lying), rules.stood_up_time)
+    anybody, fell = False, False
+    for side in range(active.shape[0]):
+        for i in range(active.shape[1]):
+            lay = times[1, side, i] > 0.0
+            if steps[0] > TIME_TOLERANCE:
+                _count_on(times[:, side, i], flags_before[:, side, i], steps[0], limits[3])
+            height = position[side, i, 2]
+            low = active[side, i] and height < limits[0]
+            counted = low and abs(position[side, i, 1]) < limits[2]
+            flags[0, side, i], flags[1, side, i] = low, counted
+            flags[2, side, i] = counted and height < limits[1]
+            _count_on(times[:, side, i], flags[:, side, i], steps[1], limits[3])
+            lies = times[1, side, i] > 0.0
+            fell = fell or (lies and not lay)
+            anybody = anybody or low or lies or times[0, side, i] > 0.0
+    return anybody, fell
 
 
-def _down_for(before: DownTimes, step: float, who: tuple[Bools, Bools, Bools], stood_up_time: float) -> DownTimes:
-    """The times after a step, by who was low, whose time not standing counts, and whose time on the ground does."""
-    low, counted, lying = who
-    standing = np.where(low, 0.0, before.standing + step)
-    stood_up = ~low & (standing > stood_up_time + TIME_TOLERANCE)
-    not_standing = np.where(stood_up, 0.0, before.not_standing + step * counted)
-    ground = np.where(low, before.ground + step * lying, 0.0)
-    return DownTimes(not_standing=not_standing, ground=ground, standing=standing, low=low, counted=counted, lying=lying)
+@inlined
+def _count_on(times: Floats, flags: Bools, step: float, stood_up_time: float) -> None:
+    """Counts the times (3,) of one player on by a step, by what its flags (3,) say it did."""
+    low, counted, lying = flags[0], flags[1], flags[2]
+    times[2] = 0.0 if low else times[2] + step
+    if not low and times[2] > stood_up_time:
+        times[0] = 0.0
+    elif counted:
+        times[0] += step
+    if not low:
+        times[1] = 0.0
+    elif lying:
+        times[1] += step
 
 
 def judge_areas(judgement: Judgement) -> None:

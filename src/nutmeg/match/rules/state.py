@@ -203,20 +203,22 @@ class PassWatch:
 
 @dataclass(frozen=True, kw_only=True)
 class DownTimes:
-    """How long players have been down, s; all (2, 11)."""
+    """How long players have been down."""
 
-    not_standing: Floats
-    """Since they were last standing for a while."""
-    ground: Floats
-    """On the ground since they last stood."""
-    standing: Floats
-    """Standing since they were last down."""
-    low: Bools
-    """Who was not standing, one cycle ago."""
-    counted: Bools
-    """Whose time of not standing was counted then."""
-    lying: Bools
-    """Whose time on the ground was counted then."""
+    times: Floats
+    """(3, 2, 11) s: not standing, since they last stood for a while; on the ground; standing again."""
+    flags: Bools
+    """(3, 2, 11) one cycle ago: not standing; whose time of not standing counted; whose time on the ground did."""
+
+    @property
+    def not_standing(self) -> Floats:
+        """(2, 11) since they were last standing for a while, s."""
+        return self.times[0]
+
+    @property
+    def ground(self) -> Floats:
+        """(2, 11) on the ground since they last stood, s."""
+        return self.times[1]
 
 
 @dataclass(frozen=True, kw_only=True)
