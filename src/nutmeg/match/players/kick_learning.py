@@ -92,7 +92,7 @@ class KickingRobot:
     """
 
     def __init__(self, walk: str = "dynamic-rewards") -> None:
-        game = Game(load_rules("sim3d"), seed=0, noise=False, players=1)
+        game = Game(load_rules("sim3d"), seed=0, noise=False, seats=1)
         self._slot = game.enter("kicks", 1)
         game.set_play_mode(PlayMode.PLAY_ON)
         game.place_player(self._slot, (0.0, 0.0, 0.4), 0.0)

@@ -69,6 +69,11 @@ class MatchWorld:
     """
 
     def __init__(self, field: str = "sim3d", *, seats: int = SLOTS, toed: int = 0) -> None:
+        if not (0 <= toed <= SLOTS and 0 <= seats - toed <= SLOTS and seats):
+            raise UsageError(
+                f"{seats} seats, {toed} of them with toes, are not possible: a match has at least one, and of each "
+                f"kind at most {SLOTS}."
+            )
         self.field, self.ground = load_field(field), Ground(ground_scene(field, seats=seats, toed=toed))
         ball, ground, data = load_ball(self.field.ball), self.ground, self.ground.world.data
         self.ball_radius = ball.radius
@@ -287,11 +292,15 @@ class MatchWorld:
 
     def _read_contacts(self) -> None:
         """Between the halves of a step: measures what touches what, and lets the ball bounce."""
-        ground, data = self.ground, self.ground.world.data
-        count = data.ncon
-        if count not in self._contacts:  # the engine's arrays always begin at the same place: their length says all
+        ground, contacts, forces = self.ground, self._contact_arrays(), self.ground.world.data.efc_force
+        read_contacts(contacts, forces, self._bodies, self._ball, ground.geoms, ground.seats, self._sensors)
+
+    def _contact_arrays(self) -> Contacts:
+        """The engine's contacts, live; its arrays always begin at the same place, so that their length says all."""
+        data = self.ground.world.data
+        if data.ncon not in self._contacts:
             found = data.contact
-            self._contacts[count] = Contacts(
+            self._contacts[data.ncon] = Contacts(
                 geoms=found.geom,
                 places=found.pos,
                 frames=found.frame,
@@ -299,8 +308,7 @@ class MatchWorld:
                 address=found.efc_address,
                 dims=found.dim,
             )
-        contacts, forces = self._contacts[count], data.efc_force
-        read_contacts(contacts, forces, self._bodies, self._ball, ground.geoms, ground.seats, self._sensors)
+        return self._contacts[data.ncon]
 
     def _read(self, *, trusting: bool = True) -> None:
         """Reads the sensors of the present state; unless it is trusted, puts it right before if it is no physics."""
