@@ -213,12 +213,12 @@ class DownTimes:
     @property
     def not_standing(self) -> Floats:
         """(2, 11) since they were last standing for a while, s."""
-        return self.times[0]
+        return np.asarray(self.times[0])
 
     @property
     def ground(self) -> Floats:
         """(2, 11) on the ground since they last stood, s."""
-        return self.times[1]
+        return np.asarray(self.times[1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ parked: whoever trains with one robot asks for one seat.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -29,8 +29,6 @@ from nutmeg.sim.variation import robot_rows, robot_types
 from nutmeg.sim.worlds import SingleWorld
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.model.scene import Scene
     from nutmeg.sim.variation import RobotTypes, Rows
@@ -96,14 +94,14 @@ class Ground:
         self._rows: list[Rows] = [robot_rows(model, table.body) for table in scene.robots]
         self.toed = np.array([table.kind == "type4" for table in scene.robots])
         """(S,) which seats have toes."""
-        self.seats: NDArray[np.void] = np.zeros(len(scene.robots), SEAT)
-        """(S,) records of `kernels.Seat`."""
+        self.seats: Any = np.zeros(len(scene.robots), SEAT)
+        """(S,) records of `kernels.Seat`: an array for numpy, a sequence of seats for kernels."""
         self._clutches = np.full((len(self.seats), WITH_TOES), -1, np.int64)  # tendons that couple drives to joints
         self._bits: dict[int, int] = {}
         self._fill_seats(model)
         self.parts, self.bodies = self._bodies(PART_BODIES), self._bodies(BODIES)
         """(S, 5) and (S, 24) ids of the bodies that are seen of a robot, and of all its bodies."""
-        self.geoms: NDArray[np.void] = np.zeros(model.ngeom, GEOM)
+        self.geoms: Any = np.zeros(model.ngeom, GEOM)
         """(geoms,) records of `kernels.Geom`."""
         self._fill_geoms(model)
         for seat in range(len(self.seats)):

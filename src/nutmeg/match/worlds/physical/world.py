@@ -21,7 +21,7 @@ measures everything else. Joining takes a free seat of the ground (see `ground`)
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class MatchWorld:
         place, velocity = self.ground.world.qpos[ground.ball :][:3], ground.world.qvel[ground.ball_rate :][:3]
         self._ball = Ball(place=place, velocity=velocity, restitution=ball.restitution)
         self._contacts: dict[int, Contacts] = {}
-        self._sensors = np.zeros(1, SENSORS)
+        self._sensors: Any = np.zeros(1, SENSORS)
         self._sensors["forces"] = np.nan
         self._reseat()
         self._read()
