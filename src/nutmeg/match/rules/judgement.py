@@ -196,12 +196,10 @@ def clear_half(judgement: Judgement, side: Side, *, circle_allowed: bool, circle
     """Send the players of a side to their own half; the kicking side may stay in the circle, the other must not."""
     pitch, back = judgement.rules.pitch, -judgement.rules.restarts.move_distance
     own = own_places(judgement, side)
-    wrong = own[:, 0] > 0
-    if circle_allowed or circle_forbidden:
+    wrong = (own[:, 0] > 0) & judgement.active[side]
+    if circle_forbidden or (circle_allowed and np.count_nonzero(wrong)):
         in_circle = np.hypot(own[:, 0], own[:, 1]) < pitch.circle_radius
-        wrong = (wrong & ~in_circle) if circle_allowed else wrong
-        wrong = (wrong | in_circle) if circle_forbidden else wrong
-    wrong &= judgement.active[side]
+        wrong = (wrong & ~in_circle) if circle_allowed else wrong | (in_circle & judgement.active[side])
     if not np.count_nonzero(wrong):
         return
 

@@ -411,7 +411,6 @@ class MatchWorld:
         """What the referee has to know of the last cycle."""
         sensors = self._sensors[0]
         count = int(sensors["pair_count"])
-        contacts = None if not count else np.stack(np.divmod(sensors["pairs"][:count], PLAYERS_SHAPE[1]), axis=-1)
         return Facts.of(
             time_step=CYCLE,
             ball=self.ball,
@@ -421,7 +420,7 @@ class MatchWorld:
             velocity=self.velocity.reshape(*PLAYERS_SHAPE, 2),
             touches_ball=self.touches.reshape(PLAYERS_SHAPE),
             wants_pass=None if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
-            contacts=contacts,
+            contacts=np.stack(np.divmod(sensors["pairs"][:count], PLAYERS_SHAPE[1]), axis=-1) if count else None,
             contact_places=sensors["pair_places"][:count] if count else None,
             self_collision=self.collides.reshape(*PLAYERS_SHAPE, len(LIMBS)),
         )
