@@ -16,7 +16,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.motion.keyframes import Mirror, PlayedMotion, motion_path, shipped_motion
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, shipped_motion
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -66,12 +66,12 @@ def foot_for(request: Kick) -> Foot | None:
     return nearest if off[nearest] <= kick_tolerance(request.kind, request.strength) else None
 
 
-def _motion(kind: KickKind, strength: float) -> PlayedMotion:
+def _motion(kind: KickKind, strength: float) -> KeyframeMotion:
     """The motion that is nearest to what is asked for."""
     return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick")
 
 
-def spread(motion: PlayedMotion, stance: float) -> PlayedMotion:
+def spread(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
     """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
 
     The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is
