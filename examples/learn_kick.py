@@ -29,11 +29,7 @@ from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.motion.bodies import OnboardRobot
-<<<<<<< HEAD:examples/learn_kick.py
-from nutmeg.motion.keyframes import Mirror, PlayedMotion, motion_path, shipped_motion, write_motion
-=======
-from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path
->>>>>>> main:src/nutmeg/match/players/kick_learning.py
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, shipped_motion, write_motion
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import Budget, minimise

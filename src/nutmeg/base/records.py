@@ -8,28 +8,19 @@
     SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
     record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
 
-<<<<<<< HEAD
-A field that is itself a dataclass gives one column per number, named `group_number`. An array of a fixed shape is
-declared as `Annotated[Floats, (24, 2)]`, of type `Floats`, `Ints` or `Bytes`.
-=======
 A field that is a dataclass gives one column per number, named `group_number`. A field `Annotated[Floats, (2, 3)]`
 gives an array of that shape; records with such fields are states that kernels change, made with `np.zeros(n, dtype)`.
->>>>>>> main
 """
 
 from __future__ import annotations
 
 import dataclasses
-<<<<<<< HEAD
-from typing import TYPE_CHECKING, Annotated, get_args, get_origin, get_type_hints
-=======
 from functools import cache
 from typing import TYPE_CHECKING, get_type_hints
->>>>>>> main
 
 import numpy as np
 
-from nutmeg.base.arrays import Bools, Floats, Ints
+from nutmeg.base.arrays import Bools, Bytes, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
-_ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_}
+_ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_, Bytes: np.uint8}
 
 
 @cache
@@ -52,10 +43,6 @@ def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
     return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
 
 
-<<<<<<< HEAD
-def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic], tuple[int, ...]]]:
-    hints = get_type_hints(kind, include_extras=True)
-=======
 @cache
 def _hints(kind: type[DataclassInstance]) -> dict[str, object]:
     return get_type_hints(kind)
@@ -63,21 +50,14 @@ def _hints(kind: type[DataclassInstance]) -> dict[str, object]:
 
 def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic], tuple[int, ...]]]:
     hints, annotated = _hints(kind), get_type_hints(kind, include_extras=True)
->>>>>>> main
     for field in dataclasses.fields(kind):
         hint = hints[field.name]
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             yield from ((f"{field.name}_{name}", number, shape) for name, number, shape in _columns(hint))
         elif hint in _KINDS:
             yield field.name, _KINDS[hint], ()
-<<<<<<< HEAD
-        elif get_origin(hint) is Annotated:
-            array, shape = get_args(hint)
-            yield field.name, get_args(get_args(array)[1])[0], shape
-=======
         elif hint in _ARRAYS and (shape := getattr(annotated[field.name], "__metadata__", None)):
             yield field.name, _ARRAYS[hint], shape[0]
->>>>>>> main
 
 
 def _numbers(value: DataclassInstance) -> Iterator[float]:
