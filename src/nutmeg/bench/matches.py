@@ -120,7 +120,7 @@ def _play(answer: Connection, robots: int, seconds: float, recording: str) -> No
     from nutmeg.net.simspark.server import Server, ServerSettings
 
     rules = load_rules("sim3d").with_match(automatic_kick_off=True)
-    game = Game(rules, seed=1, players=robots, record=Path(recording) if recording else None)
+    game = Game(rules, seed=1, seats=robots, record=Path(recording) if recording else None)
     joins = _timed_joins(game)
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         crowd = multiprocessing.get_context("spawn").Process(

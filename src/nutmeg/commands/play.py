@@ -270,7 +270,7 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         field=field_of(arguments),
-        players=2 * arguments.players,
+        seats=2 * arguments.players,
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), teams_of(arguments), strict=True):

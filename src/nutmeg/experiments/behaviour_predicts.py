@@ -338,7 +338,7 @@ def record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Pa
         left=settings.team[sides[0]].name,
         right=settings.team[sides[1]].name,
         field=settings.ground,
-        players=2 * settings.players,
+        seats=2 * settings.players,
         kick_off=Side(number // 2 % 2),
         record=path,
     )

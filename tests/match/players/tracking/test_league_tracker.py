@@ -42,7 +42,7 @@ class Watch:
     """One player of each team in a game, and what they believe."""
 
     def __init__(self, *, seed: int = 1, noise: bool = True, look: Callable[..., tuple[float, float]] = pan) -> None:
-        self.game = Game(RULES, seed=seed, noise=noise, left="reds", right="blues", players=2)
+        self.game = Game(RULES, seed=seed, noise=noise, left="reds", right="blues", seats=2)
         self.slots = (self.game.enter("reds", 1), self.game.enter("blues", 4))
         self.senses = {slot: LeagueTracker(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
         self.beliefs: dict[int, Belief] = {}
@@ -380,7 +380,7 @@ def test_opponents_are_seen_where_they_stand(watch: Watch) -> None:
 
 def test_a_beam_shows_that_the_teams_have_changed_ends() -> None:
     rules = RULES.with_match(swap_ends=True, half_length=0.5, automatic_kick_off=False)
-    game = Game(rules, seed=2, left="reds", right="blues", players=2)
+    game = Game(rules, seed=2, left="reds", right="blues", seats=2)
     slot = game.enter("reds", 1)
     senses, percepts = LeagueTracker(FIELD, team="reds"), game.cycle({})
     game.set_play_mode(PlayMode.PLAY_ON)

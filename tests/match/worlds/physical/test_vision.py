@@ -46,7 +46,7 @@ def posed(world: MatchWorld, message: str, place: Floats, ball: tuple[float, flo
     """What slot 0 sees without noise, bent as in a recorded percept, with its torso at x, y, z and a heading."""
     ground, seat = world.ground, int(world.seat_of[0])
     for name, degrees in re.findall(r"\(HJ \(n (\w+)\) \(ax ([^)]*)\)\)", message):
-        ground.world.qpos[ground.angles[seat, JOINTS.index(name)]] = np.radians(float(degrees))
+        ground.world.qpos[ground.seats["joints"][seat, JOINTS.index(name)]] = np.radians(float(degrees))
     world.place_ball(ball)
     world.place(0, x=place[0], y=place[1], height=place[2], heading=place[3])
     world.settle()

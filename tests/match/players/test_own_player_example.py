@@ -13,7 +13,7 @@ from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.net.simspark.server import Server, ServerSettings
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "own_player"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "own_player"
 
 
 def run(name: str, *arguments: str) -> str:

@@ -35,7 +35,7 @@ def test_what_no_team_can_be_is_refused() -> None:
 
 
 def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
-    game = Game(RULES, seed=3, left="reds", right="blues", players=4)
+    game = Game(RULES, seed=3, left="reds", right="blues", seats=4)
     reds, blues = make_team("final", 2, team="reds"), make_team("final", 2, team="blues")
     driver = GameLoop(game, by_number(reds, blues))
     driver.run(98)
@@ -52,7 +52,7 @@ def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
 
 @pytest.mark.slow
 def test_a_player_alone_takes_the_ball_towards_the_goal() -> None:
-    game = Game(RULES, seed=1, left="reds", right="blues", players=1)
+    game = Game(RULES, seed=1, left="reds", right="blues", seats=1)
     (player,) = make_team("final", 1, team="reds")
     driver = GameLoop(game, {("reds", 1): player})
     driver.run(110)
@@ -68,7 +68,7 @@ def test_a_player_alone_takes_the_ball_towards_the_goal() -> None:
 def test_the_same_seed_gives_the_same_match() -> None:
     ends = []
     for _ in range(2):
-        game = Game(RULES, seed=5, left="reds", right="blues", players=4)
+        game = Game(RULES, seed=5, left="reds", right="blues", seats=4)
         driver = GameLoop(game, by_number(make_team("final", 2, team="reds"), make_team("final", 2, team="blues")))
         driver.run(250)
         ends.append(np.concatenate([game.world.position[[0, 1, 11, 12]].ravel(), game.world.ball]))

@@ -41,7 +41,7 @@ class Broken(Statue):
 
 
 def test_players_join_with_their_types_and_are_asked_every_cycle() -> None:
-    game = Game(RULES, seed=1, players=2)
+    game = Game(RULES, seed=1, seats=2)
     players = {(REDS, 2): Statue(), (BLUES, 5): Statue(1)}
     driver = GameLoop(game, players)
     driver.run(4)
@@ -57,7 +57,7 @@ def test_players_are_followed_to_the_other_end() -> None:
     rules = RULES.with_match(
         automatic_kick_off=True, wait_before_kick_off=0.1, half_length=0.2, swap_ends=True, halves=2
     )
-    game = Game(rules, seed=1, players=2)
+    game = Game(rules, seed=1, seats=2)
     players = {(REDS, 2): Statue(), (BLUES, 5): Statue()}
     driver, seen = GameLoop(game, players), list[float]()
     driver.run(on_cycle=lambda driver: seen.append(driver.game.time))
@@ -70,7 +70,7 @@ def test_players_are_followed_to_the_other_end() -> None:
 
 
 def test_a_player_that_fails_is_named() -> None:
-    game = Game(RULES, seed=1, players=2)
+    game = Game(RULES, seed=1, seats=2)
     driver = GameLoop(game, {(REDS, 1): Statue(), (BLUES, 7): Broken()})
     with pytest.raises(PlayerError, match=r"number 7 of 'blues' failed: ZeroDivisionError: no ball"):
         driver.run(10)
@@ -81,13 +81,13 @@ def test_a_player_who_asks_for_what_no_robot_can_do_is_named() -> None:
         def act(self, percept: Percept) -> Action:
             return Action(say="far too long for anybody to hear")
 
-    driver = GameLoop(Game(RULES, seed=1, players=1), {(REDS, 3): Shouter()})
+    driver = GameLoop(Game(RULES, seed=1, seats=1), {(REDS, 3): Shouter()})
     with pytest.raises(PlayerError, match=r"number 3 of 'reds'.*cannot be said"):
         driver.run(3)
 
 
 def test_who_leaves_is_asked_no_more() -> None:
-    game, stayer, leaver = Game(RULES, seed=1, players=2), Statue(), Statue()
+    game, stayer, leaver = Game(RULES, seed=1, seats=2), Statue(), Statue()
     driver = GameLoop(game, {(REDS, 1): stayer, (REDS, 2): leaver})
     driver.run(3)
     driver.leave(REDS, 2)
@@ -98,6 +98,6 @@ def test_who_leaves_is_asked_no_more() -> None:
 
 
 def test_a_match_without_end_is_refused() -> None:
-    driver = GameLoop(Game(RULES, seed=1, players=1), {(REDS, 1): Statue()})
+    driver = GameLoop(Game(RULES, seed=1, seats=1), {(REDS, 1): Statue()})
     with pytest.raises(UsageError, match="nobody kicks off"):
         driver.run()

@@ -25,7 +25,7 @@ from nutmeg.match.rules.play_modes import PlayMode
 if TYPE_CHECKING:
     from nutmeg.match.players.decide import Decide, Memory, View
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "behaviour"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "behaviour"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "play_here")
 
 

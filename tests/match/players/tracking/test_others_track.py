@@ -9,9 +9,9 @@ from nutmeg.match.players.tracking.league_tracker import OthersTrack
 from nutmeg.match.players.tracking.localisation import head_frame
 from nutmeg.match.worlds.physical.percept import Sight
 
-HEAD, CENTRE = head_frame(0.0, 0.0)
+CAMERA = head_frame(0.0, 0.0)
 PLACE, TURN = np.array([1.0, 2.0, 0.345]), np.eye(3)
-EYE = PLACE + CENTRE
+EYE = PLACE + CAMERA.centre
 
 
 def polar(x: float, y: float, z: float) -> list[float]:
@@ -49,7 +49,7 @@ def test_nothing_is_known_at_first() -> None:
 
 def test_who_stands_is_where_its_head_and_feet_are() -> None:
     others = track()
-    others.see(sight("blues", 4, STANDING), HEAD, CENTRE, PLACE, TURN)
+    others.see(sight("blues", 4, STANDING), CAMERA, PLACE, TURN)
     assert others.places[11 + 3] == pytest.approx([5.0, 2.5])
     assert not others.fallen[11 + 3]
     assert others.ages[11 + 3] == 0.0
@@ -58,7 +58,7 @@ def test_who_stands_is_where_its_head_and_feet_are() -> None:
 
 def test_who_lies_is_between_its_head_and_its_feet() -> None:
     others = track()
-    others.see(sight("reds", 4, LYING), HEAD, CENTRE, PLACE, TURN)
+    others.see(sight("reds", 4, LYING), CAMERA, PLACE, TURN)
     assert others.places[3] == pytest.approx([5.25, 2.5])
     assert others.fallen[3]
 
@@ -68,13 +68,13 @@ def test_one_part_is_enough(part: int) -> None:
     others = track()
     parts = [NOWHERE] * 5
     parts[part] = polar(4.0, 1.0, 0.3)
-    others.see(sight("blues", 11, parts), HEAD, CENTRE, PLACE, TURN)
+    others.see(sight("blues", 11, parts), CAMERA, PLACE, TURN)
     assert others.places[21] == pytest.approx([4.0, 1.0])
 
 
 def test_the_own_arms_are_nobody_else() -> None:
     others = track()
-    others.see(sight("reds", 3, STANDING), HEAD, CENTRE, PLACE, TURN)
+    others.see(sight("reds", 3, STANDING), CAMERA, PLACE, TURN)
     assert np.isnan(others.places).all()
 
 
@@ -83,7 +83,7 @@ def test_what_a_mate_tells_of_itself_counts_if_nothing_newer_was_seen() -> None:
     others.hear(5, 1.0, -1.0, 0.3)
     assert others.places[4] == pytest.approx([1.0, -1.0])
     assert others.ages[4] == pytest.approx(0.3)
-    others.see(sight("reds", 5, STANDING), HEAD, CENTRE, PLACE, TURN)
+    others.see(sight("reds", 5, STANDING), CAMERA, PLACE, TURN)
     others.pass_time(0.1)
     others.hear(5, 1.0, -1.0, 0.3)
     assert others.places[4] == pytest.approx([5.0, 2.5])

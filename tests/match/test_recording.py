@@ -44,7 +44,7 @@ def mind(
 
 
 def new_game(path: Path, rules: object = RULES) -> Game:
-    game = Game(rules, seed=1, left="reds", right="blues", record=path, players=2)  # type: ignore[arg-type]
+    game = Game(rules, seed=1, left="reds", right="blues", record=path, seats=2)  # type: ignore[arg-type]
     game.enter("reds", 1)
     game.enter("blues", 1)
     return game
@@ -141,7 +141,7 @@ def test_who_joins_late_is_drawn_with_its_own_type(tmp_path: Path) -> None:
     scenes = []
     for late in (False, True):
         path = tmp_path / f"{late}.nutmeg"
-        with Game(RULES.with_match(players=1), seed=1, left="reds", right="blues", record=path, players=2) as game:
+        with Game(RULES.with_match(players=1), seed=1, left="reds", right="blues", record=path, seats=2) as game:
             game.enter("reds", 1)
             if late:
                 game.cycle({})

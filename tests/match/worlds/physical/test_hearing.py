@@ -44,6 +44,17 @@ def test_one_team_mate_and_one_opponent_are_heard_every_two_cycles() -> None:
     assert mates <= {"m1", "m2"}
 
 
+def test_a_new_player_hears_at_once_whatever_the_last_one_in_its_slot_has_heard() -> None:
+    hearing = Hearing()
+    hearing.say(2, "first")
+    assert {0, 1} <= set(heard(hearing))
+    hearing.greet(1)
+    hearing.say(2, "second")
+    found = heard(hearing)
+    assert 0 not in found, "it has heard a team-mate in the cycle before"
+    assert [one.message for one in found[1]] == ["second"]
+
+
 def test_everybody_has_its_turn() -> None:
     hearing, mates = Hearing(), set()
     for _ in range(60):

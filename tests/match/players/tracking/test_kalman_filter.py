@@ -53,7 +53,7 @@ def test_a_correction_of_the_attitude_is_in_the_frame_of_the_pitch() -> None:
     delta = np.zeros(STATE_SIZE)
     delta[TURN + 2] = 0.1
     before = e.turn.copy()
-    inject(e.place, e.turn, e.slip, e.ball, delta)
+    inject(e, delta)
     c, s = math.cos(0.1), math.sin(0.1)
     assert e.turn == pytest.approx(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ before, abs=1e-9)
 
@@ -62,7 +62,7 @@ def test_a_ball_rolls_as_far_as_its_drag_lets_it() -> None:
     e = new_estimate()
     e.ball[:] = 1.0, 2.0, 0.04, 2.0, -1.0
     for _ in range(500):
-        predict(e.place, e.turn, e.slip, e.ball, e.cov, np.zeros(5), QUIET, 1.06, 0.02)
+        predict(e, np.zeros(5), QUIET, 1.06, 0.02)
     assert e.ball[:2] == pytest.approx([1.0 + 2.0 / 1.06, 2.0 - 1.0 / 1.06], abs=1e-3)
     assert e.ball[3:] == pytest.approx(np.zeros(2), abs=1e-3)
 
@@ -81,7 +81,7 @@ def test_covariances_of_a_step_are_those_of_its_jacobian() -> None:
     f[PLACE + 1, SLIP], f[PLACE + 1, SLIP + 1], f[PLACE + 1, TURN + 2] = 0.02 * s, 0.02 * c, dx
     for i in range(2):
         f[BALL + i, ROLL + i], f[ROLL + i, ROLL + i] = (1 - keep) / 1.06, keep
-    predict(e.place, e.turn, e.slip, e.ball, e.cov, motion, QUIET, 1.06, 0.02)
+    predict(e, motion, QUIET, 1.06, 0.02)
     expected = f @ before @ f.T
     expected[BALL + 2, BALL + 2] = e.cov[BALL + 2, BALL + 2]
     assert e.cov == pytest.approx(expected, abs=1e-9)

@@ -8,7 +8,6 @@ import pytest
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.decisions import FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.worlds.physical.ground import Ground, ground_scene
 from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.match.worlds.physical.world import MatchWorld
 
@@ -88,7 +87,7 @@ def test_a_joint_goes_to_its_stop_and_no_further_however_long_it_is_pushed(joint
     world.join(LEFT, 0)
     world.place(LEFT, x=0.0, y=0.0, height=4.0)
     column = JOINTS.index(joint)
-    stop = np.degrees(world.ground.stops[0, column, int(way > 0)])
+    stop = np.degrees(world.ground.seats["stops"][0, column, int(way > 0)])
     world.command([LEFT], speeds(**{joint: 5.0 * way}))
     reached = []
     for _ in range(42):
@@ -192,7 +191,7 @@ def test_a_limb_without_drive_hangs_until_the_time_is_over(world: MatchWorld) ->
 def test_the_gyroscope_has_the_frame_of_the_league(world: MatchWorld) -> None:
     world.place(LEFT, x=-3.0, y=0.0, height=2.0, heading=0.0)
     ground = world.ground
-    rate = int(ground.rate[world.seat_of[LEFT]])
+    rate = int(ground.seats["rate"][world.seat_of[LEFT]])
     world.settle()
     ground.world.qvel[rate + 3 : rate + 6] = [0.1, 0.2, 0.3]
     ground.world.touch()
@@ -202,28 +201,8 @@ def test_the_gyroscope_has_the_frame_of_the_league(world: MatchWorld) -> None:
     assert np.linalg.norm(world.acc[LEFT]) < 1.0, "nothing is felt in free fall"
 
 
-def test_a_match_goes_on_from_the_same_state_on_a_larger_ground(world: MatchWorld) -> None:
-    twin = MatchWorld(seats=2)
-    twin.join(LEFT, 0)
-    twin.join(RIGHT, 0)
-    run(twin, 25)
-    world.command([LEFT], speeds(raj1=1.0))
-    twin.command([LEFT], speeds(raj1=1.0))
-    world.move_to(Ground(ground_scene("sim3d", seats=4)))
-    for _ in range(40):
-        world.step()
-        twin.step()
-    assert world.angles == pytest.approx(twin.angles, abs=1e-6)
-    assert world.position == pytest.approx(twin.position, abs=1e-8)
-    assert world.time == pytest.approx(twin.time)
-    world.join(LEFT + 1, 3)
-    world.step()
-    assert world.present.sum() == 3
-
-
 def test_who_leaves_makes_room_and_can_come_back_as_another_type(world: MatchWorld) -> None:
-    assert not world.has_seat(0)
-    with pytest.raises(UsageError, match="no robot without toes is left on this ground of 2; move to a larger one"):
+    with pytest.raises(UsageError, match=r"no robot without toes is left: this match has 2 .* \(--seats of"):
         world.join(5, 0)
     world.leave(RIGHT)
     assert not world.present[RIGHT]
@@ -232,6 +211,22 @@ def test_who_leaves_makes_room_and_can_come_back_as_another_type(world: MatchWor
     run(world, 25)
     assert world.position[RIGHT, 2] > 0.43, "type 3 has longer legs"
     assert world.position[LEFT, 2] == pytest.approx(0.386, abs=0.005)
+
+
+@pytest.mark.parametrize(("seats", "toed"), [(0, 0), (23, 0), (2, 3), (30, 23)])
+def test_a_match_has_at_least_one_seat_and_at_most_22_of_a_kind(seats: int, toed: int) -> None:
+    with pytest.raises(UsageError, match=f"{seats} seats, {toed} of them with toes, are not possible"):
+        MatchWorld(seats=seats, toed=toed)
+
+
+def test_robots_of_a_large_ground_touch_each_other_whatever_their_seats() -> None:
+    world = MatchWorld(seats=36, toed=14)
+    for slot in range(12):
+        world.join(slot, 4)
+    world.place(10, x=0.0, y=1.0, heading=0.0)
+    world.place(11, x=0.08, y=1.0, heading=0.0)
+    world.step()
+    assert np.array([[0, 10], [1, 0]]).tolist() in world.facts().contacts.tolist()
 
 
 def test_type_4_has_toes_and_needs_a_seat_with_toes() -> None:
@@ -260,7 +255,7 @@ def test_players_change_slots_when_teams_change_ends(world: MatchWorld) -> None:
 
 def test_a_world_that_lost_its_numbers_goes_on(world: MatchWorld) -> None:
     before = world.position.copy()
-    world.ground.world.qvel[world.ground.rate[world.seat_of[LEFT]] + 7] = np.nan
+    world.ground.world.qvel[world.ground.seats["rate"][world.seat_of[LEFT]] + 7] = np.nan
     run(world, 30)
     assert world.upsets == 1
     assert world.position == pytest.approx(before, abs=0.05)
@@ -270,7 +265,7 @@ def test_a_world_that_lost_its_numbers_goes_on(world: MatchWorld) -> None:
 def test_a_robot_that_is_thrown_away_at_an_impossible_speed_is_put_back(world: MatchWorld) -> None:
     run(world, 5)
     before = world.position.copy()
-    world.ground.world.qvel[world.ground.rate[world.seat_of[LEFT]]] = 5000.0
+    world.ground.world.qvel[world.ground.seats["rate"][world.seat_of[LEFT]]] = 5000.0
     run(world, 30)
     assert world.upsets >= 1
     assert world.position == pytest.approx(before, abs=0.3)
@@ -341,7 +336,7 @@ def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
         world.command([0, 1], rng.uniform(-6, 6, (2, 22)))
         world.step()
         contact = world.ground.world.data.contact
-        geom, pos, frame, dist, address, dim = world._reader._contact_arrays()
+        geom, pos, frame, dist, address, dim = world._contact_arrays()
         counts.add(len(geom))
         for kept, fresh in ((geom, contact.geom), (pos, contact.pos), (frame, contact.frame), (dist, contact.dist)):
             np.testing.assert_array_equal(kept, fresh)

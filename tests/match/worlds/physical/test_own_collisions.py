@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.match.worlds.physical.kernels import BOX_BODIES, OVERLAP_TOLERANCE, find_own_collisions, pairs_of_boxes
+from nutmeg.match.worlds.physical.kernels import Boxes, boxes_overlap
 from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.match.worlds.physical.world import MatchWorld
 
@@ -19,14 +19,7 @@ def _boxes_of(depth: float, *, turned: bool) -> bool:
     if turned:
         mujoco.mju_quat2Mat(turns[1], np.array([0.8, 0.3, 0.4, 0.3]) / np.linalg.norm([0.8, 0.3, 0.4, 0.3]))
     places[1, 0] = 0.2 + 0.2 * np.abs(turns[1, :3]).sum() - depth
-    collides = np.zeros((22, 4), bool)
-    find_own_collisions(
-        np.array([[0, 1]]), np.array([-1, 2]), np.array([[0, 1]]), np.full((2, 3), 0.2), places, turns,
-        np.array([0]), np.array([5]), OVERLAP_TOLERANCE, collides,
-    )  # fmt: skip
-    assert not collides[np.arange(22) != 5].any()
-    assert collides[5].tolist() in ([False] * 4, [False, False, True, False])
-    return bool(collides.any())
+    return bool(boxes_overlap(Boxes(places, turns, np.full((2, 3), 0.2)), 0, 1))
 
 
 def test_boxes_collide_when_they_overlap_by_more_than_the_tolerance() -> None:
@@ -39,21 +32,15 @@ def test_boxes_with_parallel_edges_do_not_collide_as_in_the_league() -> None:
     assert not _boxes_of(0.3, turned=False)
 
 
-def test_neighbours_are_no_pair() -> None:
-    pairs = {(BOX_BODIES[i], BOX_BODIES[j]) for i, j in pairs_of_boxes().tolist()}
-    assert ("LFoot", "RFoot") in pairs
-    assert ("torso", "LThigh") not in pairs
-
-
 def test_a_limb_inside_another_part_does_not_push_it_but_is_told() -> None:
     world = MatchWorld("sim3d", seats=2)
     world.join(0, 0)
     world.join(3, 2)
     for joint, degrees in (("raj1", -77.0), ("raj2", -4.0), ("raj3", -21.0), ("raj4", 61.0)):
-        world.ground.world.qpos[world.ground.angles[0, JOINTS.index(joint)]] = np.radians(degrees)
+        world.ground.world.qpos[world.ground.seats["joints"][0, JOINTS.index(joint)]] = np.radians(degrees)
     world.place(0, x=0.0, y=1.0, heading=0.0)
     world.step()
-    owners = world.ground.owner[world.ground.world.data.contact.geom]
+    owners = world.ground.geoms["owner"][world.ground.world.data.contact.geom]
     assert not ((owners[:, 0] == owners[:, 1]) & (owners[:, 0] >= 0)).any()
     assert world.collides[0].tolist() == [False, True, False, False]
     assert not world.collides[3].any()
@@ -67,7 +54,8 @@ def test_robots_still_touch_each_other_the_ball_and_the_ground() -> None:
     world.place(11, x=0.08, y=1.0, heading=0.0)
     world.place_ball((0.05, 1.0, 0.3))
     world.step()
-    owners = {tuple(sorted(pair)) for pair in world.ground.owner[world.ground.world.data.contact.geom].tolist()}
+    contacts = world.ground.geoms["owner"][world.ground.world.data.contact.geom]
+    owners = {tuple(sorted(pair)) for pair in contacts.tolist()}
     assert (0, 1) in owners
     assert (-1, 0) in owners
     assert world.touches[0]

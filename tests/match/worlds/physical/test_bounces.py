@@ -46,11 +46,11 @@ def test_a_swinging_foot_kicks_the_ball_wherever_in_the_step_it_meets_it() -> No
     for gap in np.linspace(0.0, 0.06, 7):
         world = MatchWorld("sim3d", seats=1)
         world.join(0, 0)
-        seat_angles = world.ground.angles[0]
+        seat_angles = world.ground.seats["joints"][0]
         world.ground.world.qpos[seat_angles[JOINTS.index("llj3")]] = np.radians(-20)
         world.place(0, x=0.0, y=0.0, height=0.5, heading=0.0)
         world.settle()
-        foot = world.ground.world.data.xpos[world.ground.feet[0, 1]]
+        foot = world.ground.world.data.xpos[world.ground.seats["feet"][0, 1]]
         world.place_ball((foot[0] + 0.15 + gap, foot[1], foot[2] + 0.01))
         command = np.zeros((1, 22))
         command[0, JOINTS.index("llj3")] = 6.0

@@ -15,7 +15,7 @@ from nutmeg.match.series.series import GameLog, GameResult, Series, SeriesGames
 from nutmeg.match.series.settings import Entrant, Pair, SeriesSettings, read_series
 from nutmeg.search import InThisThread, Processes
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 TEAMS = (Entrant(walk="holonomic", name="A"), Entrant(walk="initial", name="B"), Entrant(walk="final", name="C"))
 TINY = SeriesSettings(team=TEAMS[:2], games=2, players=1, half_length=2.0, halves=1, wait_before_kick_off=0.1, seed=4)
 

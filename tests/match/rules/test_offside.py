@@ -35,9 +35,21 @@ def test_a_pass_to_a_player_in_an_offside_position_is_a_free_kick_for_the_oppone
     assert strict.state.place == (9.0, 0.2)
 
 
-def test_a_pass_to_a_player_level_with_the_defence_is_not(strict: Any) -> None:
+@pytest.mark.parametrize(("behind", "after"), [(0.0, PlayMode.PLAY_ON), (1e-9, PlayMode.OFFSIDE_RIGHT)])
+def test_a_player_level_with_the_second_last_opponent_is_not_offside(
+    strict: Any, behind: float, after: PlayMode
+) -> None:
+    x, _ = strict.place_of(RIGHT, 2)
+    strict.put(LEFT, 9, x + behind, 1.0)
     strict.cycle([(LEFT, 7)])
     strict.cycle([(LEFT, 9)])
+    assert strict.state.mode is after
+
+
+def test_a_player_level_with_the_ball_is_not_offside(strict: Any) -> None:
+    strict.put_ball(9.0, -1.0)
+    strict.cycle([(LEFT, 7)])
+    strict.cycle([(LEFT, 10)])
     assert strict.state.mode is PlayMode.PLAY_ON
 
 

@@ -26,7 +26,7 @@ class Alone:
     """One player on an empty pitch, at its centre, looking along x."""
 
     def __init__(self, robot_type: int = 0, pace: Pace | None = None) -> None:
-        self.game = Game(load_rules("sim3d"), seed=3, players=1, toed=int(robot_type == 4))
+        self.game = Game(load_rules("sim3d"), seed=3, seats=1, toed=int(robot_type == 4))
         self.slot = self.game.enter("us", 1, robot_type)
         self.limbs = Limbs(WALK, robot_type, pace=pace)
         self.game.set_play_mode(PlayMode.PLAY_ON)
@@ -136,7 +136,7 @@ def test_who_is_knocked_onto_its_back_gets_up_at_the_first_try(speed: float) -> 
     player = Alone()
     player.run(0.9, Stand())
     world = player.game.world
-    world.ground.world.qvel[int(world.ground.rate[int(world.seat_of[player.slot])])] -= speed
+    world.ground.world.qvel[int(world.ground.seats["rate"][int(world.seat_of[player.slot])])] -= speed
     world.ground.world.touch()
     player.run(4.4, Stand())
     assert {"fall", "get up"} < player.seen

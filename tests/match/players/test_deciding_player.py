@@ -30,7 +30,7 @@ def match(left: Decide, right: Decide, longest: float = 20.0) -> tuple[GameLoop,
         (team, 2): DecidingPlayer(decide, team, 2, walk=WALK, players=2, longest=longest if team == "reds" else 20.0)
         for team, decide in (("reds", left), ("blues", right))
     }
-    return GameLoop(Game(RULES, seed=1, left="reds", right="blues", players=2), players), players
+    return GameLoop(Game(RULES, seed=1, left="reds", right="blues", seats=2), players), players
 
 
 def test_it_is_asked_every_tenth_of_a_second_and_told_the_same_from_both_ends() -> None:
