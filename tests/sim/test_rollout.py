@@ -162,8 +162,8 @@ def test_a_breakdown_ends_its_world_alone(ant: Scene) -> None:
 
 def test_a_breakdown_on_the_way_is_told_to_the_row(ant: Scene) -> None:
     worlds = Worlds(ant, 2)
-    worlds.vary.stiffness("robot", np.array([[20.0], [1e9]]) * np.ones(18))
-    worlds.vary.torque("robot", np.array([[2.0], [1e12]]) * np.ones(18))
+    worlds.vary("robot", "drives.*.stiffness", [20.0, 1e9])
+    worlds.vary("robot", "drives.*.torque", [2.0, 1e12])
     commands = np.tile(ant.commands, (30, 1))
     commands[15:] += 0.2
     found = roll_out(worlds, "robot", commands, period=PERIOD)
@@ -196,7 +196,7 @@ def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_per
     for actuation in (plain, replace(plain, servo=servos)):
         scene = scene_of(BENCH, actuation)
         alone = roll_out(Worlds(scene), "robot", goal, period=0.004, start=start)
-        merged = Worlds.of([scene, scene_of(BENCH, plain)], own_fields=True)
+        merged = Worlds.of([scene, scene_of(BENCH, plain)])
         assert np.array_equal(roll_out(merged, "robot", goal, period=0.004, start=start).angles[0], alone.angles[0])
         found.append(alone.angles[0, :, 0])
     assert np.abs(found[0] - found[1]).max() > 0.01

@@ -442,19 +442,18 @@ def _finished(
         start=key.qpos.copy(),
         commands=key.ctrl.copy(),
         setpoints=key.act.copy(),
-        history=_history(model, key.ctrl),
+        history=settled_history(model, key.ctrl),
         has_ball=mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0,
     )
 
 
-def _history(model: mujoco.MjModel, commands: Floats) -> Floats:
-    """What delayed motors remember when the start pose has been held for a while, (nhistory,)."""
+def settled_history(model: mujoco.MjModel, commands: Floats) -> Floats:
+    """What delayed motors remember when commands (nu,) have been the same for a while, (nhistory,)."""
     if not model.nhistory:
         return np.zeros(0)
     data = mujoco.MjData(model)
     for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
-        count = int(model.actuator_history[motor, 0])
-        held = np.full(count, commands[model.actuator_ctrladr[motor]])
+        held = np.full(int(model.actuator_history[motor, 0]), commands[model.actuator_ctrladr[motor]])
         mujoco.mj_initCtrlHistory(model, data, int(motor), None, held)
     return np.array(data.history)
 

@@ -1,19 +1,24 @@
 """N worlds of one scene, stepped together on threads.
 
     worlds = Worlds(scene, count=64, threads=2)
+    worlds.vary("nao-v6-1", "foot.friction", np.linspace(0.3, 1.0, 64))
     robot = worlds.robot("nao-v6-1")
     robot.command[:] = robot.start          # (N, motors)
     worlds.advance(0.02)                    # 20 ms of every world
     robot.angles                            # (N, joints), live
 
-Arrays of state are live views: what is written is the state at the next step, and they are never copied.
-Results are bit-identical at any number of threads. Worlds may differ in parameters (`vary`) and, with one
-scene each, in morphology (`Worlds.of`).
+Arrays of state are live views: writing to them sets the state for the next step, and they are never copied.
+Results are bit-identical at any number of threads. Worlds may differ in any number of their robots (`vary`, or one
+scene each with `Worlds.of`), but not in their parts.
+
+`RobotWorlds` has the state and commands of one robot, `StartState` the state from which an experiment begins, and
+`SingleWorld` is the one world of a match, stepped in place with its contacts.
 """
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -25,8 +30,10 @@ from mujoco.batch import SimulationError as BatchError
 from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
 from nutmeg.model.actuation import load_actuation
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.parameters import Adjustment, parse_target
+from nutmeg.model.scene import assemble, settled_history
 from nutmeg.sim.paper_motors import check_installed, install_for
-from nutmeg.sim.variation import Variation, copy_model_numbers
+from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,135 +44,6 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
-
-
-# ----------------------------------------------------------------------------------------------------
-# One robot in N worlds: its state and commands as arrays.
-#
-# `angles`, `rates` and `command` gather by the address tables of the scene. When a robot's addresses are consecutive,
-# which the scene's assembly makes the rule, they are live views, cost nothing and can be written to. Otherwise (the
-# joints of velocity drives have rotors in between) they are copies, and read-only.
-
-
-class RobotWorlds:
-    """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
-
-    def __init__(self, batch: Batch, table: RobotTable, starts: Floats) -> None:
-        self.table = table
-        self._batch = batch
-        self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
-        self.start = starts[0, table.angles[table.motor_joints]]
-        """Angles of the motors at the start (of the first world, if they differ), (motors,) [rad]."""
-        self._starts = starts
-        self._forces = batch.bind("xfrc_applied")
-        self._park = _equality(batch, f"{table.name}/parking")
-        sleeps = mujoco.mjtEnableBit.mjENBL_SLEEP
-        self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
-
-    @property
-    def angles(self) -> Floats:
-        """Joint angles, (N, joints) [rad]."""
-        return _columns(self._qpos, self.table.angles)
-
-    @property
-    def rates(self) -> Floats:
-        """Joint velocities, (N, joints) [rad/s]."""
-        return _columns(self._qvel, self.table.rates)
-
-    @property
-    def pose(self) -> Floats:
-        """Position and quaternion of the root, (N, 7), live."""
-        self._need_root()
-        view: Floats = self._qpos[:, self.table.root : self.table.root + 7]
-        return view
-
-    @property
-    def velocity(self) -> Floats:
-        """Velocity of the root: linear in the world's frame, angular in its own, (N, 6), live."""
-        self._need_root()
-        view: Floats = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
-        return view
-
-    @property
-    def command(self) -> Floats:
-        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
-        return _columns(self._ctrl, self.table.commands)
-
-    @command.setter
-    def command(self, values: ArrayLike) -> None:
-        self._ctrl[:, self.table.commands] = values
-
-    def uprightness(self) -> Floats:
-        """Cosine of the angle between the root's z axis and the vertical, (N,)."""
-        x, y = self.pose[:, 4], self.pose[:, 5]
-        return np.asarray(1 - 2 * (x * x + y * y))
-
-    def push(self, force: ArrayLike, ids: ArrayLike | None = None) -> None:
-        """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""
-        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
-        self._forces[rows, self.table.body, :3] = force
-        if self._can_sleep:
-            # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
-            playing = np.flatnonzero(~self.parked)
-            zero = self._forces[playing, self.table.body, 0] == 0
-            self._forces[playing[zero], self.table.body, 0] = -0.0
-
-    def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
-        """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
-        self._need_root()
-        roots = np.tile([x, y, 0.0, *yaw_quaternion(yaw)], (len(self._starts), 1))
-        roots[:, 2] = self._starts[:, self.table.root + 2]
-        self._put(roots, ids, parked=False)
-
-    def park(self, ids: ArrayLike | None = None) -> None:
-        """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
-        self._need_root()
-        models = self._batch.models if isinstance(self._batch.models, tuple) else (self._batch.model,)
-        places = [[*model.eq_data[self._park, 3:6], 1.0, 0.0, 0.0, 0.0] for model in models]
-        self._put(np.broadcast_to(places, (len(self._starts), 7)), ids, parked=True)
-
-    @property
-    def parked(self) -> Bools:
-        """Whether it is parked, (N,)."""
-        self._need_root()
-        return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
-
-    def _put(self, roots: Floats, ids: ArrayLike | None, *, parked: bool) -> None:
-        """Puts the root where `roots` (N, 7) says, in the worlds `ids`."""
-        rows = np.arange(len(roots)) if ids is None else np.atleast_1d(np.asarray(ids))
-        table = self.table
-        angles = self._starts[np.ix_(rows, table.angles)]
-        self._qpos[rows, table.root : table.root + 7] = roots[rows]
-        self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
-        self._qpos[np.ix_(rows, table.angles)] = angles
-        self._qvel[np.ix_(rows, table.rates)] = 0.0
-        self._qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(angles)
-        self._qvel[np.ix_(rows, table.hidden[:, 1])] = 0.0
-        held = angles[:, table.motor_joints]
-        position = np.array(table.drives) == "position"
-        self._ctrl[np.ix_(rows, table.commands)] = np.where(position, held, 0.0)
-        moving = position & (table.setpoints >= 0)
-        if moving.any():
-            self._act[np.ix_(rows, table.setpoints[moving])] = held[:, moving]
-        self._batch.bind("eq_active")[rows, self._park] = float(parked)
-        self.push(0.0, rows)
-
-    def _need_root(self) -> None:
-        if self.table.root < 0:
-            raise ModelError(f"{self.table.name} is bolted to the world: it has no pose that could move.")
-
-
-def _columns(array: Floats, addresses: Indices) -> Floats:
-    """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
-    if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
-        return array[:, addresses[0] : addresses[-1] + 1]
-    copy = array[:, addresses]
-    copy.flags.writeable = False  # a write would be lost
-    return copy
-
-
-def _equality(batch: Batch, name: str) -> int:
-    return int(mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, name))
 
 
 class Worlds:
@@ -195,35 +73,63 @@ class Worlds:
         """Simulated time of each world, (N,) [s]."""
         self.ball = _ball_view(self.batch, scene)
         """Pose of the ball (N, 7), live; None without a ball."""
-        self.vary = Variation(self.batch, scene)
-        """Parameters that differ from world to world."""
         self.reset()
 
     @classmethod
-    def of(cls, scenes: Sequence[Scene], *, threads: int = 1, own_fields: bool = False) -> Worlds:
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
         """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
 
         Args:
-            scenes: one for each world; the same one may be there often.
+            scenes: one for each world; the same scene may appear several times.
             threads: how many threads step them; 0 for one a core.
-            own_fields: copy the numbers that differ into fields of the batch, so that motors can be released and
-                power supplies can sag (`release`, `supply`); results are the same to the last bit.
         """
         if not scenes:
             raise ModelError("no scenes were given: a batch needs at least one.")
         worlds = cls(scenes[0], len(scenes), threads=threads)
-        models = [s.model for s in scenes]
-        try:
-            if own_fields:
-                copy_model_numbers(worlds.batch, models)
-            else:
-                worlds.batch.set_models(models)
-        except (ValueError, mujoco.FatalError) as error:
-            raise ModelError(f"these scenes do not have the same parts: {error}") from None
-        worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
-        worlds._begin_as(scenes)
+        worlds._use(scenes)
         worlds.reset()
         return worlds
+
+    def vary(self, robot: str, target: str, values: ArrayLike, *, relative: bool = False) -> None:
+        """Gives a number of a robot another value in each world; state and time go on, start poses follow at `reset`.
+
+        A scene is built for each different value (5 to 25 ms), so the worlds equal scenes that were built that way.
+        Changes add up: what was varied before stays, and relative values multiply it.
+
+        Args:
+            robot: the robot's name in the scene.
+            target: which number, in the grammar of `model.parameters`.
+            values: one for each world, (N,), or one for all.
+            relative: whether they multiply the present value.
+        """
+        given, name = np.asarray(values, float), self.robot(robot).table.name
+        if given.shape not in ((), (1,), (self.count,)):
+            raise ModelError(f"{target} has the shape {given.shape}; needed is ({self.count},).")
+        if parse_target(target).family in ("camera", "delay"):
+            raise ModelError(f"{target} cannot be varied: it is no number of the physics.")
+        built: dict[tuple[int, float], Scene] = {}
+        scenes = []
+        for world, value in enumerate(np.broadcast_to(given, (self.count,)).tolist()):
+            scene = self.scene_of(world)
+            if (id(scene), value) not in built:
+                change = Adjustment(target=target, value=value, relative=relative)
+                robots = tuple(
+                    dataclasses.replace(p, adjustments=(*p.adjustments, change)) if p.name == name else p
+                    for p in scene.placements
+                )
+                built[id(scene), value] = assemble(dataclasses.replace(scene.settings, robots=robots))
+            scenes.append(built[id(scene), value])
+        self._use(scenes)
+
+    def _use(self, scenes: Sequence[Scene]) -> None:
+        """Gives each world the numbers of its scene."""
+        if any(scene.timestep != self.scene.timestep for scene in scenes):
+            raise ModelError("all worlds of a batch have one timestep; it cannot be varied from world to world.")
+        try:
+            use_models(self.batch, [scene.model for scene in scenes])
+        except (ValueError, mujoco.FatalError) as error:
+            raise ModelError(f"these scenes do not have the same parts: {error}") from None
+        self._begin_as(scenes)
 
     def _begin_as(self, scenes: Sequence[Scene]) -> None:
         """Takes the start of every world from its scene, or from the only one."""
@@ -236,7 +142,7 @@ class Worlds:
         self._by_name = {r.table.name: r for r in self.robots}
 
     def scene_of(self, world: int) -> Scene:
-        """The scene of one world; all have the same unless they were made by `of`."""
+        """The scene of one world; all have the same one unless they were varied or made by `of`."""
         return self._scenes[world if len(self._scenes) > 1 else 0]
 
     def actuations(self, robot: str) -> list[Actuation | None]:
@@ -252,24 +158,24 @@ class Worlds:
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Puts worlds back to the start of the scene, at rest, holding the start pose."""
-        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
-        self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
-        self.qpos[chosen] = self._start[chosen]
-        self.batch.ctrl[chosen] = self._commands[chosen]
+        rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        self.batch.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        self.qpos[rows] = self._start[rows]
+        self.batch.ctrl[rows] = self._commands[rows]
         if self.scene.setpoints.size:
-            self.batch.act[chosen] = self._setpoints[chosen]
+            self.batch.act[rows] = self._setpoints[rows]
         if self.scene.history.size:
-            self.batch.history[chosen] = self._history[chosen]
+            self.batch.history[rows] = self._history[rows]
         for robot in self.robots:
-            robot.push(0.0, chosen)
-        self.refresh(chosen)
+            robot.push(0.0, rows)
+        self.refresh(rows)
 
     def refresh(self, ids: ArrayLike | None = None) -> None:
         """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
-        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
-        guess = self.batch.qacc_warmstart[chosen].copy()  # where the solver starts from: part of the state
-        self.batch.forward(chosen)
-        self.batch.qacc_warmstart[chosen] = guess
+        rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        guess = self.batch.qacc_warmstart[rows].copy()  # where the solver starts from: part of the state
+        self.batch.forward(rows)
+        self.batch.qacc_warmstart[rows] = guess
 
     def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
         """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
@@ -356,6 +262,132 @@ def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
 
 
 # ----------------------------------------------------------------------------------------------------
+# One robot in N worlds: its state and commands as arrays.
+#
+# `angles`, `rates` and `command` gather by the address tables of the scene. When a robot's addresses are consecutive,
+# which the scene's assembly makes the rule, they are live views, cost nothing and can be written to. Otherwise (the
+# joints of velocity drives have rotors in between) they are copies, and read-only.
+
+
+class RobotWorlds:
+    """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
+
+    def __init__(self, batch: Batch, table: RobotTable, starts: Floats) -> None:
+        self.table = table
+        self._batch = batch
+        self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
+        self.start = starts[0, table.angles[table.motor_joints]]
+        """Angles of the motors at the start (of the first world, if they differ), (motors,) [rad]."""
+        self._starts = starts
+        self._forces = batch.bind("xfrc_applied")
+        self._park = mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, f"{table.name}/parking")
+        sleeps = mujoco.mjtEnableBit.mjENBL_SLEEP
+        self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
+
+    @property
+    def angles(self) -> Floats:
+        """Joint angles, (N, joints) [rad]."""
+        return _columns(self._qpos, self.table.angles)
+
+    @property
+    def rates(self) -> Floats:
+        """Joint velocities, (N, joints) [rad/s]."""
+        return _columns(self._qvel, self.table.rates)
+
+    @property
+    def pose(self) -> Floats:
+        """Position and quaternion of the root, (N, 7), live."""
+        self._need_root()
+        view: Floats = self._qpos[:, self.table.root : self.table.root + 7]
+        return view
+
+    @property
+    def velocity(self) -> Floats:
+        """Velocity of the root: linear in the world's frame, angular in its own, (N, 6), live."""
+        self._need_root()
+        view: Floats = self._qvel[:, self.table.root_rate : self.table.root_rate + 6]
+        return view
+
+    @property
+    def command(self) -> Floats:
+        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
+        return _columns(self._ctrl, self.table.commands)
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        self._ctrl[:, self.table.commands] = values
+
+    def uprightness(self) -> Floats:
+        """Cosine of the angle between the root's z axis and the vertical, (N,)."""
+        x, y = self.pose[:, 4], self.pose[:, 5]
+        return np.asarray(1 - 2 * (x * x + y * y))
+
+    def push(self, force: ArrayLike, ids: ArrayLike | None = None) -> None:
+        """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        self._forces[rows, self.table.body, :3] = force
+        if self._can_sleep:
+            # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
+            playing = np.flatnonzero(~self.parked)
+            zero = self._forces[playing, self.table.body, 0] == 0
+            self._forces[playing[zero], self.table.body, 0] = -0.0
+
+    def activate(self, x: float, y: float, yaw: float, ids: ArrayLike | None = None) -> None:
+        """Takes a robot from its parking place and puts it on the pitch, at rest in its start pose."""
+        self._need_root()
+        roots = np.tile([x, y, 0.0, *yaw_quaternion(yaw)], (len(self._starts), 1))
+        roots[:, 2] = self._starts[:, self.table.root + 2]
+        self._put(roots, ids, parked=False)
+
+    def park(self, ids: ArrayLike | None = None) -> None:
+        """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
+        self._need_root()
+        rows = np.arange(len(self._starts)) if ids is None else np.atleast_1d(np.asarray(ids))
+        roots = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(self._starts), 1))
+        roots[rows, :3] = [self._batch.get_model(int(world)).eq_data[self._park, 3:6] for world in rows]
+        self._put(roots, rows, parked=True)
+
+    @property
+    def parked(self) -> Bools:
+        """Whether it is parked, (N,)."""
+        self._need_root()
+        return np.asarray(self._batch.bind("eq_active")[:, self._park] > 0)
+
+    def _put(self, roots: Floats, ids: ArrayLike | None, *, parked: bool) -> None:
+        """Puts the root where `roots` (N, 7) says, in the worlds `ids`."""
+        rows = np.arange(len(roots)) if ids is None else np.atleast_1d(np.asarray(ids))
+        table = self.table
+        angles = self._starts[np.ix_(rows, table.angles)]
+        self._qpos[rows, table.root : table.root + 7] = roots[rows]
+        self._qvel[rows, table.root_rate : table.root_rate + 6] = 0.0
+        self._qpos[np.ix_(rows, table.angles)] = angles
+        self._qvel[np.ix_(rows, table.rates)] = 0.0
+        self._qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(angles)
+        self._qvel[np.ix_(rows, table.hidden[:, 1])] = 0.0
+        held = angles[:, table.motor_joints]
+        position = np.array(table.drives) == "position"
+        self._ctrl[np.ix_(rows, table.commands)] = np.where(position, held, 0.0)
+        moving = position & (table.setpoints >= 0)
+        if moving.any():
+            self._act[np.ix_(rows, table.setpoints[moving])] = held[:, moving]
+        self._batch.bind("eq_active")[rows, self._park] = float(parked)
+        self.push(0.0, rows)
+
+    def _need_root(self) -> None:
+        if self.table.root < 0:
+            raise ModelError(f"{self.table.name} is bolted to the world: it has no pose that could move.")
+
+
+def _columns(array: Floats, addresses: Indices) -> Floats:
+    """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
+    if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
+        return array[:, addresses[0] : addresses[-1] + 1]
+    columns = array[:, addresses]
+    columns.flags.writeable = False  # a write would be lost
+    return columns
+
+
+# ----------------------------------------------------------------------------------------------------
 # Where a robot is when something begins: joint angles and speeds, the body's pose and velocity, its last command.
 #
 # Everything is in the order of the robot's table, for all worlds alike or for each its own row. What is left out, or
@@ -412,7 +444,7 @@ def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> Non
     if moving.any():
         worlds.batch.act[:, table.setpoints[moving]] = command[:, moving]
     if worlds.scene.history.size:
-        worlds.batch.history[:] = [_remembered(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
+        worlds.batch.history[:] = [settled_history(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
     worlds.refresh()
 
 
@@ -433,15 +465,6 @@ def _normal(poses: Floats, robot: str) -> Floats:
     if (np.abs(length - 1) > 1e-2).any():
         raise ModelError(f"the start of {robot} has a quaternion of length {length.max():g}; needed is 1.")
     return np.concatenate([poses[:, :3], poses[:, 3:] / length], axis=1)
-
-
-def _remembered(model: mujoco.MjModel, controls: Floats) -> Floats:
-    """What delayed motors remember when they have been told the same for a while, (nhistory,)."""
-    data = mujoco.MjData(model)
-    for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
-        told = np.full(int(model.actuator_history[motor, 0]), controls[model.actuator_ctrladr[motor]])
-        mujoco.mj_initCtrlHistory(model, data, int(motor), None, told)
-    return np.array(data.history)
 
 
 # ----------------------------------------------------------------------------------------------------
