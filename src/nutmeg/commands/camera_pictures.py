@@ -34,8 +34,7 @@ BALL_NEAR, BALL_FAR, BALL_SIDE = 0.6, 1.6, 0.35
 def save_pictures(arguments: Arguments, folder: Path, terminal: Terminal) -> dict[str, Any]:
     """Takes pictures of several views and writes them, with what is to be known of them."""
     from nutmeg.model import load_robot
-    from nutmeg.model.parameters import parse_target
-    from nutmeg.model.sensors import adjusted_cameras
+    from nutmeg.model.parameters import adjusted_cameras, parse_target
     from nutmeg.reality.logs.pictures import NOISY_EFFECTS, PICTURES_FILE, take_pictures, write_pictures
 
     if arguments.views < 1 or arguments.repeats < 1:

@@ -1,4 +1,6 @@
-"""What a number sets, as text: one grammar for identification, for `--body` and for conditions of a trial.
+"""Which number of a robot or its world to set, as text.
+
+The same grammar serves identification, `--body`, conditions of trials and worlds that differ (`Worlds.vary`).
 
 | target | sets |
 |---|---|
@@ -10,18 +12,19 @@
 | `battery.FIELD`, `servo.GROUP.FIELD`, `gear.GROUP.FIELD`, `flex.GROUP.FIELD` | numbers of the actuation |
 | `physics.timestep`, `physics.impratio` | the world |
 | `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
-| `camera.CAMERA.FIELD` | a number of a camera (`body.cameras`); who takes its pictures reads it |
-| `delay` | extra time from a command to the motor [s]; who gives the commands shifts them (`engine.rollout`) |
+| `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
+| `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
 
-BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies what is there. Parameters
-of the robot come first, then the others in their order; a drive's or a servo's numbers are checked once all are set:
+BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
+of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a drive or a
+servo are checked once all are set:
 
     Placement(robot="ant", adjustments=(
         Adjustment(target="robot.L1_femur", value=0.9),
         Adjustment(target="mass.*Tibia", value=1.2, relative=True),
     ))
 
-`scene.assemble` applies them; most can also be set in a running batch (`engine.variation`).
+`scene.assemble` applies them.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from nutmeg.model.build import parameter_values, parts_of_type
 from nutmeg.model.geometry import evaluate, evaluate_all
 from nutmeg.model.physics import Contact
 from nutmeg.model.robot import Drive, FootContact
-from nutmeg.model.sensors import CAMERA_NUMBERS, adjusted_cameras
+from nutmeg.model.sensors import CameraSettings, load_cameras
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,7 +63,7 @@ class Adjustment:
     value: float
     """The new value, or the factor if relative."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the present value."""
 
     def of(self, present: float) -> float:
         """The value to set where `present` is now; not finite is an error."""
@@ -72,12 +75,12 @@ class Adjustment:
 
 @dataclass(frozen=True)
 class Target:
-    """A target taken apart."""
+    """The parts of a target."""
 
     family: str
     """One of `FAMILIES`: `robot`, `mass`, `joint` and so on."""
     name: str = ""
-    """Of the parameter, body, joint, group or camera; may be a pattern."""
+    """Name of the parameter, body, joint, group or camera; may be a pattern."""
     field: str = ""
     """Which of its numbers."""
 
@@ -88,14 +91,9 @@ def float_fields(kind: type[Any]) -> tuple[str, ...]:
 
 
 JOINT_NUMBERS = ("damping", "armature", "friction")
-PHYSICS_NUMBERS = (
-    "timestep",
-    "impratio",
-    "contact.friction",
-    "contact.solimp",
-    "contact.solref_0",
-    "contact.solref_1",
-)
+PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
+CAMERA_NUMBERS = float_fields(CameraSettings)
+"""The numbers of a camera that can be set, and identified from pictures."""
 _GROUPED = {
     "joint": JOINT_NUMBERS,
     "drives": float_fields(Drive),
@@ -117,7 +115,7 @@ FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
 
 
 def parse_target(target: str) -> Target:
-    """A target taken apart; what no robot could have is an error that says what may be written."""
+    """The parts of a target; text that no robot could understand is an error that says what is allowed."""
     family, _, rest = target.partition(".")
     if family not in FAMILIES:
         raise UnknownNameError("target", family, FAMILIES, where=f"target {target!r}")
@@ -208,7 +206,7 @@ def _set_contact(contact: Contact, adjustment: Adjustment, name: str) -> Contact
     return dataclasses.replace(contact, **changed)
 
 
-def groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, target: str) -> dict[str, Any]:
+def _groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, target: str) -> dict[str, Any]:
     """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
     parsed = parse_target(target)
     servos = actuation is not None and bool(actuation.servo)
@@ -233,7 +231,7 @@ def groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, targ
     return {name: groups[name] for name in names}
 
 
-def check_soles(robot: RobotSettings, kind: str, physics: Physics) -> None:
+def _check_soles(robot: RobotSettings, kind: str, physics: Physics) -> None:
     """Refuses `foot.friction` where it has no effect."""
     if physics.contact is not None:
         raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
@@ -281,7 +279,7 @@ class _Draft:
                 self._number(adjustment, target)
 
     def _number(self, adjustment: Adjustment, target: Target) -> None:
-        for name, group in groups_of(self.robot, self.kind, self.actuation, adjustment.target).items():
+        for name, group in _groups_of(self.robot, self.kind, self.actuation, adjustment.target).items():
             key = (target.family, name)
             numbers = self.groups.setdefault(key, {})
             present = numbers.get(target.field, getattr(group, target.field))
@@ -289,7 +287,7 @@ class _Draft:
             self.blame.setdefault(key, []).append(adjustment.target)
 
     def _foot(self, adjustment: Adjustment) -> None:
-        check_soles(self.robot, self.kind, self.physics)
+        _check_soles(self.robot, self.kind, self.physics)
         friction = adjustment.of(self.robot.foot.friction)
         if friction < 0:
             raise ModelError(f"foot.friction is {friction:g}; it must be 0 or above.")
@@ -344,11 +342,24 @@ def _with_mass(body: Body, adjustment: Adjustment, values: Mapping[str, float]) 
     return dataclasses.replace(body, mass=mass, inertia=(xx, yy, zz, xy, xz, yz))
 
 
+def adjusted_cameras(robot: RobotSettings, adjustments: Iterable[Adjustment]) -> dict[str, CameraSettings]:
+    """The settings of all cameras of a robot with the adjustments of the family `camera`; others are left out."""
+    found = load_cameras(robot)
+    for adjustment in adjustments:
+        if not adjustment.target.startswith("camera."):
+            continue
+        target = parse_target(adjustment.target)
+        for camera in matching_names([target.name], found, f"camera of {robot.name}", f"target {adjustment.target!r}"):
+            changed: dict[str, Any] = {target.field: adjustment.of(getattr(found[camera], target.field))}
+            try:
+                found[camera] = dataclasses.replace(found[camera], **changed)
+            except ValueError as error:
+                raise ModelError(f"{adjustment.target}: {error}") from None
+    return found
+
+
 # ----------------------------------------------------------------------------------------------------
-# Adjustments that are made when the parts are built: of joints, and of bodies that come from a model file.
-#
-# `body.adjustment` does everything that can be done in a robot's tables; this is the rest (see there for the
-# grammar).
+# Adjustments of the built specification: of joints, and of bodies that come from a model file
 
 
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)

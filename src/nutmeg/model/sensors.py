@@ -16,19 +16,16 @@ change the physics, so a world runs the same with or without them.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.settings import read_cached
-from nutmeg.model.actuation.settings import matching_names
 from nutmeg.model.geometry import Number
 
 if TYPE_CHECKING:
-    from nutmeg.model.parameters import Adjustment
     from nutmeg.model.robot import RobotSettings
 
 
@@ -221,12 +218,6 @@ class CameraFile:
     camera: Mapping[str, CameraSettings] = field(default_factory=dict)
 
 
-CAMERA_NUMBERS = tuple(f.name for f in dataclasses.fields(CameraSettings) if f.type == "float")
-"""The fields that can be set by name, and found from pictures."""
-FAMILY = "camera."
-"""What targets of cameras begin with."""
-
-
 def load_cameras(robot: RobotSettings) -> dict[str, CameraSettings]:
     """The settings of all cameras of a robot by name; those that its file leaves out are pinholes."""
     names = [sensor.name for sensor in robot.sensor if sensor.type == "camera"]
@@ -247,19 +238,3 @@ def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:
         if name not in CAMERA_EFFECTS:
             raise UnknownNameError("camera effect", name, [*CAMERA_EFFECTS, "all", "none"])
     return tuple(name for name in CAMERA_EFFECTS if name in effects)
-
-
-def adjusted_cameras(robot: RobotSettings, adjustments: Iterable[Adjustment]) -> dict[str, CameraSettings]:
-    """The settings of all cameras of a robot with what adjustments of the family `camera` set; others are left out."""
-    found = load_cameras(robot)
-    for adjustment in adjustments:
-        if not adjustment.target.startswith(FAMILY):
-            continue
-        pattern, _, name = adjustment.target.removeprefix(FAMILY).rpartition(".")
-        for camera in matching_names([pattern], found, f"camera of {robot.name}", f"target {adjustment.target!r}"):
-            changed: dict[str, Any] = {name: adjustment.of(getattr(found[camera], name))}
-            try:
-                found[camera] = dataclasses.replace(found[camera], **changed)
-            except ValueError as error:
-                raise ModelError(f"{adjustment.target}: {error}") from None
-    return found

@@ -7,9 +7,9 @@
     rollouts = twin.simulate(candidates, trials)        # (n, k), m trials: m rollouts of n worlds each
 
 What a parameter sets is said in the grammar of `model.parameters`. Candidates and trials are flattened into batches
-of worlds; each candidate has a scene of its own, which serves all its trials under the same conditions. Where a target is set twice (by the settings, a trial's conditions and a candidate)
-plain values come first, the last one counts, and relative ones multiply it. A searched `physics.timestep` is brought
-to the nearest whole part of a trial's period.
+of worlds; each candidate has a scene of its own, which serves all its trials under the same conditions. Where a target
+is set twice (by the settings, a trial's conditions and a candidate) plain values come first, the last one counts, and
+relative ones multiply it. A searched `physics.timestep` is brought to the nearest whole part of a trial's period.
 
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.

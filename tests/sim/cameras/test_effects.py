@@ -11,13 +11,11 @@ import pytest
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError
 from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot, robot_names
-from nutmeg.model.parameters import Adjustment
+from nutmeg.model.parameters import CAMERA_NUMBERS, Adjustment, adjusted_cameras
 from nutmeg.model.sensors import (
     CAMERA_EFFECTS,
-    CAMERA_NUMBERS,
     CameraFile,
     CameraSettings,
-    adjusted_cameras,
     checked_effects,
     load_cameras,
 )

@@ -32,8 +32,9 @@ import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
-from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, adjusted_cameras
+from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
 from nutmeg.sim.cameras import shutter
 from nutmeg.sim.cameras.auto_exposure import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.effects import CameraEffects
