@@ -34,8 +34,6 @@ SKIPPED_FIELD_PREFIXES = (
     *("mat_", "light_", "cam_"),  # only drawn
     *("key_", "name", "text_", "tuple_", "numeric_", "plugin", "D_", "B_", "M_", "map"),
 )
-    ["mat_", "light_", "cam_", "key_", "name", "text_", "tuple_", "numeric_", "plugin", "D_", "B_", "M_", "map"]
-)
 """Starts of the names of fields that do not act on the motion, or are the same for models of the same parts."""
 BODY_BOXES_FIELD = "bvh_aabb"
 """The one field of which the batch has less than a model: the boxes of bodies, not those of meshes."""
