@@ -45,14 +45,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 import numpy as np
 
-from nutmeg.base import settings
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,23 +71,23 @@ class BallSettings:
 
     name: str
     """The name it is called by, that of its file."""
-    radius: float
+    radius: Annotated[float, above(0, "m")]
     """Radius, m."""
-    mass: float
+    mass: Annotated[float, above(0, "kg")]
     """Mass, kg."""
     inertia: Literal["solid", "hollow"]
     """A solid sphere (2/5 m r^2) or a thin shell (2/3 m r^2)."""
-    rolling_deceleration: float
+    rolling_deceleration: Annotated[float, at_least(0, "m/s²")]
     """Deceleration of the rolling ball on its carpet, m/s^2, whatever its speed."""
-    rolling_damping: float = 0.0
+    rolling_damping: Annotated[float, at_least(0, "1/s")] = 0.0
     """Deceleration of the rolling ball proportional to its speed, 1/s."""
-    air_drag: float = 0.0
+    air_drag: Annotated[float, at_least(0, "1/s")] = 0.0
     """Deceleration of the flying ball proportional to its speed, 1/s."""
-    restitution: float
+    restitution: Annotated[float, Bounds(LOWEST_RESTITUTION, 1, without_high=True)]
     """Speed after a bounce over speed before it, 0.15 to 1."""
-    contact_time: float
+    contact_time: Annotated[float, above(0, "s")]
     """Half period of the contact, s: the softness of the ball."""
-    friction: tuple[float, float]
+    friction: tuple[Annotated[float, at_least(0)], Annotated[float, at_least(0, "m")]]
     """Sliding coefficient, and torsional coefficient in m."""
     colour: tuple[float, float, float]
     """Red, green, blue, 0 to 1."""
@@ -99,14 +99,7 @@ class BallSettings:
     """Where each number comes from."""
 
     def __post_init__(self) -> None:
-        """Refuse what no ball can have."""
-        for name in ("radius", "mass", "contact_time"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, but must be above 0.")
-        if not LOWEST_RESTITUTION <= self.restitution < 1:
-            raise ValueError(f"restitution is {self.restitution}, but must lie between {LOWEST_RESTITUTION} and 1.")
-        if min(self.rolling_deceleration, self.rolling_damping, self.air_drag, *self.friction) < 0:
-            raise ValueError("rolling_deceleration, rolling_damping, air_drag and friction cannot be negative.")
+        check_bounds(self)
         if self.rolling_deceleration >= self.friction[0] * GRAVITY:
             raise ValueError("rolling_deceleration exceeds what sliding friction can give (friction[0] * 9.81).")
 
@@ -159,10 +152,10 @@ def ball_names() -> list[str]:
 def load_ball(name: str | Path) -> BallSettings:
     """The ball of that name, or of a user's own file (a path ending in `.toml`)."""
     if str(name).endswith(".toml"):
-        return settings.read(Path(name), BallSettings)
+        return read(Path(name), BallSettings)
     if name not in ball_names():
         raise UnknownNameError("ball", str(name), ball_names())
-    return settings.read(BALLS_FOLDER / f"{name}.toml", BallSettings)
+    return read(BALLS_FOLDER / f"{name}.toml", BallSettings)
 
 
 def add_ball(

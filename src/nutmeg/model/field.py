@@ -18,12 +18,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 
-from nutmeg.base import settings
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import at_least, check_bounds, read_cached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,15 +96,15 @@ class FieldSettings:
 
     name: str
     """The name it is called by, that of its file."""
-    length: float
+    length: Annotated[float, at_least(0, "m")]
     """Between the goal lines, m; x."""
-    width: float
+    width: Annotated[float, at_least(0, "m")]
     """Between the touch lines, m; y."""
-    border: float = 0.0
+    border: Annotated[float, at_least(0, "m")] = 0.0
     """Free carpet around the lines, m."""
-    line_width: float = 0.0
+    line_width: Annotated[float, at_least(0, "m")] = 0.0
     """m; 0 for a floor without lines."""
-    centre_circle_radius: float = 0.0
+    centre_circle_radius: Annotated[float, at_least(0, "m")] = 0.0
     """m; 0 for none."""
     circle_segments: int = 40
     """Straight pieces the centre circle is made of; even."""
@@ -118,7 +118,7 @@ class FieldSettings:
     """From the goal line to the penalty mark, m; 0 for none."""
     penalty_mark_size: float = 0.1
     """Length of the strokes of the penalty cross, m."""
-    corner_arc_radius: float = 0.0
+    corner_arc_radius: Annotated[float, at_least(0, "m")] = 0.0
     """Quarter circles at the corners, m; 0 for none."""
     goal: GoalSettings | None = None
     """The goals, if there are any."""
@@ -133,9 +133,7 @@ class FieldSettings:
 
     def __post_init__(self) -> None:
         """Refuse what no pitch can have."""
-        for name in ("length", "width", "border", "line_width", "centre_circle_radius", "corner_arc_radius"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, but cannot be negative.")
+        check_bounds(self)
         if self.circle_segments < 4 or self.circle_segments % 2:
             raise ValueError(f"circle_segments is {self.circle_segments}, but must be even and at least 4.")
         if self.carpet and not (self.length > 0 and self.width > 0):
@@ -213,10 +211,10 @@ def field_names() -> list[str]:
 def load_field(name: str | Path) -> FieldSettings:
     """The field of that name, or of a user's own file (a path ending in `.toml`)."""
     if str(name).endswith(".toml"):
-        return settings.read_cached(Path(name), FieldSettings)
+        return read_cached(Path(name), FieldSettings)
     if name not in field_names():
         raise UnknownNameError("field", str(name), field_names())
-    return settings.read_cached(FIELDS_FOLDER / f"{name}.toml", FieldSettings)
+    return read_cached(FIELDS_FOLDER / f"{name}.toml", FieldSettings)
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import mujoco
 import numpy as np
@@ -87,7 +87,7 @@ class Target:
 
 def float_fields(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a settings dataclass that are plain numbers."""
-    return tuple(f.name for f in dataclasses.fields(kind) if f.type in ("float", float))
+    return tuple(name for name, hint in get_type_hints(kind).items() if hint is float)
 
 
 JOINT_NUMBERS = ("damping", "armature", "friction")

@@ -35,10 +35,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from nutmeg.base.errors import FileError, UnknownNameError
-from nutmeg.base.settings import read
+from nutmeg.base.settings import above, at_least, check_bounds, read
 from nutmeg.model.actuation.settings import Flex
 from nutmeg.model.geometry import Number
 from nutmeg.model.sensors import Sensor
@@ -156,28 +156,23 @@ class Drive:
     """Joint names or patterns (`*HipPitch`); two drives may not take the same joint, except that one with
     `only` takes its joints from those without."""
     kind: Literal["position", "velocity"] = "position"
-    stiffness: float = 100.0
+    stiffness: Annotated[float, above(0, "N m/rad")] = 100.0
     """Position gain [N m/rad]; position drives only."""
-    damping: float = 2.0
+    damping: Annotated[float, at_least(0, "N m s/rad")] = 2.0
     """Velocity gain [N m s/rad]; position drives only."""
-    torque: float = 5.0
+    torque: Annotated[float, above(0, "N m")] = 5.0
     """Largest torque at the joint [N m]."""
-    speed: float = 6.0
+    speed: Annotated[float, above(0, "rad/s")] = 6.0
     """Largest speed of the command [rad/s]."""
-    armature: float = 0.005
+    armature: Annotated[float, at_least(0, "kg m²")] = 0.005
     """Inertia of the rotor as seen at the joint [kg m²]."""
-    friction: float = 0.0
+    friction: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction at the joint [N m]."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "torque", "speed"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
-        for name in ("damping", "armature", "friction"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 or above.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,8 +139,8 @@ def test_numbers_are_set_by_their_targets() -> None:
         ("camera.CameraTap.k1", 0.0, UnknownNameError, "Did you mean 'CameraTop'"),
         ("camera.k1", 0.0, ModelError, r"camera\.CAMERA\.FIELD"),
         ("camera.CameraTop.gain", -1.0, ModelError, r"camera\.CameraTop\.gain: gain is -1"),
-        ("camera.CameraTop.auto_rate", 0.0, ModelError, "above 0 up to 1"),
-        ("camera.CameraTop.auto_longest", 1e-9, ModelError, "in this order"),
+        ("camera.CameraTop.auto_rate", 0.0, ModelError, "above 0 and up to 1"),
+        ("camera.CameraTop.auto_longest", 1e-9, ModelError, "must not be above the second"),
     ],
 )
 def test_wrong_targets_are_told(target: str, value: float, kind: type[Exception], said: str) -> None:
