@@ -131,7 +131,7 @@ def _view(
 def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...]) -> PictureScene:
     """The place with the exposures and gains that the camera settles at in each view, as a camera tells them."""
     from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
-    from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
+    from nutmeg.sim.cameras.image_sensor import Exposure, initial_exposure, mean_signal, next_exposure
 
     count = len(place.told.view)
     exposure: Exposure = initial_exposure(settings, count)

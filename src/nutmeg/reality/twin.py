@@ -30,7 +30,7 @@ from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
-from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.sensing import sensor_labels
 from nutmeg.sim.worlds import StartState, Worlds, actuation_in
 
@@ -223,14 +223,16 @@ class Twin:
         return roll_out(
             worlds,
             TWIN_ROBOT,
-            np.stack([_longer(trial.commands, longest) for trial in trials]),
-            period=trials[0].period,
+            CommandSeries(
+                values=np.stack([_longer(trial.commands, longest) for trial in trials]),
+                period=trials[0].period,
+                powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+                delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
+                rows=np.array([len(trial) for trial in trials]),
+            ),
             start=_stacked([trial.start for trial in trials], self.table),
-            powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
             observe=observe,
             fallen=fallen,
-            delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
-            rows=np.array([len(trial) for trial in trials]),
         )
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:

@@ -29,7 +29,7 @@ from nutmeg.base.errors import FileError, RecordingError, SimulationError
 from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.recording import CsvMap, import_csv
-from nutmeg.sim.rollout import roll_out
+from nutmeg.sim.rollout import CommandSeries, roll_out
 from nutmeg.sim.servo_bench import checked_joint
 from nutmeg.sim.worlds import StartState, Worlds
 
@@ -194,11 +194,13 @@ def replay_servo(
     found = roll_out(
         worlds,
         BENCH_ROBOT,
-        commands,
-        period=timestep,
+        CommandSeries(
+            values=commands,
+            period=timestep,
+            powered=np.stack([log.powered[at] for log, at in zip(logs, rows, strict=True)]),
+            rows=steps,
+        ),
         start=StartState(angles=angles),
-        powered=np.stack([log.powered[at] for log, at in zip(logs, rows, strict=True)]),
-        rows=steps,
     )
     for world in np.flatnonzero(found.diverged):
         raise SimulationError(f"recording {logs[int(world)].name!r} with {actuation}: {worlds.culprit(int(world))}.")

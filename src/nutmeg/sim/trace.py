@@ -1,8 +1,7 @@
-"""Worlds written into recordings, and recordings turned back into configurations.
+"""Worlds written into recordings.
 
-A scene's recording has, for every robot, `<robot>.pose` and `<robot>.angles`, for the ball `ball.pose`, and
-on request `<robot>.command` and one channel for each sensor. With the scene's MJCF beside them that is all a
-viewer needs.
+A recording of a scene has `<robot>.pose`, `<robot>.angles` and `<robot>.command` for every robot, `ball.pose` for a ball,
+and on request one channel for each sensor. With the scene's MJCF beside them, a viewer needs nothing else.
 
     with TraceWriter(path, worlds, seed=1, senses=[senses]) as trace:
         schedule.every(0.02, trace.sample)
@@ -41,7 +40,6 @@ class TraceWriter(Closing):
         worlds: what to record.
         world: which of the worlds.
         seed: the run's seed, kept in the recording.
-        commands: whether to record what the motors are told.
         senses: sensors to record.
         config: settings of the run, kept in the recording.
         overwrite: whether to replace an older recording.
@@ -55,14 +53,13 @@ class TraceWriter(Closing):
         *,
         world: int = 0,
         seed: int = 0,
-        commands: bool = True,
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
         overwrite: bool = False,
         more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
     ) -> None:
         self._world = world
-        sources = [*_sources(worlds, world, senses, commands=commands), *more]
+        sources = [*_sources(worlds, world, senses), *more]
         self._read = [read for _, read in sources]
         self.recording = RecordingWriter.create(
             path,
@@ -91,9 +88,7 @@ class TraceWriter(Closing):
         self.recording.close()
 
 
-def _sources(
-    worlds: Worlds, world: int, senses: Sequence[Sensing], *, commands: bool
-) -> list[tuple[Channel, Callable[[], Floats]]]:
+def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing]) -> list[tuple[Channel, Callable[[], Floats]]]:
     """The channels of a recording, each with the function that reads its numbers."""
     out: list[tuple[Channel, Callable[[], Floats]]] = []
     for robot in worlds.robots:
@@ -103,7 +98,7 @@ def _sources(
         if table.joints:
             angles = Channel(name=f"{name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
             out.append((angles, lambda r=robot: r.angles[world]))  # type: ignore[misc]
-        if commands and table.motors:
+        if table.motors:
             units = {_COMMAND_UNITS[drive] for drive in table.drives}
             unit = units.pop() if len(units) == 1 else ""
             told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)

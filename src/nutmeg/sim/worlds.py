@@ -62,7 +62,8 @@ class Worlds:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
         self.scene = scene
         self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
-        self._printed = install_for(self.batch, scene.model)
+        self.has_printed_motors = install_for(self.batch, scene.model)
+        """Whether the scene has motors that run beside the engine (see `paper_motors`)."""
         self.count = count
         self._begin_as([scene])
         self.qpos: Floats = self.batch.bind("qpos")
@@ -201,7 +202,7 @@ class Worlds:
         sensors) is that of the start of the last step, one physics step old. Making it current would cost half
         a step every time.
         """
-        if self._printed:
+        if self.has_printed_motors:
             check_installed()
         try:
             self.batch.step(ids, nstep=steps)

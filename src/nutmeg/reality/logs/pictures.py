@@ -49,7 +49,7 @@ from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.twin import TWIN_ROBOT
 from nutmeg.sim.cameras import CameraEffects, Quality, SceneRenderer
-from nutmeg.sim.cameras.auto_exposure import Exposure
+from nutmeg.sim.cameras.image_sensor import Exposure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, checked_effects
-from nutmeg.sim.cameras import colour_filter, response, shutter
+from nutmeg.sim.cameras import image_sensor, shutter
 from nutmeg.sim.cameras.lens import Lens, remap, vignetting
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats, Floats32
-    from nutmeg.sim.cameras.auto_exposure import Exposure
+    from nutmeg.sim.cameras.image_sensor import Exposure
 
 MAX_BLUR_SAMPLES, SAMPLE_WIDTH = 9, 3.0
 """Directions that are averaged at most for blur from the camera's angular velocity, and how far apart [pixels]."""
@@ -40,7 +40,7 @@ class CameraEffects:
         settings: the camera's numbers.
         size: width and height of its pictures, pixels.
         fov: its vertical field of view [rad].
-        effects: which to have, of `body.cameras.EFFECTS`, or text such as `lens,noise`.
+        effects: which to have, of `model.sensors.CAMERA_EFFECTS`, or text such as `lens,noise`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class CameraEffects:
     @property
     def gamma(self) -> float:
         """The picture's values are the signal to the power 1/gamma."""
-        return self.settings.gamma if "gamma" in self.effects else response.SCREEN_GAMMA
+        return self.settings.gamma if "gamma" in self.effects else image_sensor.SCREEN_GAMMA
 
     @property
     def automatic(self) -> bool:
@@ -135,7 +135,7 @@ class CameraEffects:
         exposure: Exposure | None = None,
     ) -> Floats32:
         """The light (N, height, width, 3) that comes through the lens while drawn pictures (N, *drawn, 3) are seen."""
-        light = response.to_light(drawn)
+        light = image_sensor.to_light(drawn)
         if angular_velocity is None or not (self.readout or self.blur):
             return light if self._table is None else remap(light, self._table)
         each = zip(light, np.asarray(angular_velocity), self.blurs(len(light), exposure), strict=True)
@@ -165,21 +165,21 @@ class CameraEffects:
         if self._shade is not None:
             light = light * self._shade
         if "balance" in on:
-            light = response.tint(light, settings.light_red, settings.light_blue)
+            light = image_sensor.tint(light, settings.light_red, settings.light_blue)
         pattern = settings.filter if "filter" in on else "none"
-        signal = light if pattern == "none" else colour_filter.mosaic(light, pattern)
+        signal = light if pattern == "none" else image_sensor.mosaic(light, pattern)
         gain: float | Floats32 = 1.0
         if "exposure" in on:
             each = (-1, *(1,) * (signal.ndim - 1))
             time = None if exposure is None else exposure.time.astype(np.float32).reshape(each)
             gain = settings.gain if exposure is None else exposure.gain.astype(np.float32).reshape(each)
-            signal = response.collect(signal, settings, time)
+            signal = image_sensor.collect(signal, settings, time)
         if "noise" in on:
-            signal = response.add_noise(signal, settings, rng)
-            signal = response.convert(signal, gain=gain, bits=settings.bits)
+            signal = image_sensor.add_noise(signal, settings, rng)
+            signal = image_sensor.convert(signal, gain=gain, bits=settings.bits)
         elif np.any(gain != 1.0):
             signal = np.minimum(signal * np.float32(gain), np.float32(1))
-        light = signal if pattern == "none" else colour_filter.demosaic(signal, pattern)
+        light = signal if pattern == "none" else image_sensor.demosaic(signal, pattern)
         if "balance" in on:
-            light = response.tint(light, settings.balance_red, settings.balance_blue)
-        return response.to_picture(light, self.gamma)
+            light = image_sensor.tint(light, settings.balance_red, settings.balance_blue)
+        return image_sensor.to_picture(light, self.gamma)

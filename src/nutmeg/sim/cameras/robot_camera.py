@@ -36,9 +36,9 @@ from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
 from nutmeg.sim.cameras import shutter
-from nutmeg.sim.cameras.auto_exposure import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.effects import CameraEffects
-from nutmeg.sim.cameras.renderer import Quality, SceneRenderer, checked_size
+from nutmeg.sim.cameras.image_sensor import initial_exposure, mean_signal, next_exposure
+from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
@@ -84,7 +84,6 @@ class RobotCamera(Closing):
         name: `<robot>/<camera>`, as in `camera_names`.
         size: width and height, pixels; the camera's own unless told otherwise.
         renderer: a renderer of the same scene to share; without one, the camera has its own until closed.
-        quality: of a renderer of its own.
         settings: lens and sensor; without them the camera is a pinhole.
         effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
         rng: for noise; needed with it.
@@ -98,7 +97,6 @@ class RobotCamera(Closing):
         *,
         size: tuple[int, int] | None = None,
         renderer: SceneRenderer | None = None,
-        quality: Quality | None = None,
         settings: CameraSettings | None = None,
         effects: str | tuple[str, ...] = CAMERA_EFFECTS,
         rng: np.random.Generator | None = None,
@@ -114,11 +112,11 @@ class RobotCamera(Closing):
         if "noise" in self.effects.effects and rng is None:
             raise UsageError("noise needs a random generator: RobotCamera(..., rng=numpy.random.default_rng(seed)).")
         self.exposure = initial_exposure(self.effects.settings, 1) if self.effects.automatic else None
-        """Of the next picture, where the camera sees to it itself (`auto_exposure`); else that of the settings."""
+        """Of the next picture, where the camera sees to it itself (`image_sensor`); else that of the settings."""
         self._rng = rng or np.random.default_rng(0)  # never asked without noise
         self._moments = moments if self.effects.readout or self.effects.blur else 1
         self._own = renderer is None
-        self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size, quality=quality)
+        self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size)
 
     def look(self, qpos: Floats, qvel: Floats | None = None) -> Bytes:
         """The picture (height, width, 3) at generalised positions (nq,), rows from the top.
