@@ -1,7 +1,7 @@
 """Worlds written into recordings.
 
-A recording of a scene has `<robot>.pose`, `<robot>.angles` and `<robot>.command` for every robot, `ball.pose` for a ball,
-and on request one channel for each sensor. With the scene's MJCF beside them, a viewer needs nothing else.
+Every robot has the channels `<robot>.pose`, `<robot>.angles` and `<robot>.command`, the ball has `ball.pose`, and each
+sensor has one on request. With the scene's MJCF beside them, a viewer needs nothing else.
 
     with TraceWriter(path, worlds, seed=1, senses=[senses]) as trace:
         schedule.every(0.02, trace.sample)
