@@ -30,6 +30,8 @@ from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError, Us
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.actuation import LINK_END_SUFFIX, MOTOR_SIDE_SUFFIX, load_actuation
 from nutmeg.model.actuation.settings import matching_names
+from nutmeg.model.scene import settled_history
+from nutmeg.sim.worlds import BAD_STATE_WARNINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -480,11 +482,8 @@ class Rig:
         dcmotor = self.model.actuator_gaintype[0] == mujoco.mjtGain.mjGAIN_DCMOTOR
         if self.model.na and not dcmotor:
             batch.bind("act")[:] = self.centre
-        if self.model.actuator_history[0, 0] > 0:
-            data = mujoco.MjData(self.model)
-            held = np.full(int(self.model.actuator_history[0, 0]), self.centre)
-            mujoco.mj_initCtrlHistory(self.model, data, 0, None, held)
-            batch.bind("history")[:] = data.history
+        if self.model.nhistory:
+            batch.bind("history")[:] = settled_history(self.model, np.full(self.model.nu, self.centre))
         return batch
 
     def _start(self) -> Floats:
@@ -495,20 +494,13 @@ class Rig:
 
     def _check(self, angles: Floats, batch: Batch, steps: int) -> None:
         bad = ~np.isfinite(angles) | (np.abs(angles) > 1e6)
-        warned = batch.warning[:, _BAD_STATE, 1].sum() > 0
+        warned = batch.warning[:, BAD_STATE_WARNINGS, 1].sum() > 0
         if bad.any() or warned:
             row = int(np.flatnonzero(bad.any(axis=1))[0]) if bad.any() else len(angles)
             raise SimulationError(
                 f"the joint {self.joint!r} became unstable on the rig before {row * steps * self.timestep:.3f} s at a "
                 f"step of {self.timestep:g} s; take a shorter step or a softer gear."
             )
-
-
-_BAD_STATE = [
-    mujoco.mjtWarning.mjWARN_BADQPOS.value,
-    mujoco.mjtWarning.mjWARN_BADQVEL.value,
-    mujoco.mjtWarning.mjWARN_BADQACC.value,
-]
 
 
 def checked_joint(table: RobotTable, joint: str) -> str:

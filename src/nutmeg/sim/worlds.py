@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
 
+BAD_STATE_WARNINGS = [getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}").value for name in ("QPOS", "QVEL", "QACC")]
+"""Warnings of the engine after which it has put a world back to its start."""
+
 
 class Worlds:
     """N copies of a scene.
@@ -212,28 +215,22 @@ class Worlds:
     def diverged(self) -> Bools:
         """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
         bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
-        return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
+        return np.asarray(bad | (self.batch.warning[:, BAD_STATE_WARNINGS, 1].sum(axis=1) > 0))
 
     def culprit(self, world: int) -> str:
         """A phrase that names the joint at which a world became unstable, or else its fastest."""
         model, warnings = self.scene.model, self.batch.warning[world]
-        for kind in _BAD_STATE:  # the engine has put this world back to its start, but remembers where it went wrong
+        for (
+            kind
+        ) in BAD_STATE_WARNINGS:  # the engine has put this world back to its start, but remembers where it went wrong
             place, count = (int(number) for number in warnings[kind])
             if count:
                 by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
-                joint = int(by_angle if kind == _BAD_QPOS else model.dof_jntid[place])
+                joint = int(by_angle if kind == BAD_STATE_WARNINGS[0] else model.dof_jntid[place])
                 return f"joint {model.joint(joint).name!r} left the range of numbers"
         rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
         dof = int(rates.argmax())
         return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
-
-
-_BAD_QPOS = mujoco.mjtWarning.mjWARN_BADQPOS.value
-_BAD_STATE = [
-    _BAD_QPOS,
-    mujoco.mjtWarning.mjWARN_BADQVEL.value,
-    mujoco.mjtWarning.mjWARN_BADQACC.value,
-]
 
 
 def actuation_in(scene: Scene, robot: str) -> Actuation | None:
