@@ -16,12 +16,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
 from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.actuation import add_actuation, with_bending_links
-from nutmeg.model.actuation.gear import smallest_inertia
-from nutmeg.model.actuation.servo import HARD_FRICTION_IMPEDANCE
+from nutmeg.model.actuation.gear import add_bend
 from nutmeg.model.geometry import (
     all_shapes,
     camera_quaternion,
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nutmeg.model.actuation import Actuation
-    from nutmeg.model.actuation.settings import Flex
     from nutmeg.model.physics import Contact, Physics
     from nutmeg.model.robot import Body, Colour, RobotSettings, Shape
     from nutmeg.model.sensors import Sensor
@@ -185,7 +182,7 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: fl
         made.ipos = evaluate_all(body.com or (0.0, 0.0, 0.0), values)
         made.fullinertia = [xx, yy, zz, xy, xz, yz]
     if body.bend is not None:
-        _add_bend(made, body, body.bend, timestep)
+        add_bend(made, body.bend, timestep)
     if body.joint is not None:
         joint = made.add_joint(name=body.joint.name, type=mujoco.mjtJoint.mjJNT_HINGE)
         joint.axis = evaluate_all(body.joint.axis, values)
@@ -193,18 +190,6 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: fl
         if body.joint.range is not None:
             joint.range = _checked_range(body.joint.name, evaluate_all(body.joint.range, values))
     return made
-
-
-def _add_bend(made: Any, body: Body, flex: Flex, timestep: float) -> None:  # noqa: ANN401
-    """Two springy hinges across the line from the parent's origin to this body's."""
-    along = np.array(made.pos) / np.linalg.norm(made.pos)
-    first = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
-    first /= np.linalg.norm(first)
-    for number, axis in enumerate((first, np.cross(along, first)), 1):
-        hinge = made.add_joint(name=f"{body.name}.bend_{number}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
-        hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
-        hinge.armature = smallest_inertia(flex.stiffness, timestep)
-        hinge.solimp_friction = list(HARD_FRICTION_IMPEDANCE)
 
 
 def _checked_range(name: str, limits: list[float]) -> list[float]:

@@ -11,7 +11,7 @@
     interval = [0.91, 0.95]
     identifiable = true
 
-What a parameter sets is told in the grammar of `body.adjustment`.
+What a parameter sets is told in the grammar of `model.parameters`.
 
     body = read_body(Path("params.toml"))
     scene = assemble(SceneSettings(robots=(body.placed(Placement(robot="ant")),)))
@@ -53,7 +53,7 @@ class IdentifiedParameter:
     unit: str = ""
     """SI unit, empty for a ratio."""
     sets: tuple[str, ...] = ()
-    """Targets (see `body.adjustment`); without any, the robot's own parameter of this name."""
+    """Targets (see `model.parameters`); without any, the robot's own parameter of this name."""
     relative: bool = False
     """Whether it multiplies what is there."""
     interval: tuple[float, float] | None = None

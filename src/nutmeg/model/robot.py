@@ -203,9 +203,9 @@ class ModelFiles:
     joints: Path | None = None
     """CSV: joint, parent, child, x y z, ax ay az, lower_rad, upper_rad, source."""
     actuation: Path | None = None
-    """TOML with servos, gears and bending links (see `body.actuation`)."""
+    """TOML with servos, gears and bending links (see `model.actuation`)."""
     cameras: Path | None = None
-    """TOML with lenses and image sensors (see `body.cameras`)."""
+    """TOML with lenses and image sensors (see `model.sensors.CameraSettings`)."""
     shell: Path | None = None
     """TOML with further `[[shape]]`s and `[colours]`, shared by several robots."""
 

@@ -9,7 +9,7 @@
 
 Names in the model are `<robot>/<part>`: `red1/LKneePitch`, `red1/root`, `ball/root`. Everything is compiled
 once, however many robots there are. A robot that may join later is placed with `parked=True`: it hangs,
-welded and asleep, beyond the end of the carpet until `activate` (see `engine.robots`) puts it on the pitch.
+welded and asleep, beyond the end of the carpet until `activate` (see `sim.worlds.RobotWorlds`) puts it on the pitch.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Placement:
     delay: float = 0.0
     """Time from a command to its motors, on top of their own delay; done by the engine, so it is exported [s]."""
     adjustments: tuple[Adjustment, ...] = ()
-    """Numbers that differ from what the files say (see `body.adjustment`); `delay` is left to who commands it."""
+    """Numbers that differ from what the files say (see `model.parameters`); `delay` is left to who commands it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What robots sense with: declarations, each with its range, noise, rate and latency.
 
-A `[[sensor]]` in `robot.toml` names its type and where it sits; `engine/sensing.py` reads it. Sensors never
+A `[[sensor]]` in `robot.toml` names its type and where it sits; `sim.sensing` reads it. Sensors never
 change the physics, so a world runs the same with or without them.
 
 | type     | measures                                                             | unit        |
@@ -58,7 +58,7 @@ class Sensor:
     resolution: tuple[float, ...] = (0.0,)
     """Steps in which values are reported, one for each quantity; 0 is exact."""
     range: tuple[float, float] | None = None
-    """Smallest and largest value reported; readings outside are clipped (sonar, distance: see `engine.sensing`).
+    """Smallest and largest value reported; readings outside are clipped (sonar, distance: see `sim.sensing`).
     """
     cone: float = 0.0
     """sonar: full opening angle [rad]."""
@@ -96,9 +96,8 @@ class Sensor:
 # A robot's `robot.toml` names the file (`[model] cameras = "cameras.toml"`); each table in it is one of the robot's
 # cameras by its sensor's name. A number left out has no effect, and neither has a camera left out: it is a pinhole.
 #
-# Which equations the numbers go into: `engine.cameras.lens`, `.response`, `.auto_exposure`, `.colour_filter` and
-# `.shutter`. All are plain numbers, named `camera.CAMERA.FIELD` where one is set or to be found from pictures
-# (`body.adjustment`, `reality.pictures`):
+# The equations are in `sim.cameras.lens`, `sim.cameras.shutter` and `sim.cameras.image_sensor`. All numbers have targets,
+# `camera.CAMERA.FIELD`, by which they are set or identified from pictures (`model.parameters`).
 
 
 FilterPattern = Literal["none", "rggb", "bggr", "grbg", "gbrg"]

@@ -1,4 +1,4 @@
-"""MoToFlex's algorithms 1 and 2 as printed (seed 001), compiled to a C function that the engine calls.
+"""Algorithms 1 and 2 of the MoToFlex paper as printed, compiled to a C function that the engine calls.
 
 Numbers in comments are the paper's lines. Three misprints are put right: the voltage is limited in both
 directions (lines 2 to 4 of algorithm 1 limit it upwards only); the exponent of line 5 has the length of the step,
@@ -16,7 +16,7 @@ What the paper leaves open is taken as follows.
 - **ω_M** is σ times the joint's speed: friction and back-EMF depend "only on the joint/motor speed" (section 3.1),
   and p_m has a friction of its own. (With the speed of p_m added, a Nao V6 with the whole rotor as m_g shakes
   itself over.)
-- **The order of lines 11 and 12** is explicit: both use what was known before. `body.actuation.printed` refuses
+- **The order of lines 11 and 12** is explicit: both use what was known before. `model.actuation.printed` refuses
   numbers with which such sums diverge.
 
 `mj_forward` must not move a motor, but the engine calls in the same way from `mj_forward` and `mj_step`. Each
@@ -231,7 +231,7 @@ def motor_torque(m, target, angle, rate, speed, total, voltage, dt):  # type: ig
     """Algorithm 1, one step: the motor's torque T_M, its voltage U_R and the sum of errors.
 
     Args:
-        m: address of the motor's numbers, in the order of `body.actuation.printed`.
+        m: address of the motor's numbers, in the order of `model.actuation.printed`.
         target: q_T, the commanded angle [rad].
         angle: q_A, the joint's angle [rad].
         rate: the joint's speed [rad/s].
@@ -257,7 +257,7 @@ def gear_torque(g, torque, place, speed, dt):  # type: ignore[no-untyped-def] # 
     """Algorithm 2, one step of the physics: the joint's torque T_j, and p_m with its speed.
 
     Args:
-        g: address of the gear's numbers, in the order of `body.actuation.printed`.
+        g: address of the gear's numbers, in the order of `model.actuation.printed`.
         torque: T_M [N m].
         place: p_m [rad].
         speed: that of p_m [rad/s].

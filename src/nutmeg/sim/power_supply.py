@@ -1,6 +1,6 @@
 """What servos get: stiffness set by the user, a battery that sags, friction that grows with the load.
 
-The servos of `body.actuation` are native; three of their terms change with what the whole robot does, and are
+The servos of `model.actuation` are native; three of their terms change with what the whole robot does, and are
 brought up to date once a control cycle, for N worlds at once:
 
     supply = PowerSupply(worlds, "robot")
@@ -8,7 +8,7 @@ brought up to date once a control cycle, for N worlds at once:
     schedule.every(0.02, supply.sample)
     supply.voltage                          # (N,) V under the present load
 
-- *Stiffness* S scales the torque due to power (seed 001, algorithm 1, line 6), that is the voltage, not the
+- *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
 - *Friction under load*: dry friction that grows with what the motor gives and carries (see `servo_friction`).

@@ -16,7 +16,7 @@ A robot's `actuation.toml` has one table for each group of joints:
     bodies = ["*Thigh", "*Tibia"]
     stiffness = 400.0
 
-The terms are those of MoToFlex (seed 001, sections 3.1 to 3.3), with the firmware and friction that it left out.
+The terms are those of the MoToFlex paper (sections 3.1 to 3.3), with the firmware and friction that it left out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Battery:
     voltage: Annotated[float, above(0, "V")] = 21.6
     """Open-circuit voltage [V]."""
     resistance: Annotated[float, at_least(0, "ohm")] = 0.0
-    """Internal resistance [ohm]: the voltage sags under load (see `engine.supply`); 0 is a perfect battery."""
+    """Internal resistance [ohm]: the voltage sags under load (see `sim.power_supply`); 0 is a perfect battery."""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -90,10 +90,10 @@ class Servo:
     stribeck_speed: Annotated[float, above(0, "rad/s")] = 0.1
     """Speed at which `static` has faded into `coulomb` [rad/s]."""
     load_friction: Annotated[float, at_least(0)] = 0.0
-    """Dry friction for each N m that the motor gives (see `engine.supply`)."""
+    """Dry friction for each N m that the motor gives (see `sim.power_supply`)."""
     squeeze_friction: Annotated[float, at_least(0, "1/(N m)")] = 0.0
     """Dry friction for each squared N m with which motor and load press the gear's teeth against each other
-    (see `engine.servo_friction`) [1/(N m)]."""
+    (see `sim.power_supply.ServoFriction`) [1/(N m)]."""
     squeeze_static: Annotated[float, at_least(0, "1/(N m)")] = 0.0
     """What is added to `squeeze_friction` at rest [1/(N m)]."""
     squeeze_speed: Annotated[float, above(0, "rad/s")] = 1.0
