@@ -395,11 +395,11 @@ def adjust_masses(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> Non
             mass = adjustment.of(present)
             if mass <= 0 or present <= 0:
                 raise ModelError(f"{adjustment.target} makes {present:g} kg of {name} {mass:g}; both must be above 0.")
-            _scale_body(bodies[name], mass / present)
+            scale_mass(bodies[name], mass / present)
 
 
-def _scale_body(body: mujoco.MjsBody, factor: float) -> None:
-    """Scales a body's mass, whether it is given or follows from its shapes."""
+def scale_mass(body: mujoco.MjsBody, factor: float) -> None:
+    """Scales mass and inertia of a body, whether they are given or follow from its shapes."""
     body.mass *= factor
     body.inertia = np.array(body.inertia) * factor
     body.fullinertia = np.array(body.fullinertia) * factor

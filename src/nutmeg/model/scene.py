@@ -39,6 +39,7 @@ from nutmeg.model.parameters import (
     adjusted_physics,
     adjusted_robot,
     parse_target,
+    scale_mass,
 )
 from nutmeg.model.physics import PROFILES, Physics, physics_profile
 from nutmeg.model.posing import standing
@@ -91,7 +92,8 @@ def add_object(spec: mujoco.MjSpec, settings: ObjectSettings) -> None:
     if settings.mass is not None:
         if total <= 0:
             raise FileError(settings.file, f"has no moving mass, so it cannot be scaled to {settings.mass} kg.")
-        _scale_object(child, settings.mass / total)
+        for body in child.bodies:
+            scale_mass(body, settings.mass / total)
     half = settings.heading / 2
     frame = spec.worldbody.add_frame(pos=list(settings.pos), quat=[math.cos(half), 0, 0, math.sin(half)])
     try:
@@ -109,18 +111,6 @@ def _read_object(path: Path) -> tuple[mujoco.MjSpec, float]:
         return mujoco.MjSpec.from_file(str(path)), float(model.body_mass.sum())
     except ValueError as error:
         raise FileError(path, f"MuJoCo cannot build this object: {error}") from None
-
-
-def _scale_object(child: mujoco.MjSpec, factor: float) -> None:
-    """Scale masses and inertias, said or computed from shapes alike."""
-    for geom in child.geoms:
-        geom.mass *= factor  # nan where the density counts
-        geom.density *= factor
-    for body in child.bodies:
-        if body.explicitinertial:
-            body.mass *= factor
-            body.inertia = body.inertia * factor
-            body.fullinertia = body.fullinertia * factor  # nan where the diagonal counts
 
 
 TEAM_COLOURS: dict[str, Colour] = {

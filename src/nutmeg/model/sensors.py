@@ -96,7 +96,7 @@ class Sensor:
 # A robot's `robot.toml` names the file (`[model] cameras = "cameras.toml"`); each table in it is one of the robot's
 # cameras by its sensor's name. A number left out has no effect, and neither has a camera left out: it is a pinhole.
 #
-# The equations are in `sim.cameras.lens`, `sim.cameras.shutter` and `sim.cameras.image_sensor`. All numbers have targets,
+# The equations are in `sim.cameras.lens`, `shutter` and `image_sensor`. Every number has a target,
 # `camera.CAMERA.FIELD`, by which they are set or identified from pictures (`model.parameters`).
 
 
