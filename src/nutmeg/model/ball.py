@@ -67,7 +67,7 @@ LOWEST_RESTITUTION = 0.15  # equation (2) ends at exp(-2), the critically damped
 
 @dataclass(frozen=True, kw_only=True)
 class BallSettings:
-    """A ball; every number's origin is in `source`."""
+    """A ball; `source` says where each number comes from."""
 
     name: str
     """The name it is called by, that of its file."""
@@ -92,7 +92,7 @@ class BallSettings:
     colour: tuple[float, float, float]
     """Red, green, blue, 0 to 1."""
     pattern: Literal["plain", "patches"] = "plain"
-    """Twelve patches show how the ball turns."""
+    """Whether the ball has twelve patches, which show how it turns."""
     patch_colour: tuple[float, float, float] = (0.05, 0.05, 0.06)
     """Colour of the patches."""
     source: Mapping[str, str] = field(default_factory=dict)
@@ -161,7 +161,7 @@ def load_ball(name: str | Path) -> BallSettings:
 def add_ball(
     spec: mujoco.MjSpec, ball: BallSettings, pos: Sequence[float], name: str = "ball", *, visuals: bool = True
 ) -> None:
-    """Add a body with a joint `<name>/root`; `pos` is the centre. Set step and cone of the scene before."""
+    """Adds a body with a joint `<name>/root`; `pos` is its centre [m]. Set timestep and cone of the scene before."""
     body = spec.worldbody.add_body(name=name, pos=list(pos))
     _add_freedom(body, ball, pos, name)
     body.explicitinertial = True
@@ -186,7 +186,7 @@ def add_ball(
 
 
 def _add_freedom(body: mujoco.MjsBody, ball: BallSettings, pos: Sequence[float], name: str) -> None:
-    """Let the ball move, damped as it is said to be; seven coordinates either way."""
+    """Adds the joints of the ball with their damping; they have seven coordinates either way."""
     if not ball.air_drag:
         joint = body.add_freejoint(name=f"{name}/root")
         rolling = ball.mass * (1 + ball.inertia_factor) * ball.rolling_damping

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from nutmeg.model.sensors import Sensor
 
 VISIBLE, DECORATION, HIDDEN = 0, 1, 3
-"""Geom groups: seen and colliding, only seen, only colliding."""
+"""Geom groups: visible and colliding, only visible, only colliding."""
 
 ROOT_JOINT = "root"
 """Name of a robot's free joint."""
@@ -75,7 +75,7 @@ def build(
         kind: one of the robot's types; empty for the plain one.
         parameters: values of parameters that differ from the type's.
         team: the colour of the parts that show the team.
-        visuals: whether to include what is only seen; a world steps faster without.
+        visuals: whether to include geoms that do not collide; a world steps faster without them.
         physics: the settings of the world it is built for; the robot's own profile by default.
         actuation: servos, gears and bending links; None for ideal drives.
     """

@@ -7,7 +7,7 @@ number comes from (rule book and year).
     field.landmarks()["G1R"]   # (4.5, 0.75, 0.8)
 
 **Coordinates.** The origin is the centre mark, on the carpet. x points along the pitch to the right goal (the one
-the left team shoots at), y to the left of someone who looks that way, z up. SI units. Lines are measured at their
+the left team shoots at), y to the left when looking along x, z up. SI units. Lines are measured at their
 middle, as in the rule books.
 """
 
@@ -92,7 +92,7 @@ class CarpetSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldSettings:
-    """A pitch; every number's origin is in `source`."""
+    """A pitch; `source` says where each number comes from."""
 
     name: str
     """The name it is called by, that of its file."""
@@ -125,14 +125,14 @@ class FieldSettings:
     carpet: CarpetSettings | None = None
     """The ground, if there is any."""
     ball: str = "none"
-    """The ball played with here; `none` where nobody plays."""
+    """Name of the ball that is played with; `none` for no ball."""
     flags: bool = False
     """Corner flags are drawn."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 
     def __post_init__(self) -> None:
-        """Refuse what no pitch can have."""
+        """Checks the measures."""
         check_bounds(self)
         if self.circle_segments < 4 or self.circle_segments % 2:
             raise ValueError(f"circle_segments is {self.circle_segments}, but must be even and at least 4.")
@@ -142,7 +142,7 @@ class FieldSettings:
             raise ValueError(f"the goal ({self.goal.inner_width} m) is wider than the pitch ({self.width} m).")
 
     def landmarks(self) -> dict[str, tuple[float, float, float]]:
-        """What players see, m, by the names of the 3D simulation league.
+        """Positions of the landmarks [m], by their names in the 3D simulation league.
 
         Corners F1L .. F2R, and upper inner corners of the goals G1L .. G2R; 1 is at positive y, L at negative x.
         """
@@ -220,11 +220,11 @@ def load_field(name: str | Path) -> FieldSettings:
 # ----------------------------------------------------------------------------------------------------
 # A pitch in a scene: carpet, lines, goals with their nets, flags and light.
 #
-# **Physics.** The carpet is one finite box with its top at z = 0; there is no ground beyond it. A net is felt as a
-# block behind what is drawn, so thick that a hard shot cannot leave at the back within a step; nets take the energy
+# **Physics.** The carpet is one finite box with its top at z = 0; there is no ground beyond it. A net
+# collides as a block behind the drawn one, so thick that a hard shot cannot pass it within a step; nets take the energy
 # out of a ball, posts and crossbars give part of it back. Both have a higher `priority` than the ball (see `ball`).
-# Geoms that collide and are seen are in group 0, seen only in 1, felt only in 3. `visuals=False` leaves out all that
-# is only seen, and the light and sky.
+# Geoms that collide and are visible are in group 0, only visible in 1, only colliding in 3. `visuals=False` leaves out
+# everything that does not collide, light and sky included.
 
 
 GOAL_PRIORITY = 3
@@ -351,7 +351,7 @@ def _net_panels(goal: GoalSettings) -> dict[str, tuple[list[float], list[float]]
 
 
 def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """What is felt of the nets: blocks whose inner faces are the panels."""
+    """The colliding part of the nets: blocks whose inner faces are the panels."""
     for name, (centre, size) in _net_panels(goal).items():
         axis = size.index(min(size))
         size[axis] = goal.net_thickness / 2

@@ -1,4 +1,4 @@
-"""Rotations, volumes and mirror images for building bodies.
+"""Geometry of robot files: rotations, volumes, arithmetic over parameters, mirror images.
 
 Quaternions are (w, x, y, z). Euler angles are roll, pitch, yaw about fixed axes: R = Rz(yaw) Ry(pitch) Rx(roll).
 """

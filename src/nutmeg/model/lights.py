@@ -1,4 +1,4 @@
-"""Lights of a scene, as data: what shines on a pitch instead of the field's own sun.
+"""Lights of a scene as data, which replace the sun of the field.
 
 A lighting is a TOML file with a list of `[[light]]`s; those that come with Nutmeg lie in `data/lights`.
 
@@ -38,11 +38,11 @@ class Light:
     """A sun or a lamp."""
 
     kind: Literal["sun", "lamp"] = "lamp"
-    """A sun is as bright everywhere; a lamp shines into a cone."""
+    """A sun is equally bright everywhere; a lamp shines into a cone."""
     pos: Three = (0.0, 0.0, 4.0)
     """Where it is [m]; for a sun, from where its shadows are drawn."""
     direction: Three = (0.0, 0.0, -1.0)
-    """Where it shines; need not be normalised."""
+    """Direction of its light; need not be normalised."""
     colour: Colour = (0.5, 0.5, 0.5)
     """Red, green, blue."""
     ambient: Colour = (0.0, 0.0, 0.0)

@@ -89,7 +89,7 @@ def name_joints(spec: mujoco.MjSpec) -> None:
 
 
 def _urdf_text(path: Path) -> str:
-    """A URDF file that tells MuJoCo to keep what is only seen, and its mesh files under their full names."""
+    """The text of a URDF file with MuJoCo options that keep visual geoms and the full names of mesh files."""
     try:
         tree = ET.parse(path)  # noqa: S314 (the user's own file, on the user's own machine)
     except ET.ParseError as error:
@@ -107,7 +107,7 @@ def _urdf_text(path: Path) -> str:
 
 
 def _forget_options(spec: mujoco.MjSpec) -> None:
-    """Gravity, step, lighting and the like belong to the scene, not to a robot."""
+    """Resets gravity, timestep, lighting and the like, which belong to the scene."""
     usual = mujoco.MjSpec()
     for name in ("option", "visual", "stat", "memory", "nuserdata", "nconmax", "njmax", "nstack"):
         setattr(spec, name, getattr(usual, name))

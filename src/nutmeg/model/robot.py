@@ -1,4 +1,4 @@
-"""What a robot is: the dataclasses behind `robot.toml`.
+"""What a robot is (the dataclasses behind `robot.toml`), and how robots are found and read.
 
 A robot is a folder with a `robot.toml`. Its bodies come from one of three places: tables in the TOML itself
 (`[[body]]`), two CSV tables (`links`, `joints`), or an MJCF or URDF file. Everything else (drives, sensors,
@@ -57,7 +57,7 @@ class Parameter:
     """A number of the body that may vary: a mass, a length, an offset."""
 
     value: float
-    """Its value unless somebody says otherwise."""
+    """Its default."""
     low: float
     """The smallest sensible value."""
     high: float
@@ -343,7 +343,7 @@ def _from_model_file(path: Path) -> RobotSettings:
 
 
 def _bodies_from_csv(links: Path, joints: Path) -> Iterator[Body]:
-    """Bodies from two tables; the root is the link that is nobody's child."""
+    """Bodies from two tables; the root is the link that is no joint's child."""
     masses = {row["link"]: (row, line) for row, line in _rows(links, _LINK_COLUMNS)}
     tree = {row["child"]: (row, line) for row, line in _rows(joints, _JOINT_COLUMNS)}
     for name in [n for n in masses if n not in tree] + list(tree):

@@ -1,4 +1,4 @@
-"""A world put together: pitch, ball, robots and objects in one compiled model, with tables of names.
+"""A scene: pitch, ball, robots and objects in one compiled model, with tables of names.
 
     scene = assemble(SceneSettings(
         field="spl2025",
@@ -156,14 +156,14 @@ class Placement:
     held: bool = False
     """Whether its root is fixed where it starts, as on a stand."""
     delay: float = 0.0
-    """Time from a command to its motors, on top of their own delay; done by the engine, so it is exported [s]."""
+    """Time from a command to its motors, on top of their own delay; part of the exported model [s]."""
     adjustments: tuple[Adjustment, ...] = ()
-    """Numbers that differ from what the files say (see `model.parameters`); `delay` is left to who commands it."""
+    """Numbers that differ from the files (see `model.parameters`); `delay` is applied by `sim.rollout`, not here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SceneSettings:
-    """What is in a world."""
+    """The contents of a world."""
 
     field: str = "floor"
     """Name of a field, or path of a user's; `none` for empty space, `floor` for a plain floor."""
@@ -177,7 +177,7 @@ class SceneSettings:
     timestep: float = 0.0
     """Length of a physics step [s]; 0 for the profile's."""
     visuals: bool = True
-    """Whether to include what is only seen; a world steps faster without."""
+    """Whether to include geoms that do not collide; a world steps faster without them."""
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ def _fix_root(child: mujoco.MjSpec) -> None:
 
 
 def _delay_motors(child: mujoco.MjSpec, delay: float, timestep: float) -> None:
-    """Lets every motor act on what it was told a while ago."""
+    """Delays the commands of all motors."""
     for motor in child.actuators:
         motor.delay += delay
         motor.nsample = max(1, math.ceil(motor.delay / timestep - 1e-9))

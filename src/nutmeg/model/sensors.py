@@ -1,7 +1,7 @@
-"""What robots sense with: declarations, each with its range, noise, rate and latency.
+"""Sensors and cameras as data: range, noise, rate and latency of sensors, lenses and image sensors of cameras.
 
-A `[[sensor]]` in `robot.toml` names its type and where it sits; `sim.sensing` reads it. Sensors never
-change the physics, so a world runs the same with or without them.
+A `[[sensor]]` in `robot.toml` has a type and a place; `sim.sensing` reads it. Sensors never change the physics, so a
+world runs the same with or without them.
 
 | type     | measures                                                             | unit        |
 |----------|----------------------------------------------------------------------|-------------|
@@ -91,7 +91,7 @@ class Sensor:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a robot's lens and image sensor do to a picture: the numbers, per camera, in a data file.
+# Lenses and image sensors of cameras
 #
 # A robot's `robot.toml` names the file (`[model] cameras = "cameras.toml"`); each table in it is one of the robot's
 # cameras by its sensor's name. A number left out has no effect, and neither has a camera left out: it is a pinhole.
@@ -204,11 +204,11 @@ def load_cameras(robot: RobotSettings) -> dict[str, CameraSettings]:
     """The settings of all cameras of a robot by name; those that its file leaves out are pinholes."""
     names = [sensor.name for sensor in robot.sensor if sensor.type == "camera"]
     path = robot.model.cameras
-    told = {} if path is None else read_cached(path, CameraFile).camera
-    for name in told:
+    given = {} if path is None else read_cached(path, CameraFile).camera
+    for name in given:
         if name not in names:
             raise UnknownNameError(f"camera of {robot.name}", name, names, where=str(path))
-    return {name: told.get(name, CameraSettings()) for name in names}
+    return {name: given.get(name, CameraSettings()) for name in names}
 
 
 def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:

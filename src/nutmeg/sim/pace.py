@@ -13,17 +13,17 @@ from typing import Protocol
 from nutmeg.base.errors import UsageError
 
 ON_TIME_TOLERANCE = 1e-3
-"""A run that is late by no more than this is on time [s]."""
+"""Largest delay at which a run counts as on time [s]."""
 
 
 class Clock(Protocol):
     """Decides when the next stretch of simulated time may be computed."""
 
     def start(self, now: float) -> None:
-        """The run begins at simulated time `now` [s]."""
+        """Called when the run begins at simulated time `now` [s]."""
 
     def wait(self, now: float) -> bool:
-        """Returns when time may go on after `now`; False ends the run."""
+        """Blocks until the simulation may go on after `now`; returns False to end the run."""
 
     def behind(self, now: float) -> bool:
         """Whether the run is late, so that best-effort work should be left out."""
@@ -40,7 +40,7 @@ class AsFastAsPossible:
         return True
 
     def behind(self, now: float) -> bool:  # noqa: ARG002
-        """Never: there is no other clock to compare with."""
+        """Never: there is no wall clock to compare with."""
         return False
 
 

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where fields lie in the engine's C structures, worked out from its own declarations.
+# Addresses of fields in the engine's C structures, derived from its own declarations.
 #
 # MuJoCo ships a description of every structure of its C headers (`mujoco.introspect`). From it the structures are
 # rebuilt with ctypes, which lays them out as the C compiler does, and the place of a field can be asked for:
@@ -296,7 +296,7 @@ def compiled() -> Any:  # noqa: ANN401
     def control(model, data):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         room = _size(model + m_room)
         if room <= 2 * STATES:
-            return  # nobody here has a motor as printed
+            return  # this model has no printed motor
         kinds, motors = _size(model + m_kinds), _size(model + m_motors)
         memory, time = _size(data + d_memory), _number(data + d_time)
         later, place = _number(memory) != time, 1

@@ -1,4 +1,4 @@
-"""What servos get: stiffness set by the user, a battery that sags, friction that grows with the load.
+"""The power supply of servos: stiffness set by the user, a battery that sags, friction that grows with the load.
 
 The servos of `model.actuation` are native; three of their terms change with what the whole robot does, and are
 brought up to date once a control cycle, for N worlds at once:
@@ -163,7 +163,7 @@ class PowerSupply:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """What one scene says of a robot's battery and servos; motors in the order of commands."""
+    """Battery and servos of a robot in one scene; motors in the order of commands."""
 
     voltage: float
     resistance: float
@@ -171,7 +171,7 @@ class _Numbers:
 
 
 def changes_with_load(actuation: Actuation | None) -> bool:
-    """Whether there are servos that change with what they do: a battery that sags, friction under load."""
+    """Whether there are servos that depend on their load: a battery that sags, friction under load."""
     if actuation is None or actuation.printed:
         return False
     sags = bool(actuation.servo) and actuation.battery.resistance > 0
@@ -179,7 +179,7 @@ def changes_with_load(actuation: Actuation | None) -> bool:
 
 
 def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
-    """The battery and the servos of one world; an error if there are none that can be looked after."""
+    """The battery and the servos of one world; an error if it has no servos with a power supply."""
     robot = table.name
     if actuation is None or not actuation.servo:
         raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
@@ -191,7 +191,7 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Motors that are fed and released: a released servo neither drives nor brakes, and its friction stays.
+# Motors that are switched off: a released servo neither drives nor brakes, and its friction stays.
 #
 # A servo whose friction grows with its load, or whose battery sags, is brought up to date at every call (see
 # `supply`). An ideal drive is released by taking its torque away.
@@ -202,7 +202,7 @@ NEARLY_ZERO = 1e-9
 
 
 class MotorFeed:
-    """What the motors of one robot get in each world.
+    """The power of one robot's motors in each world.
 
     Args:
         worlds: where the robot is.
@@ -216,7 +216,7 @@ class MotorFeed:
         motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
         self._motors = slice_or_list(motors)
         self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
-        """Whether motors change with what they do, so that they must be looked after in every control cycle."""
+        """Whether motors depend on their load, so that `sample` must be called in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
         self._field: Floats | None = None
         if not releases:
@@ -229,7 +229,7 @@ class MotorFeed:
         self._normal = self._field[:, self._motors].copy()
 
     def sample(self, time: float, powered: Bools | None) -> None:
-        """Feeds the motors of the worlds that are powered, (N,), and releases the others."""
+        """Powers the motors of the worlds in `powered`, (N,), and releases the others."""
         if self._supply is not None:
             self._supply.sample(time)
         if self._field is None or powered is None:
@@ -244,6 +244,6 @@ class MotorFeed:
         self._field[:, self._motors, CONSTANT] = column
 
     def restore(self) -> None:
-        """Feeds all motors again, as before."""
+        """Powers all motors again, as before."""
         if self._field is not None:
             self._field[:, self._motors] = self._normal

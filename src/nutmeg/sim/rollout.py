@@ -45,7 +45,7 @@ CHUNK_SECONDS = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Rollout:
-    """What a robot did in N worlds; row t is what is seen when command t is given, that is before it acts."""
+    """The motion of a robot in N worlds; row t is the state when command t is given, before it acts."""
 
     times: Floats
     """(T,) [s]."""
@@ -55,13 +55,13 @@ class Rollout:
     pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
     sensors: Mapping[str, Floats]
-    """What was observed, by sensor, (N, T, width); one physics step old, without noise."""
+    """Measurements by sensor, (N, T, width); one physics step old, without noise."""
     commands: Floats
     """(N, T, motors), as given."""
     frames: Indices
     """Rows until the fall, the breakdown or the end, (N,)."""
     diverged: Bools
-    """The worlds that left the physically possible, (N,)."""
+    """The worlds that became unstable, (N,)."""
 
     @property
     def uprightness(self) -> Floats | None:
@@ -138,7 +138,7 @@ class _Run:
             self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
         self.prepared = (0, np.zeros((worlds.count, 0, worlds.scene.model.nu)))
-        """Controls worked out in advance: their first physics step, and (N, steps, nu)."""
+        """Controls computed in advance: their first physics step, and (N, steps, nu)."""
 
     def run(self, start: StartState | None, observe: Sequence[str], fallen: float | None) -> Rollout:
         worlds, table = self.worlds, self.table
@@ -229,14 +229,14 @@ class _Run:
             self.frames[alive] = np.minimum(self.frames[alive], first)
 
     def _control(self, row: int, steps: int, alive: Indices) -> Floats:
-        """Controls of some physics steps from a row on, (n, steps, nu); worked out for many rows at a time."""
+        """Controls of some physics steps from a row on, (n, steps, nu); computed for many rows at a time."""
         first, prepared = self.prepared
         begin = row * self.steps - first
         if begin + steps > prepared.shape[1]:
             ahead = max(steps, min(self._chunk(), self.length - row) * self.steps)
             self.prepared, begin = (row * self.steps, self._prepare(row * self.steps, ahead)), 0
-        everybody = len(alive) == self.worlds.count
-        return self.prepared[1][slice(None) if everybody else alive, begin : begin + steps]
+        everyone = len(alive) == self.worlds.count
+        return self.prepared[1][slice(None) if everyone else alive, begin : begin + steps]
 
     def _prepare(self, first: int, steps: int) -> Floats:
         """Controls of all worlds from a physics step on, (N, steps, nu)."""
@@ -253,7 +253,7 @@ class _Run:
         return control
 
     def _range(self) -> tuple[Floats, Floats]:
-        """The least and the most that each motor can be told, (motors,) each."""
+        """The lowest and highest command of each motor, (motors,) each."""
         model = self.worlds.scene.model
         ends = np.tile([-np.inf, np.inf], (model.nu, 1))
         limited = model.actuator_ctrllimited.astype(bool)

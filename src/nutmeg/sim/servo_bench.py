@@ -1,11 +1,11 @@
-"""What a servo can do, measured on the rig: steps, sinusoids, a slow sweep of torque, and loads at full voltage.
+"""A servo measured on a simulated rig: steps, sinusoids, a slow sweep of torque, and loads at full voltage.
 
     measured = measure(Rig("nao-v6", "LKneePitch", "motoflex"))
     measured.numbers()["bandwidth_Hz"]
 
 Each experiment is one run of as many copies of the joint as it needs. How each number comes about:
 
-- *rise time*: from 10 to 90 % of where the joint ends up; the delay before it is a number of its own;
+- *rise time*: from 10 to 90 % of where the joint ends up; the delay before it is measured separately;
 - *overshoot*: beyond where it ends up, in per cent of the way there;
 - *bandwidth*: where the amplitude of small sinusoids has fallen by 3 dB;
 - *play, gear stiffness*: constant torques with the rotor held fast; two lines through the ends of the
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int, int], None]
-"""Is told what is measured, and how much of how much is done."""
+"""Called with the name of the experiment, and how much of how much is done."""
 
 STEP_SIZES = (0.05, 0.1, 0.2, 0.4)
 """Sizes of the steps [rad]; those for which the joint has no room are left out."""
@@ -194,7 +194,7 @@ class TorqueSpeed:
 
 @dataclass(frozen=True)
 class ServoMeasurement:
-    """All that was measured of one joint."""
+    """All measurements of one joint."""
 
     actuation: str
     inertia: float
@@ -238,7 +238,7 @@ def measure_servo(
         name: of its actuation.
         amplitude: of the sinusoids [rad].
         largest_torque: up to which it is loaded [N m]; 0 for a little more than the servo's stall torque.
-        on_progress: is told what goes on.
+        on_progress: called with the progress of each experiment.
     """
     torque = largest_torque or 1.1 * stall_torque(rig)
     return ServoMeasurement(
@@ -285,9 +285,9 @@ def frequency_response(
     commands = rig.centre + amplitude * wave.imag
     motion = rig.run(commands, period=period, on_progress=_part(on_progress, "frequency response"))
     inside = times >= SETTLING_TIME
-    told = (commands[inside] * wave[inside].conj()).mean(axis=0)
+    commanded = (commands[inside] * wave[inside].conj()).mean(axis=0)
     done = (motion.angles[inside] * wave[inside].conj()).mean(axis=0)
-    return FrequencyResponse(frequencies, np.asarray(done / told), amplitude)
+    return FrequencyResponse(frequencies, np.asarray(done / commanded), amplitude)
 
 
 def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) -> HysteresisLoop:
@@ -295,8 +295,8 @@ def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) 
     period = max(0.01, rig.timestep)
     phase = np.arange(round(1.25 * SWEEP_TIME / period)) * period / SWEEP_TIME
     loads = torque * (2 / np.pi) * np.arcsin(np.sin(2 * np.pi * phase))[:, None]
-    told = np.full_like(loads, rig.centre)
-    motion = rig.run(told, loads, period=period, on_progress=_part(on_progress, "hysteresis loop"))
+    held_command = np.full_like(loads, rig.centre)
+    motion = rig.run(held_command, loads, period=period, on_progress=_part(on_progress, "hysteresis loop"))
     whole = phase >= 0.25  # the first quarter leads from rest onto the loop
     held, points = np.zeros(0), np.zeros(0)
     if rig.has_gear:
@@ -354,7 +354,7 @@ LOCKED_ROTOR_INERTIA = 1e9
 
 @dataclass(frozen=True)
 class RigMotion:
-    """What the joint did."""
+    """The motion of the joint."""
 
     times: Floats
     """(rows,) [s]"""
@@ -453,7 +453,7 @@ class Rig:
             loads: torques from outside on the joint, (rows, N) [N m]; none if left out.
             period: of a row [s], a whole number of physics steps.
             rotor_held: hold the gear's motor side fast, to see the gear alone.
-            on_progress: is told the rows done and in all.
+            on_progress: called with the number of rows done and in all.
         """
         rows, count = commands.shape
         steps = max(1, round(period / self.timestep))

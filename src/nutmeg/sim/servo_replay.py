@@ -45,14 +45,14 @@ BENCH_ROBOT = "bench"
 
 @dataclass(frozen=True, kw_only=True)
 class BenchSettings:
-    """What the recordings of a servo bench look like: the contents of `bench.toml`."""
+    """The format of the recordings of a servo bench: the contents of `bench.toml`."""
 
     columns: Path
     """The column map of the CSV files."""
     goal: str = "servo.goal"
-    """Channel with what the servo was told [rad]."""
+    """Channel with the commands of the servo [rad]."""
     position: str = "servo.position"
-    """Channel with what it did [rad]."""
+    """Channel with its angles [rad]."""
     powered: str = ""
     """Event whose value is "0" while the servo is released; empty if it never is."""
     actuation: Mapping[str, Path] = field(default_factory=dict)
@@ -147,7 +147,7 @@ def compare_servo(
         joint: the joint of the recordings; may be empty if the robot has only one motor.
         timestep: of the physics [s].
         body: the robot's identified body.
-        on_progress: is told the recordings done and in all.
+        on_progress: called with the number of recordings done and in all.
     """
     load_robot(robot)
     simulated: dict[int, Floats] = {}

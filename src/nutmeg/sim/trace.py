@@ -76,7 +76,7 @@ class TraceWriter(Closing):
         self.recording.append(time, self.row())
 
     def row(self) -> Floats:
-        """The present state as a row, (width,); for whoever appends it later."""
+        """The present state as a row, (width,), to be appended later."""
         return np.concatenate([read() for read in self._read])
 
     def event(self, time: float, kind: str, **fields: object) -> None:
@@ -101,8 +101,8 @@ def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing]) -> list[tupl
         if table.motors:
             units = {_COMMAND_UNITS[drive] for drive in table.drives}
             unit = units.pop() if len(units) == 1 else ""
-            told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
-            out.append((told, lambda r=robot: r.command[world]))  # type: ignore[misc]
+            channel = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
+            out.append((channel, lambda r=robot: r.command[world]))  # type: ignore[misc]
     if worlds.ball is not None:
         ball = worlds.ball
         out.append((_pose_channel("ball"), lambda: ball[world]))

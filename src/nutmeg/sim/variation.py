@@ -72,12 +72,12 @@ def _field(model: mujoco.MjModel, name: str) -> Floats:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Robots that change their type while a world runs: types that differ in numbers alone, without a new model.
+# Robots that change their type while a world runs, without a new model: their types differ in numbers alone.
 #
 # For each type a scene with that robot alone is compiled once. What differs between these models (places of bodies
 # and joints, limits of drives, and what the engine derives from them) is copied into the rows of one robot of a
-# larger model. A robot is a tree of its own, so that everything derived (inverse weights, inertias at rest) is its
-# own as well. The pose at the start is not copied: whoever changes a type puts the robot somewhere anyway.
+# larger model. A robot is one kinematic tree, so that everything derived (inverse weights, inertias at rest) belongs
+# to it alone. The pose at the start is not copied: the robot is put somewhere after its type is changed.
 
 
 FIELD_FAMILIES = {

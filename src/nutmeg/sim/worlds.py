@@ -150,7 +150,7 @@ class Worlds:
         return self._scenes[world if len(self._scenes) > 1 else 0]
 
     def actuations(self, robot: str) -> list[Actuation | None]:
-        """What the scene of each world says of what drives a robot's joints, (N,); None for ideal drives."""
+        """The actuation of a robot in each world, (N,); None for ideal drives."""
         found = {id(scene): actuation_in(scene, robot) for scene in {id(s): s for s in self._scenes}.values()}
         return [found[id(self.scene_of(world))] for world in range(self.count)]
 
@@ -234,7 +234,7 @@ class Worlds:
 
 
 def actuation_in(scene: Scene, robot: str) -> Actuation | None:
-    """What drives a robot's joints in a scene; None for ideal drives."""
+    """The actuation of a robot in a scene; None for ideal drives."""
     table = scene.robot(robot)
     placement = next(p for p in scene.placements if p.name == table.name)
     return load_actuation(table.settings, placement.actuation)
@@ -308,7 +308,7 @@ class RobotWorlds:
 
     @property
     def command(self) -> Floats:
-        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
+        """Commands of the motors, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
         return _columns(self._ctrl, self.table.commands)
 
     @command.setter
@@ -386,10 +386,10 @@ def _columns(array: Floats, addresses: Indices) -> Floats:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where a robot is when something begins: joint angles and speeds, the body's pose and velocity, its last command.
+# The state from which an experiment begins: joint angles and speeds, pose and velocity of the root, last commands.
 #
-# Everything is in the order of the robot's table, for all worlds alike or for each its own row. What is left out, or
-# NaN, is as in the scene: its pose, at rest.
+# Everything is in the order of the robot's table, for all worlds alike or for each its own row. Numbers that
+# are left out, or NaN, are those of the scene: its pose, at rest.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,7 +405,7 @@ class StartState:
     velocity: Floats | None = None
     """Of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
     command: Floats | None = None
-    """What the motors were told last, (..., motors); without it, position drives hold their angle."""
+    """The last commands of the motors, (..., motors); without them, position drives hold their angle."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StartState):
@@ -419,7 +419,7 @@ class StartState:
 
 
 def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> None:
-    """Resets all worlds, and puts a robot where a start says."""
+    """Resets all worlds, and puts a robot into a state."""
     worlds.reset()
     if start is None:
         return
@@ -466,14 +466,14 @@ def _normal(poses: Floats, robot: str) -> Floats:
 
 
 # ----------------------------------------------------------------------------------------------------
-# One world, stepped in place, with its contacts: for matches, where one world is everything and its details matter.
+# One world, stepped in place, with its contacts: for matches, which have one world and need its details.
 #
-# `Worlds` steps many worlds and copies what it is asked for; it has no contacts, and a copy costs more than a step of
-# one robot. Here a step is cut in two halves (acceleration and integration, then positions, contacts and velocities
+# `Worlds` copies the fields that are bound; it has no contacts, and a copy costs more than a step of one robot. Here a
+# step is cut in two halves (acceleration and integration, then positions, contacts and velocities
 # of the new state), so that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for
 # bit.
 #
-# Sensors of the scene are switched off: what a match needs of them is cheaper to work out from the state.
+# Sensors of the scene are switched off: a match computes its observations from the state, which is cheaper.
 
 
 class SingleWorld:
@@ -495,11 +495,11 @@ class SingleWorld:
         self._moved = True
 
     def touch(self) -> None:
-        """Says that the state was written to; what follows from it is worked out before it is needed."""
+        """Marks the state as changed, so that what the engine derives from it is computed again before it is needed."""
         self._moved = True
 
     def refresh(self) -> None:
-        """Makes what follows from the state (places, contacts) current, if the state was written to."""
+        """Makes what the engine derives from the state (places, contacts) current, if the state was changed."""
         if self._moved:
             mujoco.mj_step1(self.model, self.data)
             self._moved = False

@@ -1,4 +1,4 @@
-"""What moves the joints: ideal drives, or servos, gears and bending links as in reality.
+"""Actuation: ideal drives, or realistic servos, gears with play and bending links.
 
 | actuation        | motor                            | gear               | links                      |
 |------------------|----------------------------------|--------------------|----------------------------|

@@ -43,7 +43,7 @@ LOAD_FRICTION_NUMBERS = ("load_friction", "squeeze_friction", "squeeze_static")
 
 @dataclass(frozen=True, kw_only=True)
 class Battery:
-    """What feeds the motors."""
+    """The power supply of the motors."""
 
     voltage: Annotated[float, above(0, "V")] = 21.6
     """Open-circuit voltage [V]."""
@@ -169,7 +169,7 @@ class Flex:
 
 @dataclass(frozen=True, kw_only=True)
 class Actuation:
-    """How the joints of a robot are driven in reality."""
+    """The realistic actuation of a robot."""
 
     battery: Battery = Battery()
     servo: Mapping[str, Servo] = field(default_factory=dict)
@@ -190,7 +190,7 @@ class Actuation:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Groups of joints and bodies by name or pattern, and joints that share a motor.
+# Joints and bodies by name or pattern, and joints that share a motor
 
 
 BEND_SUFFIXES = (".bend_1", ".bend_2")

@@ -1,13 +1,13 @@
-"""A camera's effects in their order, from drawn pictures to what the robot gets.
+"""The effects of a camera in their order, from drawn pictures to those of the robot.
 
     effects = CameraEffects(settings, size=(320, 240), fov=0.76, effects=("lens", "noise"))
     drawn = renderer.draw(camera, effects.drawn_size, effects.drawn_fov)
     picture = effects.apply(drawn[None], rng)[0]                    # (240, 320, 3) uint8
 
 Light goes through the shutter and the lens (one table for both), is dimmed towards the corners, tinted, collected,
-filtered, read with noise, amplified, converted, put together to colours, balanced and gamma-coded. What is not asked
-for is left out, and costs nothing. With no effects at all a drawn picture comes back as it was. `gather` and `sense`
-are the two halves of `apply`, for many pictures of the same light.
+filtered, read with noise, amplified, converted, put together to colours, balanced and gamma-coded. Effects that are
+not wanted are left out, and cost nothing. Without any effect a drawn picture comes back as it was. `gather` and
+`sense` are the two halves of `apply`, for many pictures of the same light.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from nutmeg.sim.cameras.image_sensor import Exposure
 
 MAX_BLUR_SAMPLES, SAMPLE_WIDTH = 9, 3.0
-"""Directions that are averaged at most for blur from the camera's angular velocity, and how far apart [pixels]."""
+"""Largest number of directions that are averaged for blur from the camera's angular velocity, and their distance
+[pixels]."""
 TURN_MARGIN = 0.06
 """Share of the width that is drawn on every side for a camera that turns while a picture is taken."""
 STILL_TURN_PIXELS = 0.05
@@ -87,7 +88,7 @@ class CameraEffects:
 
     @property
     def automatic(self) -> bool:
-        """Whether the camera sees to its exposure itself; then `apply` is to be told the present one."""
+        """Whether the camera has automatic exposure; then `apply` needs the present exposure."""
         return {"exposure", "auto"} <= set(self.effects) and self.settings.auto_target > 0
 
     def apply(

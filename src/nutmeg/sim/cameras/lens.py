@@ -120,7 +120,7 @@ def remap(images: Floats32, table: RemapTable) -> Floats32:
 
 @dataclass(frozen=True)
 class Lens:
-    """What a camera's lens does to every pixel: all that can be worked out before there is a picture."""
+    """The rays of all pixels of a camera, computed once before any picture."""
 
     shape: tuple[int, int]
     """Height and width of the camera's pictures."""

@@ -239,13 +239,13 @@ def _light(scene: Any, lights: Sequence[Light]) -> None:  # noqa: ANN401
 # Which of MuJoCo's off-screen renderers works on this machine.
 
 RENDERERS = ("egl", "osmesa")
-"""In the order they are tried."""
+"""Renderers, in the order in which they are tried."""
 
 INSTALL_HINT = (
     "On Debian or Ubuntu: sudo apt-get install libosmesa6\n"
     "or, for EGL: sudo apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0"
 )
-"""What to do when none works."""
+"""Instructions for machines on which no renderer works."""
 
 _TIMEOUT = 60.0
 """How long a renderer may take for its first picture [s]."""
@@ -276,7 +276,7 @@ os._exit(0)
 
 
 class RendererProbe(NamedTuple):
-    """What came of trying a renderer."""
+    """Result of trying a renderer."""
 
     name: str
     """`egl` or `osmesa`."""
@@ -289,7 +289,7 @@ class RendererProbe(NamedTuple):
 
 
 def probe_renderers() -> list[RendererProbe]:
-    """Try every renderer in a process of its own, about a second each."""
+    """Tries every renderer in another process, which takes about a second each."""
     return [_probe(name) for name in RENDERERS]
 
 

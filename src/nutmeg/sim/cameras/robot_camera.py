@@ -1,4 +1,4 @@
-"""A robot's camera: the picture that it takes of a scene, plain or as its lens and its sensor make it.
+"""A robot's camera: pictures of a scene through a pinhole, or through its lens and image sensor.
 
     scene = assemble(SceneSettings(field="spl2025", robots=(Placement(robot="nao-v6", name="red1"),)))
     with RobotCamera(scene.model, "red1/CameraTop") as camera:
@@ -82,7 +82,7 @@ class RobotCamera(Closing):
     Args:
         model: the compiled scene.
         name: `<robot>/<camera>`, as in `camera_names`.
-        size: width and height, pixels; the camera's own unless told otherwise.
+        size: width and height, pixels; None for the camera's own.
         renderer: a renderer of the same scene to share; without one, the camera has its own until closed.
         settings: lens and sensor; without them the camera is a pinhole.
         effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
