@@ -12,6 +12,7 @@ the same specification.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,12 @@ if TYPE_CHECKING:
     from nutmeg.model.robot import Body, Colour, RobotSettings, Shape
     from nutmeg.model.sensors import Sensor
 
-VISIBLE, DECORATION, HIDDEN = 0, 1, 3
-"""Geom groups: visible and colliding, only visible, only colliding."""
+VISIBLE_GROUP = 0
+"""Group of geoms that are visible and collide."""
+DECORATION_GROUP = 1
+"""Group of geoms that are only visible."""
+COLLISION_GROUP = 3
+"""Group of geoms that only collide; groups below are drawn."""
 
 ROOT_JOINT = "root"
 """Name of a robot's free joint."""
@@ -134,7 +139,7 @@ def parameter_values(robot: RobotSettings, kind: str, changed: Mapping[str, floa
     for name, value in changed.items():
         if name not in robot.parameters:
             raise UnknownNameError(f"parameter of {robot.name}", name, robot.parameters)
-        if not value == value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
+        if not math.isfinite(value):
             raise ModelError(f"parameter {name!r} of {robot.name} is {value}; it must be a finite number.")
         values[name] = value
     return values
@@ -279,9 +284,9 @@ def _add_geom(
         geom.pos = evaluate_all(shape.pos, values)
         geom.quat = euler_quaternion(evaluate_all(shape.euler, values))
     if shape.role == "visual":
-        geom.contype, geom.conaffinity, geom.group = 0, 0, DECORATION
+        geom.contype, geom.conaffinity, geom.group = 0, 0, DECORATION_GROUP
     else:
-        geom.group = HIDDEN if shape.role == "collision" else VISIBLE
+        geom.group = COLLISION_GROUP if shape.role == "collision" else VISIBLE_GROUP
         geom.friction = [robot.foot.friction if shape.foot else 0.5, 0.005, 0.0001]
         geom.priority = 1 if shape.foot else 0
         geom.condim = 3
@@ -332,10 +337,10 @@ def _add_sensor(spec: mujoco.MjSpec, sensor: Sensor, values: Mapping[str, float]
     quat = euler_quaternion(evaluate_all(sensor.euler, values))
     if sensor.type == "camera":
         camera = body.add_camera(name=sensor.name, pos=pos, quat=camera_quaternion(quat))
-        camera.fovy = sensor.fov[1] * 180 / 3.141592653589793
+        camera.fovy = sensor.fov[1] * 180 / math.pi
         camera.resolution = list(sensor.pixels)
         return
-    site = body.add_site(name=sensor.name, pos=pos, quat=quat, group=HIDDEN)
+    site = body.add_site(name=sensor.name, pos=pos, quat=quat, group=COLLISION_GROUP)
     site.type = mujoco.mjtGeom.mjGEOM_BOX
     site.size = [s / 2 for s in sensor.size]
     reads = {

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError, UnknownNameError
-from nutmeg.model.build import build
+from nutmeg.model.build import COLLISION_GROUP, build
 from nutmeg.model.physics import physics_profile
 from nutmeg.model.tables import RobotTable, robot_table
 
@@ -90,7 +90,7 @@ def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, flo
     data.qpos[table.angles] = angles
     mujoco.mj_kinematics(model, data)
     solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
-    seen = [g for g in range(model.ngeom) if model.geom_group[g] < 3]
+    seen = [g for g in range(model.ngeom) if model.geom_group[g] < COLLISION_GROUP]
     lowest = min((_extent(model, data, g)[0] for g in solid), default=0.0)
     highest = max((_extent(model, data, g)[1] for g in seen), default=0.0)
     root_z = float(data.qpos[table.root + 2]) if table.root >= 0 else 0.0

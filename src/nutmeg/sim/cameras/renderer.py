@@ -33,6 +33,7 @@ import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.model.build import COLLISION_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,6 @@ NEAR_PLANE = 0.01
 """Distance of the nearest thing that robots' cameras see [m]."""
 FAR_PLANE = 400.0
 """Distance of the farthest thing that is drawn [m]."""
-FIRST_HIDDEN_GROUP = 3
-"""Geoms of this group and above are for collisions only."""
 MAX_GEOMS = 20000
 """Geoms the renderer has room for."""
 
@@ -118,7 +117,7 @@ class SceneRenderer(Closing):
         """What `paint` draws; made by `update`."""
         self._lights = None if lights is None else tuple(lights)
         self._options = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < FIRST_HIDDEN_GROUP for group in range(len(self._options.geomgroup))]
+        self._options.geomgroup[:] = [group < COLLISION_GROUP for group in range(len(self._options.geomgroup))]
         self._options.sitegroup[:] = 0
         self._window: Any = make_context(working_renderer(), *size)
         self._context: Any = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
