@@ -41,7 +41,7 @@ class AreaSettings:
     """A penalty or goal area, both ends alike."""
 
     depth: float
-    """From the goal line into the pitch, m."""
+    """Distance from the goal line into the pitch [m]."""
     width: float
     """Along the goal line, m."""
 
@@ -53,15 +53,15 @@ class GoalSettings:
     inner_width: float
     """Between the posts, m."""
     height: float
-    """From the carpet to the crossbar's lower edge, m."""
+    """Height of the crossbar's lower edge above the carpet [m]."""
     depth: float
-    """From the posts' centres to the net at the back, m."""
+    """Distance from the posts' centres to the net at the back [m]."""
     post_radius: float
     """Radius of posts and crossbar, m."""
     post_offset: float
-    """How far the posts' centres stand behind the middle of the goal line, m."""
+    """Distance of the posts' centres behind the middle of the goal line [m]."""
     net_thickness: float = 0.15
-    """How thick the net is to the physics, outwards, m."""
+    """Thickness of the colliding net, outwards [m]."""
     left_colour: Colour
     """Posts and crossbar of the goal at negative x."""
     right_colour: Colour
@@ -115,7 +115,7 @@ class FieldSettings:
     goal_area: AreaSettings | None = None
     """Goal areas, if marked."""
     penalty_mark_distance: float = 0.0
-    """From the goal line to the penalty mark, m; 0 for none."""
+    """Distance from the goal line to the penalty mark [m]; 0 for none."""
     penalty_mark_size: float = 0.1
     """Length of the strokes of the penalty cross, m."""
     corner_arc_radius: Annotated[float, at_least(0, "m")] = 0.0
@@ -372,7 +372,7 @@ def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
 
 
 def _draw_nets(spec: mujoco.MjSpec, body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """What is seen of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
+    """The visible part of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
     if not spec.texture("field/net"):
         spec.add_texture(
             name="field/net",

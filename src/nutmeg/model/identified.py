@@ -93,7 +93,7 @@ class IdentifiedBody:
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
-        """What the parameters set."""
+        """The adjustments of all parameters."""
         return tuple(
             Adjustment(target=target, value=p.value, relative=p.relative)
             for name, p in self.parameters.items()

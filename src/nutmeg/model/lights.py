@@ -40,13 +40,13 @@ class Light:
     kind: Literal["sun", "lamp"] = "lamp"
     """A sun is equally bright everywhere; a lamp shines into a cone."""
     pos: Three = (0.0, 0.0, 4.0)
-    """Where it is [m]; for a sun, from where its shadows are drawn."""
+    """Position [m]; for a sun, the point from which its shadows are drawn."""
     direction: Three = (0.0, 0.0, -1.0)
     """Direction of its light; need not be normalised."""
     colour: Colour = (0.5, 0.5, 0.5)
     """Red, green, blue."""
     ambient: Colour = (0.0, 0.0, 0.0)
-    """What it adds to every surface, whichever way that faces."""
+    """Light that it adds to every surface, whatever its orientation."""
     shine: Annotated[float, at_least(0)] = 0.2
     """Share of its colour in highlights on glossy surfaces."""
     opening: Annotated[float, Bounds(0, math.pi, "rad", without_low=True, without_high=True)] = 2.6

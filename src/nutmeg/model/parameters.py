@@ -59,7 +59,7 @@ class Adjustment:
     """A number of a robot or its world that differs from what its files say."""
 
     target: str
-    """What it sets, in the grammar of this module."""
+    """The number to set, in the grammar of this module."""
     value: float
     """The new value, or the factor if relative."""
     relative: bool = False
@@ -82,7 +82,7 @@ class Target:
     name: str = ""
     """Name of the parameter, body, joint, group or camera; may be a pattern."""
     field: str = ""
-    """Which of its numbers."""
+    """Name of the number."""
 
 
 def float_fields(kind: type[Any]) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ _FORMS = {
     "delay": "delay",
 }
 FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
-"""What a target may begin with."""
+"""The words with which a target may begin."""
 
 
 def parse_target(target: str) -> Target:
@@ -138,15 +138,15 @@ class AdjustedRobot:
     """A robot as its adjustments make it."""
 
     robot: RobotSettings
-    """With other masses, drives and soles."""
+    """The robot with its adjusted masses, drives and soles."""
     parameters: Mapping[str, float]
     """Values of all parameters that differ from the type's."""
     actuation: Actuation | None
     """None for ideal drives."""
     joints: tuple[Adjustment, ...] = ()
-    """What is left to do once the joints are built."""
+    """Adjustments that `adjust_joints` makes once the joints are built."""
     masses: tuple[Adjustment, ...] = ()
-    """What is left to do once the bodies are read from a model file."""
+    """Adjustments that `adjust_masses` makes once the bodies are read from a model file."""
 
 
 def adjusted_robot(

@@ -31,7 +31,7 @@ _CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCo
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """How robots touch the ground, where that is part of the physics and not of the robot."""
+    """Contacts of all robots, in profiles that do not leave them to the robots."""
 
     solref: tuple[float, float]
     """MuJoCo's contact reference: time constant and damping ratio, or negated stiffness and damping."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GROUND_CLEARANCE = 1e-4
 """Gap left between the lowest point and the ground [m]."""
 POSE_TOLERANCE = 1e-3
-"""How far a pose may be outside a joint's range, for angles printed with three decimals [rad]."""
+"""Allowed distance of a pose from a joint's range, because angles are often printed with three decimals [rad]."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Standing:
     angles: Floats
     """Joint angles in the order of the robot's table, (joints,) [rad]."""
     height: float
-    """Of the root's origin above the ground [m]."""
+    """Height of the root's origin above the ground [m]."""
     top: float
     """Height of the highest visible point above the ground [m]."""
     mass: float
@@ -177,7 +177,7 @@ class RobotFacts:
     name: str
     mass_kg: float
     height_m: float
-    """Of the highest point above the ground in the ready pose."""
+    """Height of the highest point above the ground in the ready pose."""
     joints: int
     motors: int
     sensors: int

@@ -65,7 +65,7 @@ class Parameter:
     unit: str = ""
     """SI unit, empty for a ratio."""
     about: str = ""
-    """What it is, in a few words."""
+    """A short description."""
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
@@ -107,7 +107,7 @@ class Body:
     bend: Flex | None = None
     """Springs about the two axes across the way to the parent, instead of a joint."""
     source: str = ""
-    """Where this body's numbers come from, if not from the robot's source."""
+    """Source of this body's numbers, if it is not the robot's source."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
@@ -137,7 +137,7 @@ class Shape:
     colour: str = "white"
     """A name in the robot's colours, or `team`."""
     role: Literal["visual", "collision", "both"] = "visual"
-    """What it is for; `collision` shapes are invisible."""
+    """Whether it collides, is visible, or both; `collision` shapes are invisible."""
     mirror: bool = False
     """Also put its mirror image (y negated) on the right-hand body: L... -> R..., l_... -> r_..."""
     roundness: float = 0.35
@@ -186,7 +186,7 @@ class Shared:
 
 @dataclass(frozen=True, kw_only=True)
 class FootContact:
-    """How soles touch the ground."""
+    """Contact of the soles with the ground."""
 
     friction: float = 0.8
     """Sliding friction against any floor."""
@@ -194,7 +194,7 @@ class FootContact:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFiles:
-    """Where the bodies come from when they are not in `robot.toml` itself."""
+    """Files of the bodies, when they are not in `robot.toml` itself."""
 
     mjcf: Path | None = None
     urdf: Path | None = None
@@ -237,7 +237,7 @@ class RobotSettings:
     """Version of this file format, 1."""
     name: str
     source: str
-    """Where the numbers come from."""
+    """Source of the numbers."""
     licence: str
     """Licence of the numbers."""
     title: str = ""

@@ -67,7 +67,7 @@ class ObjectSettings:
     file: Path
     """MJCF file."""
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where the file's origin goes, m."""
+    """Position of the file's origin [m]."""
     heading: float = 0.0
     """Turn about the vertical, rad, counter-clockwise from above."""
     mass: float | None = None
@@ -122,7 +122,7 @@ TEAM_COLOURS: dict[str, Colour] = {
     "grey": GREY,
 }
 LONGEST_DELAY = 0.5
-"""Of a robot's motors [s]."""
+"""Largest delay of a robot's motors [s]."""
 PARKING_GAP = 1.0
 """Distance between parked robots and to the carpet's end [m]."""
 
@@ -136,7 +136,7 @@ class Placement:
     name: str = ""
     """Its name in the scene; `nao-v6-1` and so on if empty."""
     pos: tuple[float, float] = (0.0, 0.0)
-    """Where its root is above [m]."""
+    """Position of its root on the ground [m]."""
     heading: float = 0.0
     """Direction it faces, 0 along x [rad]."""
     pose: str = "ready"
@@ -150,7 +150,7 @@ class Placement:
     team: str = "grey"
     """Team colour by name."""
     actuation: str | Actuation = "ideal"
-    """What drives its joints: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
+    """Its actuation: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
     parked: bool = False
     """Whether it starts beside the pitch, out of the game."""
     held: bool = False
@@ -200,7 +200,7 @@ class Scene:
     setpoints: Floats
     """Activations at the start: the set-points of position drives, (na,)."""
     history: Floats
-    """What delayed motors remember at the start, (nhistory,)."""
+    """Past commands of delayed motors at the start, (nhistory,)."""
     has_ball: bool
 
     def robot(self, name: str) -> RobotTable:
@@ -291,7 +291,7 @@ class _Plan:
     """A robot about to be built."""
 
     placement: Placement
-    """With its name, and the adjustments of parameters and actuation worked in."""
+    """The placement with its name, and with the adjustments of parameters and actuation worked in."""
     original: RobotSettings
     adjusted: AdjustedRobot
 
@@ -438,7 +438,7 @@ def _finished(
 
 
 def settled_history(model: mujoco.MjModel, commands: Floats) -> Floats:
-    """What delayed motors remember when commands (nu,) have been the same for a while, (nhistory,)."""
+    """Past commands of delayed motors when commands (nu,) have been the same for a while, (nhistory,)."""
     if not model.nhistory:
         return np.zeros(0)
     data = mujoco.MjData(model)

@@ -115,7 +115,7 @@ CAMERA_EFFECTS = (
     "balance",
     "gamma",
 )
-"""What can be switched on, in the order in which light and signal go through a camera; `auto` needs `exposure`."""
+"""Effects of a camera, in the order in which light and signal pass them; `auto` needs `exposure`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ class CameraSettings:
     gamma: Annotated[float, above(0)] = 2.2
     """gamma: the picture's values are the signal to the power 1/gamma; screens undo 2.2."""
     source: str = ""
-    """Where the numbers come from."""
+    """Source of the numbers."""
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -193,9 +193,9 @@ MODEL_FIELDS = (
     "actuator_ctrladr", "actuator_history", "actuator_ctrllimited", "actuator_ctrlrange", "jnt_qposadr",
     "jnt_dofadr", "dof_treeid",
 )  # fmt: skip
-"""What is read of `mjModel`."""
+"""Fields of `mjModel` that are read."""
 DATA_FIELDS = ("time", "qpos", "qvel", "act", "userdata", "tree_awake")
-"""What is read, and of `act` and `userdata` written, of `mjData`."""
+"""Fields of `mjData` that are read; `act` and `userdata` are written as well."""
 
 
 def _reader(kind: Any, bits: Any) -> Any:  # noqa: ANN401

@@ -38,7 +38,7 @@ _LOCK = threading.RLock()
 
 
 def printed_count(model: mujoco.MjModel) -> int:
-    """How many motors as printed a model has."""
+    """Number of printed motors of a model."""
     kinds, numbers = model.actuator_dyntype, model.actuator_dynprm
     return sum(is_printed(kinds[a], numbers[a, SIGNATURE]) for a in range(model.nactuator))
 

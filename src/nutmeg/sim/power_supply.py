@@ -129,9 +129,9 @@ class PowerSupply:
         self._given = np.full_like(self.stiffness, np.nan)
         """The stiffness that the motors have; none is known at first."""
         self.voltage: Floats = np.broadcast_to(self._open, worlds.count).copy()
-        """What the battery gives under the present load, (N,) [V]."""
+        """Voltage of the battery under the present load, (N,) [V]."""
         self.current: Floats = np.zeros(worlds.count)
-        """What the motors draw, (N,) [A]."""
+        """Current that the motors draw, (N,) [A]."""
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """Brings voltage, gains and friction up to date."""
@@ -198,7 +198,7 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
 
 
 NEARLY_ZERO = 1e-9
-"""In place of zero for what the engine divides by."""
+"""Stands for zero in numbers by which the engine divides."""
 
 
 class MotorFeed:

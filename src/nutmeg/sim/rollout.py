@@ -51,7 +51,7 @@ class Rollout:
     """(T,) [s]."""
     joints: tuple[str, ...]
     angles: Floats
-    """Of the joints, (N, T, joints) [rad]; NaN after the end."""
+    """Angles of the joints, (N, T, joints) [rad]; NaN after the end."""
     pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
     sensors: Mapping[str, Floats]
@@ -74,7 +74,7 @@ class CommandSeries:
     """The commands of a robot over time, for all worlds alike or for each world its own."""
 
     values: ArrayLike
-    """What the motors are commanded, (T, motors) or (N, T, motors)."""
+    """Commands of the motors, (T, motors) or (N, T, motors)."""
     period: float
     """Time between two rows [s], a whole number of physics steps."""
     powered: ArrayLike | None = None
@@ -82,7 +82,7 @@ class CommandSeries:
     delay: ArrayLike = 0.0
     """Time by which commands reach the motors later, one for all or (N,) [s]."""
     rows: ArrayLike | None = None
-    """How many rows each world lasts, (N,); None for all T."""
+    """Number of rows of each world, (N,); None for all T."""
 
 
 def roll_out(
@@ -171,7 +171,7 @@ class _Run:
         return self._result(sensors)
 
     def _chunk(self, fallen: float | None = None) -> int:
-        """How many rows fit into a chunk."""
+        """Number of rows in a chunk."""
         model = self.worlds.scene.model
         bytes_a_row: float = 8.0 * self.worlds.count * self.steps * (model.nq + model.nu + self.data.shape[2])
         most: int = max(1, int(CHUNK_BYTES / bytes_a_row))

@@ -77,11 +77,11 @@ class StepResponses:
     """Beyond where it started, (rows, N) [rad]."""
 
     def dead_time(self) -> Floats:
-        """From the step to the first per cent of it, (N,) [s]."""
+        """Time from the step to the first per cent of it, (N,) [s]."""
         return np.array([_crossing(self.times, a / a[-1], 0.01) - STEP_AT for a in self.angles.T])
 
     def rise_time(self) -> Floats:
-        """From 10 to 90 % of where it ends up, (N,) [s]."""
+        """Time from 10 to 90 % of the final angle, (N,) [s]."""
         ends = self._ends()
         return np.array(
             [
@@ -91,7 +91,7 @@ class StepResponses:
         )
 
     def overshoot(self) -> Floats:
-        """Beyond where it ends up, (N,) [1]."""
+        """Overshoot beyond the final angle, as a share of it, (N,)."""
         return np.asarray(np.maximum(0.0, self.angles.max(axis=0) / self._ends() - 1))
 
     def _ends(self) -> Floats:
@@ -107,7 +107,7 @@ class FrequencyResponse:
     response: NDArray[np.complex128]
     """(N,)"""
     amplitude: float
-    """Of the command [rad]."""
+    """Amplitude of the command [rad]."""
 
     @property
     def decibels(self) -> Floats:
@@ -120,7 +120,7 @@ class FrequencyResponse:
         return np.asarray(np.unwrap(np.angle(self.response)))
 
     def bandwidth(self) -> float:
-        """Where it has fallen by 3 dB [Hz]; infinite above the highest frequency, not a number below the lowest."""
+        """Frequency at which the amplitude has fallen by 3 dB [Hz]; infinite above the highest, NaN below all."""
         level = self.decibels
         below = np.flatnonzero(level <= -3.0)
         if not below.size:
@@ -137,16 +137,16 @@ class HysteresisLoop:
     """Torque against angle with the motor held: by its firmware in a slow sweep, and fast, point by point."""
 
     angles: Floats
-    """Of the joint, firmware holding, (rows,) [rad]."""
+    """Angles of the joint while the firmware holds it, (rows,) [rad]."""
     torques: Floats
-    """From outside, (rows,) [N m]."""
+    """External torques, (rows,) [N m]."""
     held_angles: Floats
-    """Of the joint, rotor held fast, (points,) [rad]; empty without a gear."""
+    """Angles of the joint with the rotor locked, (points,) [rad]; empty without a gear."""
     held_torques: Floats
     """(points,) [N m]"""
 
     def holding_stiffness(self) -> float:
-        """Of firmware and gear together [N m/rad]."""
+        """Stiffness of firmware and gear together [N m/rad]."""
         outer = np.abs(self.torques) > 0.5 * np.abs(self.torques).max()
         growing = np.gradient(np.abs(self.torques)) > 0
         slopes = [
@@ -198,7 +198,7 @@ class ServoMeasurement:
 
     actuation: str
     inertia: float
-    """Of limb and rotor [kg m²]."""
+    """Inertia of limb and rotor [kg m²]."""
     steps: StepResponses
     frequency: FrequencyResponse
     loop: HysteresisLoop
@@ -327,7 +327,7 @@ def _part(on_progress: Progress | None, name: str) -> Callable[[int, int], None]
 
 
 def _crossing(times: Floats, values: Floats, level: float) -> float:
-    """When the values first reach a level, between the rows [s]; not a number if never."""
+    """Time at which the values first reach a level, interpolated between rows [s]; NaN if they never do."""
     above = np.flatnonzero(values >= level)
     if not above.size or above[0] == 0:
         return math.nan
@@ -359,7 +359,7 @@ class RigMotion:
     times: Floats
     """(rows,) [s]"""
     angles: Floats
-    """Of the joint at these times, (rows, N) [rad]."""
+    """Angles of the joint at these times, (rows, N) [rad]."""
     rates: Floats
     """(rows, N) [rad/s]"""
 
@@ -422,7 +422,7 @@ class Rig:
 
     @property
     def room(self) -> float:
-        """How far the joint can turn from the centre to either side [rad]; one turn where it has no stops."""
+        """Angle by which the joint can turn from the centre to either side [rad]; one turn where it has no stops."""
         low, high = self.range
         return (high - low) / 2 if math.isfinite(high - low) else 2 * math.pi
 

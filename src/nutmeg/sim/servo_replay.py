@@ -80,9 +80,9 @@ class Comparison:
     goal: Floats
     recorded: Floats
     simulated: Floats
-    """By the servo."""
+    """Angles of the simulated servo."""
     ideal: Floats
-    """By the robot's ideal drive."""
+    """Angles of the robot's ideal drive."""
     powered: Bools
 
     def errors(self) -> dict[str, float]:

@@ -99,7 +99,7 @@ _ONLY_ROBOT = 1
 """Root body of the robot in a scene with nothing else."""
 
 Rows = dict[str, slice]
-"""Where the parts of a robot are in a model, by family."""
+"""Rows of a robot's parts in a model, by family."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class RobotTypes:
     robot: str
     """The robot's name."""
     numbers: Mapping[str, Mapping[str, Floats]]
-    """By type and field of the model: the rows of the robot."""
+    """The rows of the robot, by type and field of the model."""
 
     def set(self, model: mujoco.MjModel, rows: Rows, kind: str) -> None:
         """Makes the robot at some rows of a model one of a type."""
@@ -138,7 +138,7 @@ def robot_types(robot: str, kinds: tuple[str, ...], physics: str) -> RobotTypes:
 
 
 def robot_rows(model: mujoco.MjModel, root: int) -> Rows:
-    """Where the parts of the robot with a root body are in a model: each family has them one after the other."""
+    """Rows of the parts of the robot with a root body; in each family they follow each other."""
     joints = model.body_rootid[model.jnt_bodyid] == root
     found = {
         "body": model.body_rootid == root,

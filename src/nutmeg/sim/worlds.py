@@ -241,7 +241,7 @@ def actuation_in(scene: Scene, robot: str) -> Actuation | None:
 
 
 def steps_in(seconds: float, timestep: float) -> int:
-    """How many physics steps a time is; not a whole number is an error. MJCF has a step with six digits."""
+    """Number of physics steps in a time; it must be whole, up to the six digits of a timestep in MJCF."""
     steps = round(seconds / timestep)
     allowed = max(1e-9 * max(1.0, seconds), min(5e-6 * seconds, 1e-3 * timestep))
     if steps < 1 or abs(steps * timestep - seconds) > allowed:
@@ -397,13 +397,13 @@ class StartState:
     """A state to start from; each field for all worlds, (width,), or for each, (N, width)."""
 
     angles: Floats | None = None
-    """Of the joints, (..., joints) [rad]."""
+    """Angles of the joints, (..., joints) [rad]."""
     rates: Floats | None = None
-    """Of the joints, (..., joints) [rad/s]."""
+    """Speeds of the joints, (..., joints) [rad/s]."""
     pose: Floats | None = None
-    """Of the root: place and unit quaternion, (..., 7) [m, 1]."""
+    """Position and unit quaternion of the root, (..., 7) [m, 1]."""
     velocity: Floats | None = None
-    """Of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
+    """Velocity of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
     command: Floats | None = None
     """The last commands of the motors, (..., motors); without them, position drives hold their angle."""
 

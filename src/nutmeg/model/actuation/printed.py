@@ -45,7 +45,7 @@ SIGNATURE, KP, KI, KD, LIMIT, LAG, RESISTANCE, STIFFNESS, CONSTANT, BRAKE = rang
 RATIO, SPRING, FRICTION, PLAY, MASS, STEPS = range(6)
 """Places of the gear's numbers in `actuator_biasprm`."""
 MARK = 20110.0
-"""What stands at `SIGNATURE`."""
+"""The number at `SIGNATURE`."""
 STATES = 4
 """Numbers that a motor remembers: summed error, U_R, p_m and its speed."""
 
@@ -86,7 +86,7 @@ def add_printed_motor(
 
 
 def userdata_size(spec: mujoco.MjSpec) -> int:
-    """How many numbers of `mjData.userdata` the printed motors of a scene need; 0 without such motors."""
+    """Size of `mjData.userdata` for the printed motors of a scene; 0 without such motors."""
     return userdata_of(sum(is_printed(a.dyntype, a.dynprm[SIGNATURE]) for a in spec.actuators))
 
 

@@ -70,9 +70,9 @@ class Servo:
     efficiency: Annotated[float, above(0, up_to=1)] = 1.0
     """Share of the motor's torque that the gear passes on."""
     rotor_inertia: Annotated[float, at_least(0, "kg m²")] = 0.0
-    """Of the motor and the gear as seen by the motor [kg m²]."""
+    """Inertia of the motor and the gear at the motor [kg m²]."""
     inductance: Annotated[float, at_least(0, "H")] = 0.0
-    """Of the winding [H]; 0 lets the current follow at once."""
+    """Inductance of the winding [H]; 0 lets the current follow at once."""
     p: Annotated[float, above(0, "V/rad")] = 200.0
     """Firmware: volts for each radian of error [V/rad]."""
     i: Annotated[float, at_least(0, "V/(rad s)")] = 0.0
@@ -95,7 +95,7 @@ class Servo:
     """Dry friction for each squared N m with which motor and load press the gear's teeth against each other
     (see `sim.power_supply.ServoFriction`) [1/(N m)]."""
     squeeze_static: Annotated[float, at_least(0, "1/(N m)")] = 0.0
-    """What is added to `squeeze_friction` at rest [1/(N m)]."""
+    """Addition to `squeeze_friction` at rest [1/(N m)]."""
     squeeze_speed: Annotated[float, above(0, "rad/s")] = 1.0
     """Speed at which half of `squeeze_static` is left [rad/s]."""
     delay: Annotated[float, Bounds(0, 0.5, "s")] = 0.0
@@ -138,11 +138,11 @@ class Gear:
 
     joints: tuple[str, ...]
     play: Annotated[float, at_least(0, "rad")] = 0.0
-    """How far the joint can be turned while the motor stands still [rad]."""
+    """Angle by which the joint can be turned while the motor stands still [rad]."""
     stiffness: Annotated[float, above(0, "N m/rad")] = 500.0
-    """Of the gear's spring [N m/rad]."""
+    """Stiffness of the gear's spring [N m/rad]."""
     damping: Annotated[float, at_least(0, "N m s/rad")] = 1.0
-    """Of the gear's spring [N m s/rad]."""
+    """Damping of the gear's spring [N m s/rad]."""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -156,9 +156,9 @@ class Flex:
     bodies: tuple[str, ...]
     """Body names or patterns."""
     stiffness: Annotated[float, above(0, "N m/rad")] = 400.0
-    """Of each spring [N m/rad] (D_B of equation 1)."""
+    """Stiffness of each spring [N m/rad] (D_B of equation 1)."""
     damping: Annotated[float, at_least(0, "N m s/rad")] = 0.1
-    """Of each spring [N m s/rad]."""
+    """Damping of each spring [N m s/rad]."""
     friction: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction about each axis [N m]."""
     source: str = ""
@@ -178,11 +178,11 @@ class Actuation:
     printed: bool = False
     """Motors and gears computed by the paper's algorithms as printed, not by the engine (see `printed`)."""
     gear_step: Annotated[float, above(0, "s")] = 1e-4
-    """Only of printed gears: the longest step Δtg of their own [s] (algorithm 2, line 2)."""
+    """Longest step Δtg of printed gears, which other gears do not have [s] (algorithm 2, line 2)."""
     gear_mass: Annotated[float, above(0, up_to=1)] = 0.02
-    """Only of printed gears: the small mass m_g that moves within the hull, as a share of the rotor's inertia."""
+    """Small mass m_g within the hull of printed gears, as a share of the rotor's inertia."""
     gear_friction: Annotated[float, at_least(0)] = 0.2
-    """Only of printed gears: the friction B_g of that mass, as a share of the gear's damping."""
+    """Friction B_g of that mass, as a share of the gear's damping."""
     source: str = ""
 
     def __post_init__(self) -> None:

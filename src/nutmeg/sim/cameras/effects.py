@@ -73,7 +73,7 @@ class CameraEffects:
 
     @property
     def readout(self) -> float:
-        """From the first row to the last [s]; 0 if the shutter's effect is off."""
+        """Time from reading the first row to the last [s]; 0 if the shutter's effect is off."""
         return self.settings.readout if "shutter" in self.effects else 0.0
 
     @property

@@ -74,7 +74,7 @@ def to_picture(light: Floats32, gamma: float = SCREEN_GAMMA) -> Bytes:
 
 
 def collect(light: Floats32, settings: CameraSettings, time: Floats32 | None = None) -> Floats32:
-    """How full the pixels get, 0 to 1, in the settings' exposure or in times that broadcast against the light [s]."""
+    """Filling of the pixels, 0 to 1, in the settings' exposure or in times that broadcast against the light [s]."""
     share = (settings.exposure if time is None else time) / settings.white_exposure
     filled = light * np.asarray(share, np.float32)
     np.minimum(filled, np.float32(1), out=filled)
@@ -120,7 +120,7 @@ COLOUR_LETTERS = "rgb"
 
 
 def mosaic(light: Floats32, pattern: str) -> Floats32:
-    """What pixels behind a filter see of pictures (N, height, width, 3): (N, height, width)."""
+    """Raw pictures (N, height, width) behind a colour filter, from pictures (N, height, width, 3)."""
     raw = np.empty(light.shape[:3], light.dtype)
     for place, letter in enumerate(pattern):
         row, column = divmod(place, 2)
@@ -185,11 +185,11 @@ MAX_EXPOSURE_FACTOR = 4.0
 BLACK_SIGNAL = 1e-6
 """Mean signal below which a picture is black."""
 METERING_STRIDE = 2
-"""Of the rows and columns of a picture, one in so many is metered."""
+"""Distance between metered rows, and between metered columns, of a picture [pixels]."""
 
 
 class Exposure(NamedTuple):
-    """How N cameras take their next pictures."""
+    """Exposure of the next pictures of N cameras."""
 
     time: Floats
     """For how long a row collects light, (N,) [s]."""

@@ -56,7 +56,7 @@ MAX_GEOMS = 20000
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """What a drawn picture may cost."""
+    """Quality of a drawn picture, which costs time."""
 
     shadows: bool = False
     """Whether lights that cast shadows do."""
@@ -73,7 +73,7 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class Eye:
-    """Where a picture is taken from."""
+    """The viewpoint of a picture."""
 
     position: ArrayLike
     """(3,) [m]."""
@@ -114,7 +114,7 @@ class SceneRenderer(Closing):
         self.model = _prepared(model, size, self._quality)
         self.data: Any = mujoco.MjData(self.model)
         self.scene: Any = mujoco.MjvScene(self.model, MAX_GEOMS)
-        """What `paint` draws; made by `update`."""
+        """The geoms and lights that `paint` draws; made by `update`."""
         self._lights = None if lights is None else tuple(lights)
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < COLLISION_GROUP for group in range(len(self._options.geomgroup))]
@@ -131,7 +131,7 @@ class SceneRenderer(Closing):
         mujoco.mj_camlight(self.model, self.data)
 
     def angular_velocity(self, camera: int, qvel: Floats) -> Floats:
-        """How a camera turns in the present pose at generalised velocities (nv,): (3,) in its own frame [rad/s]."""
+        """Angular velocity of a camera at generalised velocities (nv,), (3,) in its own frame [rad/s]."""
         self.data.qvel[:] = qvel
         mujoco.mj_comVel(self.model, self.data)
         velocity = np.zeros(6)  # angular, then linear
@@ -139,7 +139,7 @@ class SceneRenderer(Closing):
         return velocity[:3]
 
     def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
-        """What a camera of the model sees now, (height, width, 3); `fov` is its vertical field of view [rad]."""
+        """The picture of a camera of the model, (height, width, 3); `fov` is its vertical field of view [rad]."""
         self.update()
         axes = np.array(self.data.cam_xmat[camera]).reshape(3, 3)  # it looks along its own -z, y up
         place = self.data.cam_xpos[camera]
@@ -247,7 +247,7 @@ INSTALL_HINT = (
 """Instructions for machines on which no renderer works."""
 
 _TIMEOUT = 60.0
-"""How long a renderer may take for its first picture [s]."""
+"""Largest time that a renderer may take for its first picture [s]."""
 
 _PROBE = """
 import importlib, os, sys

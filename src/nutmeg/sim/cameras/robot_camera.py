@@ -52,7 +52,7 @@ def camera_names(model: mujoco.MjModel) -> list[str]:
 
 
 def camera_number(model: mujoco.MjModel, name: str) -> int:
-    """Which of a model's cameras has a name."""
+    """Id of the camera of a name in a model."""
     number = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name))
     if number < 0:
         raise UnknownNameError("camera", name, camera_names(model))
@@ -112,7 +112,7 @@ class RobotCamera(Closing):
         if "noise" in self.effects.effects and rng is None:
             raise UsageError("noise needs a random generator: RobotCamera(..., rng=numpy.random.default_rng(seed)).")
         self.exposure = initial_exposure(self.effects.settings, 1) if self.effects.automatic else None
-        """Of the next picture, where the camera sees to it itself (`image_sensor`); else that of the settings."""
+        """Exposure of the next picture with automatic exposure; None for that of the settings."""
         self._rng = rng or np.random.default_rng(0)  # never asked without noise
         self._moments = moments if self.effects.readout or self.effects.blur else 1
         self._own = renderer is None
