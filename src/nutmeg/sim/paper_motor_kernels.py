@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mujoco
 import numpy as np
@@ -198,6 +199,15 @@ DATA_FIELDS = ("time", "qpos", "qvel", "act", "userdata", "tree_awake")
 """Fields of `mjData` that are read; `act` and `userdata` are written as well."""
 
 
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def _jitted(function: Function) -> Function:
+    """A compiled function; it is not kept on disk, as addresses of this process are compiled into it."""
+    compiled_function: Function = njit(function)
+    return compiled_function
+
+
 def _reader(kind: Any, bits: Any) -> Any:  # noqa: ANN401
     """A compiled function that reads a number of a kind at an address."""
 
@@ -226,8 +236,10 @@ def _write(context, address, value):  # type: ignore[no-untyped-def] # noqa: ANN
     return types.void(types.intp, types.float64), build
 
 
-@njit
-def motor_torque(m, target, angle, rate, speed, total, voltage, dt):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+@_jitted
+def motor_torque(
+    m: int, target: float, angle: float, rate: float, speed: float, total: float, voltage: float, dt: float
+) -> tuple[float, float, float]:
     """Algorithm 1, one step: the motor's torque T_M, its voltage U_R and the sum of errors.
 
     Args:
@@ -252,8 +264,8 @@ def motor_torque(m, target, angle, rate, speed, total, voltage, dt):  # type: ig
     return power - _number(m + 8 * BRAKE) * speed, voltage, total  # 6
 
 
-@njit
-def gear_torque(g, torque, place, speed, dt):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+@_jitted
+def gear_torque(g: int, torque: float, place: float, speed: float, dt: float) -> tuple[float, float, float]:
     """Algorithm 2, one step of the physics: the joint's torque T_j, and p_m with its speed.
 
     Args:
@@ -293,7 +305,7 @@ def compiled() -> Any:  # noqa: ANN401
     )
     d_time, d_memory, user = d["time"], d["userdata"], int(mujoco.mjtDyn.mjDYN_USER)
 
-    def control(model, data):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    def control(model: int, data: int) -> None:
         room = _size(model + m_room)
         if room <= 2 * STATES:
             return  # this model has no printed motor
@@ -325,8 +337,8 @@ def _motor_step(m: dict[str, int], d: dict[str, int], target: Any) -> Any:  # no
     d_angles, d_rates, d_act, d_awake = (d[name] for name in ("qpos", "qvel", "act", "tree_awake"))
     sleep = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 
-    @njit
-    def step(model, data, motor, numbers, before, later):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    @_jitted
+    def step(model: int, data: int, motor: int, numbers: int, before: int, later: bool) -> None:
         joint = _int(_size(model + m_joints) + 8 * motor)
         dof = _int(_size(model + m_rate) + 4 * joint)
         if _int(model + m_flags) & sleep:
@@ -362,11 +374,11 @@ def _target(m: dict[str, int], d: dict[str, int]) -> Any:  # noqa: ANN401
     )
     d_time, read = d["time"], _library_function()
 
-    @njit
-    def target(model, data, motor, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    @_jitted
+    def target(model: int, data: int, motor: int, scratch: int) -> float:
         interpolation = _int(_size(model + m_history) + 8 * motor + 4)
         found = read(model, data, motor, _number(data + d_time), scratch, interpolation)
-        value = _number(found if found != 0 else scratch)
+        value: float = _number(found if found != 0 else scratch)
         place = _int(_size(model + m_address) + 4 * motor)
         if _byte(_size(model + m_limited) + place):
             limits = _size(model + m_range) + 16 * place
