@@ -35,7 +35,6 @@ from nutmeg.model.physics import physics_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.physics import Contact, Physics
@@ -149,7 +148,7 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float], timestep: fl
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = True
-    made: dict[str, Any] = {}
+    made: dict[str, mujoco.MjsBody] = {}
     _check_tree(robot)
     for body in robot.body:
         if body.parent and body.parent not in made:
@@ -177,7 +176,7 @@ def _check_tree(robot: RobotSettings) -> None:
         raise ModelError(f"the bodies {' and '.join(map(repr, roots))} have no parent; only one, the root, may do so.")
 
 
-def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: float) -> Any:  # noqa: ANN401
+def _add_body(parent: mujoco.MjsBody, body: Body, values: Mapping[str, float], timestep: float) -> mujoco.MjsBody:
     made = parent.add_body(name=body.name, pos=evaluate_all(body.pos, values))
     made.quat = euler_quaternion(evaluate_all(body.euler, values))
     if body.inertia is not None:
@@ -258,7 +257,7 @@ def _full_size(shape: Shape, values: Mapping[str, float]) -> list[float]:
 
 def _add_geom(
     spec: mujoco.MjSpec,
-    body: Any,  # noqa: ANN401
+    body: mujoco.MjsBody,
     shape: Shape,
     values: Mapping[str, float],
     name: str,
@@ -322,7 +321,7 @@ def _colour(robot: RobotSettings, shape: Shape, team: Colour) -> list[float]:
     return rgba if len(rgba) == 4 else [*rgba, 1.0]
 
 
-def _body(spec: mujoco.MjSpec, name: str) -> Any:  # noqa: ANN401
+def _body(spec: mujoco.MjSpec, name: str) -> mujoco.MjsBody:
     body = spec.body(name)
     if body is None:
         raise UnknownNameError("body", name, [b.name for b in spec.bodies if b.name != "world"], where=spec.modelname)

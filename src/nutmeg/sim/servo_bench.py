@@ -551,7 +551,7 @@ def _stripped(scene: Scene, table: RobotTable, joint: str) -> mujoco.MjModel:
     return spec.compile()
 
 
-def _bends(spec: mujoco.MjSpec, joint: Any) -> set[str]:  # noqa: ANN401
+def _bends(spec: mujoco.MjSpec, joint: mujoco.MjsJoint) -> set[str]:
     """Names of the bending joints between the trunk and the joint, and beyond it."""
     near, body = set(), joint.parent
     while body is not None and body.name != "world":

@@ -206,7 +206,7 @@ def checked_size(size: tuple[int, int]) -> tuple[int, int]:
     return size
 
 
-def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401
+def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> mujoco.MjModel:
     """A copy of the model whose pictures are large enough and as good as wanted."""
     changed = copy.copy(model)
     changed.vis.global_.offwidth, changed.vis.global_.offheight = size
@@ -217,7 +217,7 @@ def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) ->
     return changed
 
 
-def _light(scene: Any, lights: Sequence[Light]) -> None:  # noqa: ANN401
+def _light(scene: mujoco.MjvScene, lights: Sequence[Light]) -> None:
     """Puts lights in place of the scene's own."""
     scene.nlight = 0
     for light in lights:
