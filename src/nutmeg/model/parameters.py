@@ -206,42 +206,9 @@ def _set_contact(contact: Contact, adjustment: Adjustment, name: str) -> Contact
     return dataclasses.replace(contact, **changed)
 
 
-def _groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, target: str) -> dict[str, Any]:
-    """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
-    parsed = parse_target(target)
-    servos = actuation is not None and bool(actuation.servo)
-    if parsed.family == "drives":
-        if servos:
-            raise ModelError(f"{target} has no effect: servos drive {robot.name} here. Set servo.GROUP.FIELD instead.")
-        groups: Mapping[str, Any] = parts_of_type(robot, kind).drives
-    elif actuation is None or (parsed.family != "flex" and not servos):
-        raise ModelError(
-            f"{target} has no effect: {robot.name} has ideal drives here. Choose another actuation (--actuation "
-            f"servo, motoflex or a file), or set drives.GROUP.FIELD."
-        )
-    elif parsed.family == "battery":
-        return {"": actuation.battery}
-    else:
-        groups = getattr(actuation, parsed.family)
-    names = matching_names([parsed.name], groups, f"group in {parsed.family}", f"target {target!r}")
-    if parsed.family == "drives" and parsed.field in ("stiffness", "damping"):
-        without = next((n for n in names if groups[n].kind == "velocity"), None)
-        if without is not None:
-            raise ModelError(f"{target} has no effect on the velocity drive {without!r} of {robot.name}: it has none.")
-    return {name: groups[name] for name in names}
-
-
-def _check_soles(robot: RobotSettings, kind: str, physics: Physics) -> None:
-    """Refuses `foot.friction` where it has no effect."""
-    if physics.contact is not None:
-        raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
-    if not any(s.foot for s in parts_of_type(robot, kind).shape):
-        raise ModelError(f"foot.friction has no effect: {robot.name} has no shape with foot = true.")
-
-
 @dataclass
 class _Draft:
-    """A robot while its adjustments are applied; groups are put together again at the end, when all is known."""
+    """A robot while its adjustments are applied; the numbers of a group are checked together at the end."""
 
     robot: RobotSettings
     kind: str
@@ -251,7 +218,7 @@ class _Draft:
     groups: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     """New numbers of drives, servos and so on, by family and group."""
     blame: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """The targets that touched each of them."""
+    """The targets that changed each of them, for error messages."""
     joints: list[Adjustment] = field(default_factory=list)
     masses: list[Adjustment] = field(default_factory=list)
 
@@ -271,7 +238,7 @@ class _Draft:
             case "foot":
                 self._foot(adjustment)
             case "camera":
-                adjusted_cameras(self.robot, [adjustment])  # says what is wrong with it; cameras are read with pictures
+                adjusted_cameras(self.robot, [adjustment])  # only checks it: cameras are no part of the physics
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")
@@ -279,15 +246,46 @@ class _Draft:
                 self._number(adjustment, target)
 
     def _number(self, adjustment: Adjustment, target: Target) -> None:
-        for name, group in _groups_of(self.robot, self.kind, self.actuation, adjustment.target).items():
+        for name, group in self._groups_of(adjustment.target, target).items():
             key = (target.family, name)
             numbers = self.groups.setdefault(key, {})
             present = numbers.get(target.field, getattr(group, target.field))
             numbers[target.field] = adjustment.of(present)
             self.blame.setdefault(key, []).append(adjustment.target)
 
+    def _groups_of(self, target: str, parsed: Target) -> dict[str, Any]:
+        """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
+        robot, actuation = self.robot, self.actuation
+        servos = actuation is not None and bool(actuation.servo)
+        if parsed.family == "drives":
+            if servos:
+                raise ModelError(
+                    f"{target} has no effect: servos drive {robot.name} here. Set servo.GROUP.FIELD instead."
+                )
+            groups: Mapping[str, Any] = parts_of_type(robot, self.kind).drives
+        elif actuation is None or (parsed.family != "flex" and not servos):
+            raise ModelError(
+                f"{target} has no effect: {robot.name} has ideal drives here. Choose another actuation (--actuation "
+                f"servo, motoflex or a file), or set drives.GROUP.FIELD."
+            )
+        elif parsed.family == "battery":
+            return {"": actuation.battery}
+        else:
+            groups = getattr(actuation, parsed.family)
+        names = matching_names([parsed.name], groups, f"group in {parsed.family}", f"target {target!r}")
+        if parsed.family == "drives" and parsed.field in ("stiffness", "damping"):
+            without = next((n for n in names if groups[n].kind == "velocity"), None)
+            if without is not None:
+                raise ModelError(
+                    f"{target} has no effect on the velocity drive {without!r} of {robot.name}: it has none."
+                )
+        return {name: groups[name] for name in names}
+
     def _foot(self, adjustment: Adjustment) -> None:
-        _check_soles(self.robot, self.kind, self.physics)
+        if self.physics.contact is not None:
+            raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
+        if not any(s.foot for s in parts_of_type(self.robot, self.kind).shape):
+            raise ModelError(f"foot.friction has no effect: {self.robot.name} has no shape with foot = true.")
         friction = adjustment.of(self.robot.foot.friction)
         if friction < 0:
             raise ModelError(f"foot.friction is {friction:g}; it must be 0 or above.")
@@ -298,9 +296,9 @@ class _Draft:
             self.masses.append(adjustment)
             return
         bodies = parts_of_type(self.robot, self.kind).body
-        chosen_ = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
+        names = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
         values = parameter_values(self.robot, self.kind, self.parameters)
-        changed = {id(b): _with_mass(b, adjustment, values) for b in bodies if b.name in chosen_}
+        changed = {id(b): _with_mass(b, adjustment, values) for b in bodies if b.name in names}
         body = tuple(changed.get(id(b), b) for b in self.robot.body)
         self.robot = dataclasses.replace(self.robot, body=body)
 
