@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Users' own objects in a scene: ramps, walls, referees' hands, anything MJCF can say.
+# Users' own objects in a scene: ramps, walls, referees' hands, anything that MJCF can describe.
 #
 # The file is a complete MJCF model; all that lies in its `worldbody` is moved to `pos`, turned by `heading`, and its
 # names get the prefix `<name>/`. A body with a free joint stays free. Its options (step, gravity) are left out: those
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectSettings:
-    """An object and its place."""
+    """An object and its place: `ObjectSettings(name="ramp", file=Path("ramp.xml"), pos=(1.0, 0.0, 0.0))`."""
 
     name: str
     """Prefix of all its names; each object of a scene has its own."""

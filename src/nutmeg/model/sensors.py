@@ -194,7 +194,13 @@ class CameraSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CameraFile:
-    """The contents of a robot's `cameras.toml`."""
+    """The contents of a robot's `cameras.toml`.
+
+    [camera.CameraTop]
+    source = "..."
+    k1 = -0.09
+    full_well = 5000
+    """
 
     source: str = ""
     camera: Mapping[str, CameraSettings] = field(default_factory=dict)

@@ -71,7 +71,8 @@ if TYPE_CHECKING:
 # Addresses of fields in the engine's C structures, derived from its own declarations.
 #
 # MuJoCo ships a description of every structure of its C headers (`mujoco.introspect`). From it the structures are
-# rebuilt with ctypes, which lays them out as the C compiler does, and the place of a field can be asked for:
+# rebuilt with ctypes, which lays them out as the C compiler does: `place_of("mjModel", "opt.timestep")` is the distance
+# of a field from the start of its structure, in bytes.
 #
 # `check_layout` compares the places with what the Python bindings say about a real model and its data: every array
 # must begin where the structure says that it does. Nothing is guessed, and a library that was built otherwise is

@@ -11,9 +11,25 @@ brought up to date once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Friction under load*: dry friction that grows with what the motor gives and carries (see `servo_friction`).
+- *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
+  the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
+  torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
+
+      S = min(|T|, |X|) where T and X oppose each other, else 0
+      F = coulomb + load_friction |T| + (squeeze_friction + squeeze_static / (1 + |w| / squeeze_speed)) S^2
 
 None of them is in an exported model, which has full stiffness, the open-circuit voltage and plain dry friction.
+
+The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
+were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
+effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for the
+Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
+
+`MotorFeed` switches motors off and on: a released servo neither drives nor brakes, and its friction stays; an ideal
+drive is released by taking its torque away.
+
+    feed = MotorFeed(worlds, "robot", releases=True)
+    feed.sample(0.0, powered)               # (N,): once a control cycle if `feed.every_cycle`, else when it changes
 """
 
 from __future__ import annotations
@@ -35,22 +51,6 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation.settings import Servo
     from nutmeg.model.tables import RobotTable
     from nutmeg.sim.worlds import Worlds
-
-
-# ----------------------------------------------------------------------------------------------------
-# Dry friction of servos that depends on their load, for N worlds at once.
-#
-# The teeth of a gear rub the more the harder they are pressed together: when the motor lifts a weight, and even more
-# when it holds it. With T the motor's torque at the joint and X what all else does to it (weight, springs, contacts),
-# they are squeezed by S, and the joint's dry friction at speed w is F:
-#
-# The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
-# were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
-# effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for
-# the Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
-#
-# The engine knows the friction of a joint only together with its contacts; what is more than the joint's own friction
-# can be is taken for contact.
 
 
 def slice_or_list(ids: Sequence[int]) -> slice | list[int]:
@@ -89,7 +89,9 @@ class ServoFriction:
         self._field[:, self._dofs] = friction
 
     def _squeeze(self, torque: Floats) -> Floats:
-        """The torque with which motors and loads press on each other, (N, motors)."""
+        """The torque S with which motors and loads press on each other, (N, motors)."""
+        # The engine knows the friction of a joint only together with its contacts: what exceeds the largest friction of
+        # the joint is taken for contact.
         passive, damper, bias, constraint = (force[:, self._dofs] for force in self._forces)
         own = self._field[:, self._dofs]
         load = passive - damper - bias + constraint - np.clip(constraint, -own, own)
@@ -188,13 +190,6 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, "joint", robot)}
     battery = actuation.battery
     return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
-
-
-# ----------------------------------------------------------------------------------------------------
-# Motors that are switched off: a released servo neither drives nor brakes, and its friction stays.
-#
-# A servo whose friction grows with its load, or whose battery sags, is brought up to date at every call (see
-# `supply`). An ideal drive is released by taking its torque away.
 
 
 NEARLY_ZERO = 1e-9

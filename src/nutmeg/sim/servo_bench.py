@@ -340,9 +340,9 @@ def _crossing(times: Floats, values: Floats, level: float) -> float:
 #
 # The rig is the robot's own model with everything taken out that is not about this joint, so the limb behind it has
 # its true inertia, and its servo, gear and bending links are those of any other scene. Stops are taken out as well,
-# so that the motor can be spun; contacts and gravity are off. What `supply` does once a control cycle (sag, friction
-# that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run at once,
-# each with its own commands and loads:
+# so that the motor can be spun; contacts and gravity are off. What `power_supply` does once a control cycle (sag,
+# friction that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run at
+# once, each with its own commands and loads.
 
 
 RIG_PREFIX = "rig/"
@@ -366,6 +366,9 @@ class RigMotion:
 
 class Rig:
     """A joint on the rig.
+
+    rig = Rig("nao-v6", "LKneePitch", "motoflex")
+    rig.run(commands, loads).angles          # (rows, N) each, one row every 10 ms
 
     Args:
         robot: name of a built-in robot, or path of a user's.

@@ -388,13 +388,17 @@ def _columns(array: Floats, addresses: Indices) -> Floats:
 # ----------------------------------------------------------------------------------------------------
 # The state from which an experiment begins: joint angles and speeds, pose and velocity of the root, last commands.
 #
-# Everything is in the order of the robot's table, for all worlds alike or for each its own row. Numbers that
-# are left out, or NaN, are those of the scene: its pose, at rest.
+# Everything is in the order of the robot's table, for all worlds alike or for each its own row. Numbers that are left
+# out, or NaN, are those of the scene: its pose, at rest.
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartState:
-    """A state to start from; each field for all worlds, (width,), or for each, (N, width)."""
+    """A state to start from; each field for all worlds, (width,), or for each, (N, width).
+
+    start = StartState(angles=recorded[0], rates=speeds[0], command=goals[0])
+    set_start_state(worlds, "robot", start)
+    """
 
     angles: Floats | None = None
     """Angles of the joints, (..., joints) [rad]."""
@@ -469,15 +473,19 @@ def _normal(poses: Floats, robot: str) -> Floats:
 # One world, stepped in place, with its contacts: for matches, which have one world and need its details.
 #
 # `Worlds` copies the fields that are bound; it has no contacts, and a copy costs more than a step of one robot. Here a
-# step is cut in two halves (acceleration and integration, then positions, contacts and velocities
-# of the new state), so that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for
-# bit.
+# step is cut in two halves (acceleration and integration, then positions, contacts and velocities of the new state), so
+# that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for bit.
 #
 # Sensors of the scene are switched off: a match computes its observations from the state, which is cheaper.
 
 
 class SingleWorld:
-    """A scene as one live world; integrated with Euler's method, which is what can be cut in two."""
+    """A scene as one live world; its integrator is Euler's method, because only that can be cut in two.
+
+    world = SingleWorld(scene)
+    world.step(between)     # `between()` sees contacts and forces of the step; places are current afterwards
+    world.data.xpos         # live
+    """
 
     def __init__(self, scene: Scene) -> None:
         if scene.physics.integrator != "euler":
