@@ -367,8 +367,8 @@ class RigMotion:
 class Rig:
     """A joint on the rig.
 
-    rig = Rig("nao-v6", "LKneePitch", "motoflex")
-    rig.run(commands, loads).angles          # (rows, N) each, one row every 10 ms
+        rig = Rig("nao-v6", "LKneePitch", "motoflex")
+        rig.run(commands, loads).angles          # (rows, N) each, one row every 10 ms
 
     Args:
         robot: name of a built-in robot, or path of a user's.
