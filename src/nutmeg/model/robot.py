@@ -288,9 +288,11 @@ def robot_names() -> list[str]:
 def load_robot(name: str | Path) -> RobotSettings:
     """A built-in robot by name, or a user's by the path of its folder, TOML, MJCF or URDF file.
 
-    load_robot("nao-v6")          # built in
-    load_robot("my/robot")        # a folder with robot.toml
-    load_robot("pendulum.xml")    # an MJCF or URDF file alone, with default drives
+    For example:
+
+        load_robot("nao-v6")          # built in
+        load_robot("my/robot")        # a folder with robot.toml
+        load_robot("pendulum.xml")    # an MJCF or URDF file alone, with default drives
     """
     if str(name) in robot_names():
         return read_robot(ROBOTS_FOLDER / str(name) / "robot.toml")

@@ -196,10 +196,12 @@ class CameraSettings:
 class CameraFile:
     """The contents of a robot's `cameras.toml`.
 
-    [camera.CameraTop]
-    source = "..."
-    k1 = -0.09
-    full_well = 5000
+    For example:
+
+        [camera.CameraTop]
+        source = "..."
+        k1 = -0.09
+        full_well = 5000
     """
 
     source: str = ""

@@ -396,8 +396,10 @@ def _columns(array: Floats, addresses: Indices) -> Floats:
 class StartState:
     """A state to start from; each field for all worlds, (width,), or for each, (N, width).
 
-    start = StartState(angles=recorded[0], rates=speeds[0], command=goals[0])
-    set_start_state(worlds, "robot", start)
+    A recorded state, for example:
+
+        start = StartState(angles=recorded[0], rates=speeds[0], command=goals[0])
+        set_start_state(worlds, "robot", start)
     """
 
     angles: Floats | None = None
@@ -482,9 +484,11 @@ def _normal(poses: Floats, robot: str) -> Floats:
 class SingleWorld:
     """A scene as one live world; its integrator is Euler's method, because only that can be cut in two.
 
-    world = SingleWorld(scene)
-    world.step(between)     # `between()` sees contacts and forces of the step; places are current afterwards
-    world.data.xpos         # live
+    The function that is given to `step` sees contacts and forces of the step; places are current afterwards:
+
+        world = SingleWorld(scene)
+        world.step(read_contacts)
+        world.data.xpos         # live
     """
 
     def __init__(self, scene: Scene) -> None:
