@@ -9,12 +9,23 @@
     record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
 
 A field that is itself a dataclass gives one column per number, named `group_number`.
+
+Nested records keep such a field as a record in the record, so that a kernel reads `numbers.walk.ahead` as Python code
+does, and the dataclass is the type of the record for the type checker. Fields may also be `tuple[float, float, float]`
+(an array of three numbers) or `Records[Other]` with `field(metadata={"length": 22})` (an array of records):
+
+    players = new_records(Player, 512, 22)    # Records[Records[Player]]: players[7][3].heading in a kernel
+    players[7, 3].heading                     # the same in Python
+    players["heading"]                        # (512, 22), a view, in Python
+    numbers = nested_record(settings)         # one record, typed as the settings are
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, get_type_hints
+import itertools
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -25,6 +36,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
+_NESTED_KINDS = {**_KINDS, np.uint64: np.uint64}
+
+Item = TypeVar("Item")
+
+
+class Records(Protocol[Item]):
+    """An array of records, as a kernel sees it: `records[3]` is a record; `records["x"]` is a field, in Python."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Records[Item]: ...
+    @overload
+    def __getitem__(self, index: str | tuple[Any, ...]) -> Any: ...  # noqa: ANN401 (fields and parts of numpy arrays)
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Item: ...
+    def __setitem__(self, index: Any, value: Any) -> None: ...  # noqa: ANN401
 
 
 def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
@@ -35,6 +64,56 @@ def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
 def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
     """(N,) the numbers of objects of the same dataclass, of the type that `record_of` gives for it."""
     return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
+
+
+@lru_cache(maxsize=256)
+def nested_record_of(kind: type[DataclassInstance]) -> np.dtype[np.record]:
+    """The dtype of a dataclass whose fields are numbers, dataclasses, or arrays of either.
+
+    Every field begins at a multiple of eight bytes. numpy's own alignment does not reach into `np.record`, which is
+    what makes `record.x` work in Python as it does in kernels.
+    """
+    hints = get_type_hints(kind)
+    found = [(field.name, _nested_format(field, hints[field.name])) for field in dataclasses.fields(kind)]
+    formats = {name: np.dtype(one) for name, one in found if one is not None}
+    ends = [0, *itertools.accumulate(-(-one.itemsize // 8) * 8 for one in formats.values())]
+    layout: Any = {"names": [*formats], "formats": [*formats.values()], "offsets": ends[:-1], "itemsize": ends[-1]}
+    return np.dtype((np.record, np.dtype(layout)))
+
+
+def _nested_format(field: dataclasses.Field[Any], hint: Any) -> Any:  # noqa: ANN401 (types)
+    """What numpy calls the type of a field; None for names and other fields that are no numbers."""
+    if hint in _NESTED_KINDS:
+        return _NESTED_KINDS[hint]
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return nested_record_of(hint)
+    if get_origin(hint) is tuple and set(get_args(hint)) == {float}:
+        return np.float64, (len(get_args(hint)),)
+    if get_origin(hint) is Records:
+        return nested_record_of(get_args(hint)[0]), (field.metadata["length"],)
+    return None
+
+
+@overload
+def new_records(kind: type[Item], count: int, /) -> Records[Item]: ...
+@overload
+def new_records(kind: type[Item], count: int, rows: int, /) -> Records[Records[Item]]: ...
+@overload
+def new_records(kind: type[Item], count: int, rows: int, columns: int, /) -> Records[Records[Records[Item]]]: ...
+def new_records(kind: Any, *shape: int) -> Any:
+    """An array of nested records of a dataclass, filled with zeros."""
+    return np.zeros(shape, nested_record_of(kind))
+
+
+def nested_record(value: Item) -> Item:
+    """The nested record of an object of a dataclass; typed as the object, so that kernels are checked."""
+    dtype = nested_record_of(type(value))  # type: ignore[type-var]
+    return cast("Item", np.array(_nested_values(value, dtype), dtype)[()])
+
+
+def _nested_values(value: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:  # noqa: ANN401
+    values = ((getattr(value, name), dtype[name]) for name in dtype.names or ())
+    return tuple(_nested_values(one, kind) if dataclasses.is_dataclass(one) else one for one, kind in values)
 
 
 def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic]]]:

@@ -28,25 +28,12 @@ from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import eyes_for
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
-from nutmeg.match.players.strategies.records import (
-    BALL_VX,
-    BALL_X,
-    BALL_Y,
-    HEADING,
-    MATES,
-    OPPONENTS,
-    SEEN,
-    TOLD,
-    X,
-    Y,
-    new_minds,
-)
+from nutmeg.match.players.strategies.records import new_memories
 from nutmeg.match.players.strategies.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
-from nutmeg.match.worlds.behavioural.camera_geometry import BEARING, DISTANCE, TURN
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -56,8 +43,11 @@ from nutmeg.model.ball import load_ball
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Bools, Floats, Floats32, Ints, SmallInts
+    from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
+    from nutmeg.base.records import Records
+    from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
     Observations = Any
     Stepped = tuple[Observations, Floats, Bools, Bools, dict[str, Any]]
@@ -134,11 +124,6 @@ class BehaviourOptions(EpisodeOptions):
 
 MAX_POSTS, MAX_LANDMARKS, MAX_DISTANCE, MAX_AGE, MAX_SPEED = 4, 6, 30.0, 10.0, 10.0
 """Posts and landmarks that are told of at most; nothing is farther [m], older [s] or faster [m/s]."""
-_BALL, _MATE, _OPPONENT, _ROBOT = (
-    int(kind) for kind in (ObjectKind.BALL, ObjectKind.MATE, ObjectKind.OPPONENT, ObjectKind.ROBOT)
-)
-_OWN_POST, _THEIR_POST, _POST, _FIRST_MARK = 4, 5, 6, int(ObjectKind.L_CROSSING)
-_KICKING = int(Posture.KICKING)
 BODY_PARTS = ("head", "odometry", "upright", "kicking", "phase", "time_left", "score")
 """What a player knows without looking; with pictures, all that it is told in numbers."""
 
@@ -207,16 +192,16 @@ class SymbolRows:
         told = self.bodies(games)
         if self._options.observations == "images":
             return self.body.rows(told).reshape(*games.slots.shape, -1)
-        slots, sights, players = games.slots, games.perception.sights, self._options.players
+        slots, sightings, players = games.slots, games.senses.sightings, self._options.players
         seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * MAX_POSTS + 5 * MAX_LANDMARKS))
-        see_rows(slots, sights.count, sights.kind, sights.polar, players, seen)
+        fill_sightings(slots, sightings.things, sightings.count, players, seen)
         ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * MAX_POSTS, 5 * MAX_LANDMARKS])
         names = ("ball", "mates", "opponents", "robots", "posts", "marks")
         flat = seen.reshape(len(told["head"]), -1)
         for name, first, end in zip(names, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             told[name] = flat[:, first:end]
-        beliefs = games.perception.beliefs[np.arange(games.count)[:, None], slots]
-        told |= believed(beliefs.reshape(-1, beliefs.shape[-1]), players)
+        beliefs = games.senses.beliefs[np.arange(games.count)[:, None], slots]
+        told |= believed(beliefs.ravel(), players)
         return self.layout.rows(told).reshape(*slots.shape, -1)
 
     def bodies(self, games: SteeredGames) -> dict[str, Floats]:
@@ -230,8 +215,8 @@ class SymbolRows:
         return {
             "head": state.head[rows, slots].reshape(count, 2),
             "odometry": state.odometry[rows, slots].reshape(count, 3),
-            "upright": (posture <= _KICKING).astype(float).reshape(count, 1),
-            "kicking": (posture == _KICKING).astype(float).reshape(count, 1),
+            "upright": (posture <= Posture.KICKING).astype(float).reshape(count, 1),
+            "kicking": (posture == Posture.KICKING).astype(float).reshape(count, 1),
             "phase": self._phases[games.modes[:, None], side].reshape(count, -1),
             "time_left": np.broadcast_to(left[:, None], slots.shape).reshape(count, 1),
             "score": own.reshape(count, 2),
@@ -245,33 +230,34 @@ def phase_of(mode: PlayMode, side: Side) -> Floats:
     return phase(GameView(mode=mode.wire_name, time=0.0, score_left=0, score_right=0), side)
 
 
-def believed(beliefs: Floats, players: int) -> dict[str, Floats]:
-    """Parts of the belief rows (N, ...) of players."""
-    x, y, heading = beliefs[:, 0], beliefs[:, 1], beliefs[:, 2]
-    c, s = np.cos(heading), np.sin(heading)
+def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
+    """Parts of the beliefs (N,) of players."""
+    x, y, others = beliefs["x"], beliefs["y"], beliefs["others"]
+    c, s = np.cos(beliefs["heading"]), np.sin(beliefs["heading"])
 
     def to_body(dx: Floats, dy: Floats) -> tuple[Floats, Floats]:
         return c * dx + s * dy, c * dy - s * dx
 
-    ahead, left = to_body(beliefs[:, BALL_X] - x, beliefs[:, BALL_X + 1] - y)
-    vx, vy = to_body(beliefs[:, BALL_VX], beliefs[:, BALL_VX + 1])
-    age = np.minimum(beliefs[:, SEEN], beliefs[:, TOLD])
+    ahead, left = to_body(beliefs["ball_x"] - x, beliefs["ball_y"] - y)
+    vx, vy = to_body(beliefs["ball_vx"], beliefs["ball_vy"])
+    age = np.minimum(beliefs["seen_ago"], beliefs["told_ago"])
     parts = {
-        "pose": np.stack([x, y, c, s, beliefs[:, 3], beliefs[:, 4]], axis=1),
+        "pose": np.stack([x, y, c, s, beliefs["spread"], beliefs["heading_spread"]], axis=1),
         "believed_ball": np.nan_to_num(np.stack([ahead, left, vx, vy, age], axis=1), posinf=MAX_AGE),
     }
-    for name, first in (("believed_mates", MATES), ("believed_opponents", OPPONENTS)):
+    for name, first in (("believed_mates", 0), ("believed_opponents", MAX_PLAYERS)):
         columns = []
-        for number in range(players):
-            place = first + 4 * number
-            there = to_body(beliefs[:, place] - x, beliefs[:, place + 1] - y)
-            columns += [*there, beliefs[:, place + 2]]
+        for k in range(first, first + players):
+            there = to_body(others["x"][:, k] - x, others["y"][:, k] - y)
+            columns += [*there, others["age"][:, k]]
         parts[name] = np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=MAX_AGE)
     return parts
 
 
 @kernel
-def see_rows(slots: Ints, count: Ints, kind: SmallInts, polar: Floats, players: int, out: Floats) -> None:
+def fill_sightings(
+    slots: Ints, things: Records[Records[Records[SightingRecord]]], count: Ints, players: int, out: Floats
+) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])
     room = np.array([1, players, players, players])
@@ -281,25 +267,26 @@ def see_rows(slots: Ints, count: Ints, kind: SmallInts, polar: Floats, players: 
             s, row = slots[m, a], out[m, a]
             found, seen_posts, seen_marks = np.zeros(4, np.int64), 0, 0
             for i in range(count[m, s]):
-                what = kind[m, s, i]
-                far, bearing = polar[m, s, i, DISTANCE], polar[m, s, i, BEARING]
-                if what <= _ROBOT:
+                thing = things[m][s][i]
+                what, far, bearing = thing.kind, thing.distance, thing.bearing
+                if what <= ObjectKind.ROBOT:
                     if found[what] < room[what]:
                         place = firsts[what] + 3 * found[what]
                         row[place], row[place + 1], row[place + 2] = 1.0, far, bearing
                         found[what] += 1
-                elif what <= _POST:
+                elif what <= ObjectKind.POST:
                     if seen_posts < MAX_POSTS:
                         place = posts + 4 * seen_posts
-                        row[place] = -1.0 if what == _OWN_POST else 1.0 if what == _THEIR_POST else 0.0
+                        row[place] = (
+                            -1.0 if what == ObjectKind.OWN_POST else 1.0 if what == ObjectKind.THEIR_POST else 0.0
+                        )
                         row[place + 1], row[place + 2], row[place + 3] = 1.0, far, bearing
                         seen_posts += 1
                 elif seen_marks < MAX_LANDMARKS:
                     place = marks + 5 * seen_marks
-                    row[place], row[place + 1], row[place + 2] = what - _FIRST_MARK + 1.0, far, bearing
-                    turn = polar[m, s, i, TURN]
-                    if not math.isnan(turn):
-                        row[place + 3], row[place + 4] = math.cos(turn), math.sin(turn)
+                    row[place], row[place + 1], row[place + 2] = what - ObjectKind.L_CROSSING + 1.0, far, bearing
+                    if not math.isnan(thing.turn):
+                        row[place + 3], row[place + 4] = math.cos(thing.turn), math.sin(thing.turn)
                     seen_marks += 1
 
 
@@ -346,7 +333,7 @@ class SteeredGames(BehaviourGames):
         walk, head = self.world.settings[0].walk, self.world.settings[0].head
         self._tops = walk.ahead, walk.back, walk.side, walk.turn
         self._neck = head.yaw, head.up, head.down
-        self._starts = self._traits.copy()
+        self._starts = self._table.traits.copy()
         numbers = np.arange(options.players)
         teams = [0] if options.opponents else [0, 1]
         self._first = np.concatenate([team * SLOTS // 2 + numbers for team in teams])
@@ -367,17 +354,17 @@ class SteeredGames(BehaviourGames):
         for m, seed, starter in zip(chosen.tolist(), seeds, starters, strict=True):
             self.world.reset(m, seed)
             self.states[m], self.swapped[m] = new_match(kick_off=starter), False
-            self._traits[m] = self._starts[m]
+            self._table.traits[m] = self._starts[m]
             for side in Side:
                 for number in range(1, self.options.players + 1):
                     slot = slot_of(side, number)
                     self.world.join(m, slot)
-                    self.perception.greet(m, slot)
-        for array in (self._counts, self._since, self._due, self._modes, self._orders, self.wishes):
+                    self.senses.greet(m, slot)
+        table, watch = self._table, self._watch
+        for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.wishes):
             array[chosen] = 0
-        for flags in (self._flags, self._low, self._held, self._beamed):
-            flags[chosen] = False
-        self._minds[chosen] = new_minds(len(chosen), SLOTS)
+        watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
+        table.memories[chosen] = new_memories(len(chosen), SLOTS)
         for _ in range(LINE_UP_CYCLES):
             self.cycle(chosen)
 
@@ -402,23 +389,22 @@ class SteeredGames(BehaviourGames):
             dive = wishes[..., 7]
             legs = np.where(dive > 0.5, int(Legs.DIVE_LEFT), np.where(dive < -0.5, int(Legs.DIVE_RIGHT), legs))
         legs = np.where(state.posture[rows, slots] == int(Posture.LYING), int(Legs.GET_UP), legs)
-        legs = np.where(self._held[rows, slots], int(Legs.STAND), legs)
+        legs = np.where(self._table.held[rows, slots], int(Legs.STAND), legs)
         top = self._tops
         orders.wish[rows, slots, 0] = ahead * np.where(ahead > 0.0, top[0], top[1])
         orders.wish[rows, slots, 1], orders.wish[rows, slots, 2] = left * top[2], turn * top[3]
-        orders.kick[rows, slots] = self._kicks(self.perception.beliefs[rows, slots], side)
+        orders.kick[rows, slots] = self._kicks(self.senses.beliefs[rows, slots], side)
         orders.strength[rows, slots] = np.clip(kick, 0.0, 1.0)
         orders.legs[rows, slots] = legs
 
     @staticmethod
-    def _kicks(beliefs: Floats, side: Floats) -> SmallInts:
+    def _kicks(beliefs: Records[Records[BeliefRecord]], side: Floats) -> Ints:
         """(K, agents) which kick: straight with the foot on whose side the ball is, or to a side."""
-        way = beliefs[..., [BALL_X, BALL_Y]] - beliefs[..., [X, Y]]
-        heading = beliefs[..., HEADING]
-        to_left = np.cos(heading) * way[..., 1] - np.sin(heading) * way[..., 0] >= 0.0
+        dx, dy = beliefs["ball_x"] - beliefs["x"], beliefs["ball_y"] - beliefs["y"]
+        to_left = np.cos(beliefs["heading"]) * dy - np.sin(beliefs["heading"]) * dx >= 0.0
         straight = np.where(to_left, int(KickKind.LEFT_STRAIGHT), int(KickKind.RIGHT_STRAIGHT))
         kinds = np.where(side > 0.5, int(KickKind.RIGHT_SIDE), straight)
-        return np.where(side < -0.5, int(KickKind.LEFT_SIDE), kinds).astype(np.int8)
+        return np.where(side < -0.5, int(KickKind.LEFT_SIDE), kinds)
 
     # ---- how it stands
 
@@ -429,19 +415,19 @@ class SteeredGames(BehaviourGames):
 
     def ball_ahead(self) -> Floats:
         """(M,) how far the ball is on the way to the goal of the team `right`, m; NaN while it is not in play."""
-        live = np.isin(self._modes, [int(mode) for mode in LIVE])
+        live = np.isin(self._table.modes, [int(mode) for mode in LIVE])
         x = np.where(self.swapped, -1.0, 1.0) * self.world.state.ball[:, 0]
         return np.where(live, x, np.nan)
 
     def clocks(self) -> Floats:
         """(M,) game time, s."""
-        stopped = np.isin(self._modes, [int(PlayMode.BEFORE_KICK_OFF), int(PlayMode.GAME_OVER)])
-        return np.array([state.time for state in self.states]) + np.where(stopped, 0.0, self._since)
+        stopped = np.isin(self._table.modes, [int(PlayMode.BEFORE_KICK_OFF), int(PlayMode.GAME_OVER)])
+        return np.array([state.time for state in self.states]) + np.where(stopped, 0.0, self._watch.clocks["since"])
 
     @property
     def modes(self) -> Ints:
         """(M,) play modes by index."""
-        return self._modes
+        return self._table.modes
 
 
 MAX_MATCHES = 100_000
@@ -479,7 +465,7 @@ class BehaviourVectorEnv:
         self.action_space: Any = batch_space(batch_space(self.single_action_space, len(self.agents)), count)
 
     def _picture_space(self) -> Dict:
-        cameras, shrink = self.games.perception.eyes.cameras, self.options.shrink
+        cameras, shrink = self.games.senses.eyes.cameras, self.options.shrink
         shape = cameras.height // shrink, cameras.width // shrink, 3
         picture = Box(0, 255, shape, np.uint8)
         return Dict({"top": picture, "bottom": picture, "body": self._symbols.body.space})
@@ -547,7 +533,7 @@ class BehaviourVectorEnv:
             return rows
         if self._cameras is None:
             field = self.games.world.field
-            self._cameras = Cameras(self.games.perception.eyes, field, load_ball(field.ball))
+            self._cameras = Cameras(self.games.senses.eyes, field, load_ball(field.ball))
         slots, shrink = self.games.slots, self.options.shrink
         pictures = np.stack(
             [self._cameras.draw(self.games.world.state, m, slots[m].tolist(), shrink=shrink) for m in self._all]

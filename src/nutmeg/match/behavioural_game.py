@@ -2,13 +2,13 @@
 
     game = BehaviourGame(load_rules("spl2011"), seed=7, left="reds", right="blues", record=Path("match.nutmeg"))
     players = game.team("reds", decide) | game.team("blues", strategy_decide("roles"))
-    driver = Driver(game, players)
-    game.record_with(minds=lambda: driver.players)
-    driver.run()
+    loop = GameLoop(game, players)
+    game.record_with(minds=lambda: loop.players)
+    loop.run()
     game.close()
 
-Everything around it is that of the physical match (`match.game`): referee, driver, recording, page, report. Players are
-told a `View` and answer a `Request` (`match.brain`); what they answer to view k is done in the cycle that ends with
+Everything around it is that of the physical match (`match.game`): referee, loop, recording, page, report. Players get a
+`View` and answer with a `Request` (`players.decide`); the answer to view k takes effect in the cycle that ends with
 view k + 1. The same seed and the same requests give the same match, to the last bit, alone or among others.
 """
 
@@ -22,11 +22,12 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
-from nutmeg.match.behavioural_kernels import CYCLES_PER_SECOND, beam
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
-from nutmeg.match.players.strategies.records import BELIEF, belief_of
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses, arrives
+from nutmeg.match.players.strategies.decisions import CYCLES_PER_SECOND
+from nutmeg.match.players.tracking.batch_filters import arrives
+from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.records import belief_of
 from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules.book import pitch_of
 from nutmeg.match.rules.fouls import penalised
@@ -39,7 +40,7 @@ from nutmeg.match.worlds.behavioural.figures import FIGURE_ROBOT, BehaviourFigur
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
-from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam
 from nutmeg.match.worlds.physical.hearing import checked_message
 from nutmeg.match.worlds.physical.percept import Heard
 from nutmeg.model.ball import load_ball
@@ -174,7 +175,7 @@ class BehaviourGame(BaseGame):
         seeds = np.array([seed % 2**64], np.uint64)
         self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
         self.eyes = eyes_for(self.settings, eyes)
-        self.perception = SymbolicSenses(self.eyes, self.world)
+        self.senses = SymbolicSenses(self.eyes, self.world)
         self._sonar = Sonar(self.eyes, ground, count=1)
         self._robot = robot
         self._wishes: Bools | None = None
@@ -207,7 +208,7 @@ class BehaviourGame(BaseGame):
         """Lets a player join; all robots are alike, so that types make no difference."""
         slot = self._admit(side, number, team)
         self.world.join(MATCH, slot)
-        self.perception.greet(MATCH, slot)
+        self.senses.greet(MATCH, slot)
         self._take_in(slot, team, robot_type)
 
     def leave(self, slot: int) -> None:
@@ -239,7 +240,7 @@ class BehaviourGame(BaseGame):
         self.state, decisions = judge(self.state, self.world.facts(MATCH, wants_pass=self._wishes), self.rules)
         self._past.clear()
         self._obey(decisions)
-        self.perception.sense_all(ALL_MATCHES)
+        self.senses.update(ALL_MATCHES)
         self._sonar.listen(self.world.state)
         heard = deliver(
             self._said, self.world.state, MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
@@ -259,8 +260,8 @@ class BehaviourGame(BaseGame):
             if not self.present[slot]:
                 continue
             if request.beam is not None and may_beam(self.state.mode):
-                beam(self.world.rows, MATCH, slot, *request.beam)
-                self.perception.placed(MATCH, slot)
+                beam(state.players[MATCH][slot], *request.beam)
+                self.senses.placed(MATCH, slot)
             order_from(request, orders, match=MATCH, slot=slot, lying=state.posture[MATCH, slot] == Posture.LYING)
             if request.say is not None:
                 self._said[slot] = request.say
@@ -277,10 +278,10 @@ class BehaviourGame(BaseGame):
         yaw, pitch = state.head[MATCH, slot].tolist()
         posture = int(state.posture[MATCH, slot])
         sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
-        row, time = self.perception.beliefs[MATCH, slot, :BELIEF].copy(), self.time
+        record, time = self.senses.beliefs[MATCH, slot].copy(), self.time
 
         def believe() -> Belief:
-            return belief_of(row, time)
+            return belief_of(record, time)
 
         return View(
             time=time,
@@ -293,10 +294,11 @@ class BehaviourGame(BaseGame):
             head=(yaw, pitch),
             upright=posture in (Posture.UPRIGHT, Posture.KICKING),
             doing=activity_of(posture, moves=bool(np.abs(state.speed[MATCH, slot]).max() > STANDING_SPEED)),
-            see=seen_later(self.perception.sights, MATCH, slot),
+            see=seen_later(self.senses.sightings, MATCH, slot),
             sonar=(sonar_left, sonar_right),
             heard=heard,
             believe=believe,
+            belief_record=record,
             render=self._camera(slot),
         )
 
@@ -328,14 +330,14 @@ class BehaviourGame(BaseGame):
 
     def _do(self, decision: Decision) -> None:
         self.world.carry_out(MATCH, decision)
-        self.perception.follow(MATCH, decision)
+        self.senses.follow(MATCH, decision)
 
     def _settle(self) -> None:
         """Nothing is left to be done."""
 
     def _turn_round(self) -> None:
         self.world.swap_ends(MATCH)
-        self.perception.swap_ends(MATCH)
+        self.senses.swap_ends(MATCH)
 
     def place_ball(
         self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
@@ -368,10 +370,10 @@ class BehaviourGame(BaseGame):
     def _present_minds(self) -> dict[int, PresentMind]:
         """Who plays, with what it believes now, which it will be told next."""
         assert self._minds is not None
-        rows, time = self.perception.beliefs[MATCH], self.time
+        beliefs, time = self.senses.beliefs[MATCH], self.time
         return {
             slot: PresentMind(
-                belief=belief_of(rows[slot, :BELIEF], time),
+                belief=belief_of(beliefs[slot], time),
                 request=getattr(mind, "request", None),
                 log=getattr(mind, "log", ()),
             )

@@ -37,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
     game.record_with(minds=lambda: driver.players)
 
     def note(_: GameLoop) -> None:
-        state, sights = game.world.state, game.perception.sights
+        state, sights = game.world.state, game.senses.sightings
         truth.append(
             {name: getattr(state, name)[0].copy() for name in ("pose", "posture", "fallen_to", "head", "present")}
             | {"kinds": [[thing.kind for thing in sights.of(0, slot)] for slot in range(22)]}

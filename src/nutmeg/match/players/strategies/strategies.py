@@ -4,58 +4,52 @@
     decide = strategy_decide("roles-pass")      # plays as `decide(percept, memory)` in both worlds
     strategy_names()
 
-Each is the same compiled function (`strategy_kernels`) with other traits. How good they are is measured, not said:
+Each is the same compiled function (`decisions.decide`) with other traits. How good they are is measured, not said:
 `nutmeg tournament` lets them play each other.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.records import nested_record, new_records
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
-from nutmeg.match.players.strategies.decisions import decide_row
+from nutmeg.match.players.strategies.decisions import decide_player
 from nutmeg.match.players.strategies.records import (
-    BEAM,
-    BEAMS,
-    BELIEF,
-    GAME,
-    GROUND,
-    INTENT,
-    INTENTS,
-    KICK,
-    LEGS,
-    ORDER,
-    PITCH,
-    STRENGTH,
-    WISH,
-    YAW,
-    belief_row,
-    new_minds,
+    INTENT_NAMES,
+    GameRecord,
+    GroundRecord,
+    MemoryRecord,
+    OrderRecord,
+    PlayerContext,
+    ground_record,
+    new_memories,
 )
+from nutmeg.match.players.tracking.records import BeliefRecord, belief_record
 from nutmeg.match.rules.play_modes import mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
-    from nutmeg.match.players.belief import Belief
-    from nutmeg.match.players.decide import Abilities, Decide, Memory, View
+    from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Legs as RequestLegs
-    from nutmeg.match.rules.book import Rules
 
 
 STANDS_STILL, WANDERS_ABOUT, PLAYS_SOCCER = 0, 1, 2
+"""What a strategy does at all (`Strategy.plays`)."""
 EVERYONE = 11
+"""So many chasers are the whole team."""
 MEMORY_KEY = "strategy"
-"""Under which name a strategy keeps what it has in mind in a player's memory."""
+"""Name of what a strategy keeps in a player's memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """The traits of a strategy, in the order of `strategy_rows`."""
+    """The traits of a strategy."""
 
     plays: int = PLAYS_SOCCER
     """Whether it stands, wanders about or plays."""
@@ -77,10 +71,6 @@ class Strategy:
     """Whether it walks around others."""
     pace: float = 1.0
     """Share of the top speed."""
-
-    def row(self) -> Floats:
-        """(10,) for the kernels."""
-        return np.array([float(value) for value in astuple(self)])
 
 
 STRATEGIES = {
@@ -110,68 +100,61 @@ def strategy(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-def ground_row(rules: Rules, body: Abilities) -> Floats:
-    """(22,) the pitch, and what a body can do on it."""
-    pitch = rules.pitch
-    return np.array(
-        [
-            *(pitch.length, pitch.width, pitch.goal_width, pitch.penalty_depth, pitch.penalty_width),
-            *(pitch.circle_radius, rules.restarts.distance),
-            *(body.ahead, body.back, body.side, body.turn),
-            *(*body.kick_place, *body.kick_slack, body.kick_reach),
-            *(body.eyes, body.lower_eye, one_touch(rules)),
-            *(body.ball_slows, body.ball_damped, body.dive_reach),
-        ],
-        float,
-    )
-
-
-def one_touch(rules: Rules) -> bool:
-    """Whether who puts the ball into play must leave it to somebody else."""
-    return rules.restarts.watch_taker
-
-
 def strategy_decide(which: str | Strategy) -> Decide:
     """A strategy as a player for any world."""
-    traits = (strategy(which) if isinstance(which, str) else which).row()
-    decide_row(np.zeros(BELIEF), np.zeros(GAME), np.ones(GROUND), traits, new_minds(), np.zeros(ORDER))  # compiled now
+    traits = nested_record(strategy(which) if isinstance(which, str) else which)
+    _compile(traits)
 
     def decide(percept: View, memory: Memory) -> Request:
         if MEMORY_KEY not in memory:
-            memory[MEMORY_KEY] = new_minds(), ground_row(memory.rules, memory.body)
-        mind, ground = memory[MEMORY_KEY]
-        game, order = np.empty(GAME), np.empty(ORDER)
-        mode, doing = mode_named(percept.game.mode), percept.doing
-        game[:] = percept.time, mode, percept.side, percept.number, memory.players, doing == "kick"
-        decide_row(belief_row(percept.belief), game, ground, traits, mind, order)
-        return request_of(order, percept.belief)
+            memory[MEMORY_KEY] = new_memories(1, 1)[0][0], ground_record(memory.rules, memory.body)
+        remembered, ground = memory[MEMORY_KEY]
+        belief = belief_record(percept.belief) if percept.belief_record is None else percept.belief_record
+        game = GameRecord(
+            time=percept.time,
+            mode=mode_named(percept.game.mode),
+            side=percept.side,
+            number=percept.number,
+            players=memory.players,
+            kicking=percept.doing == "kick",
+        )
+        order = new_records(OrderRecord, 1)[0]
+        decide_player(PlayerContext(belief, nested_record(game), ground, traits, remembered, order))
+        return request_of(order, belief)
 
     return decide
 
 
-def request_of(order: Floats, belief: Belief) -> Request:
-    """What a row of orders (13,) stands for."""
+def _compile(traits: Strategy) -> None:
+    """Compiles the kernel now, so that the first decision of a match is as quick as all others."""
+    kinds = (BeliefRecord, GameRecord, GroundRecord, MemoryRecord, OrderRecord)
+    belief, game, ground, memory, order = (new_records(kind, 1)[0] for kind in kinds)
+    decide_player(PlayerContext(belief, game, ground, traits, memory, order))
+
+
+def request_of(order: OrderRecord, belief: BeliefRecord) -> Request:
+    """What an order stands for; the ball of a kick is where the player believes it."""
     beam = None
-    if order[BEAMS] > 0.5:
-        x, y, heading = order[BEAM : BEAM + 3].tolist()
-        beam = x, y, float(np.degrees(heading))
+    if order.beams:
+        beam = float(order.beam_x), float(order.beam_y), float(np.degrees(order.beam_heading))
     return Request(
         legs=_legs(order, belief),
-        look=Look(yaw=float(order[YAW]), pitch=float(order[PITCH])),
+        look=Look(yaw=float(order.yaw), pitch=float(order.pitch)),
         beam=beam,
-        intent=INTENTS[int(order[INTENT])],
+        intent=INTENT_NAMES[order.intent],
     )
 
 
-def _legs(order: Floats, belief: Belief) -> RequestLegs:
-    match Legs(int(order[LEGS])):
+def _legs(order: OrderRecord, belief: BeliefRecord) -> RequestLegs:
+    match Legs(order.legs):
         case Legs.WALK:
-            ahead, left, turn = order[WISH : WISH + 3].tolist()
-            return Walk(ahead=ahead, left=left, turn=turn)
+            return Walk(ahead=float(order.ahead), left=float(order.left), turn=float(order.turn))
         case Legs.KICK:
-            x, y = belief.to_body(belief.ball.place).tolist()
-            left_foot = KickKind(int(order[KICK])) in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
-            return Kick(ball=(x, y), strength=float(order[STRENGTH]), foot="left" if left_foot else "right")
+            x, y = float(belief.ball_x - belief.x), float(belief.ball_y - belief.y)
+            c, s = math.cos(belief.heading), math.sin(belief.heading)
+            left_foot = order.kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
+            place = c * x + s * y, c * y - s * x
+            return Kick(ball=place, strength=float(order.strength), foot="left" if left_foot else "right")
         case Legs.DIVE_LEFT:
             return Dive(side="left")
         case Legs.DIVE_RIGHT:

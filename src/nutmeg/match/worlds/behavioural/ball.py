@@ -13,13 +13,19 @@ through a foot, a post or a net. What lies or dives is as good as a foot. `goals
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.kernels import kernel
 from nutmeg.match.worlds.behavioural.collisions import FEET, bounds
 from nutmeg.match.worlds.behavioural.random import KICK, key, normal_pair
 from nutmeg.match.worlds.behavioural.state import KickKind, Posture
+
+if TYPE_CHECKING:
+    from nutmeg.base.records import Records
+    from nutmeg.match.worlds.behavioural.collisions import Rectangle
+    from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
+    from nutmeg.match.worlds.behavioural.state import Ball, Player
 
 # ----------------------------------------------------------------------------------------------------
 # Kicks of the behavioural world, compiled: which balls they reach, where these go and how fast they start.
@@ -39,54 +45,54 @@ STOPPED_SPEED = 0.01
 """A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
 SERIES_LIMIT = 1e-3
 """Below this, what is a difference of two like numbers is a series."""
-_KICKING = int(Posture.KICKING)
-_LEFT_STRAIGHT, _LEFT_SIDE, _RIGHT_SIDE = int(KickKind.LEFT_STRAIGHT), int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)
 
 
 @kernel
-def kicked_ball(kick: int, strength: float, x: float, y: float, numbers: Any) -> tuple[bool, float, float, int]:  # noqa: ANN401
+def kicked_ball(
+    kick: int, strength: float, x: float, y: float, numbers: BehaviourSettings
+) -> tuple[bool, float, float, int]:
     """What a kick does to a ball at a place of the robot's frame [m].
 
     Whether it reaches it, the ball's direction from the heading to the left [rad], how far it goes [m], and what became
     of the kick: `STRAIGHT`, `SIDE` or `WRONG_SIDE`.
     """
-    mirror = 1.0 if kick in (_LEFT_STRAIGHT, _LEFT_SIDE) else -1.0
+    mirror = 1.0 if kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE) else -1.0
     y *= mirror
-    tip_x, tip_y = numbers.kick_tip_ahead, numbers.kick_tip_aside
-    before = numbers.kick_straight_near <= x <= numbers.kick_straight_far
-    before = before and numbers.kick_straight_inner <= y <= numbers.kick_straight_outer
-    if kick in (_LEFT_SIDE, _RIGHT_SIDE):
-        beside = numbers.kick_side_near <= x <= numbers.kick_side_far
-        if beside and numbers.kick_side_inner <= -y <= numbers.kick_side_outer:
-            direction = math.atan2(y - tip_y, x - tip_x - numbers.kick_side_stretch)
-            return True, mirror * direction, strength * numbers.kick_side_distance, SIDE_KICK
-        distance = strength * numbers.kick_straight_distance * numbers.kick_wrong_side_share
+    tip_x, tip_y = numbers.kick.tip_ahead, numbers.kick.tip_aside
+    before = numbers.kick.straight_near <= x <= numbers.kick.straight_far
+    before = before and numbers.kick.straight_inner <= y <= numbers.kick.straight_outer
+    if kick in (KickKind.LEFT_SIDE, KickKind.RIGHT_SIDE):
+        beside = numbers.kick.side_near <= x <= numbers.kick.side_far
+        if beside and numbers.kick.side_inner <= -y <= numbers.kick.side_outer:
+            direction = math.atan2(y - tip_y, x - tip_x - numbers.kick.side_stretch)
+            return True, mirror * direction, strength * numbers.kick.side_distance, SIDE_KICK
+        distance = strength * numbers.kick.straight_distance * numbers.kick.wrong_side_share
         return before, mirror * math.atan2(y - tip_y, x - tip_x), distance, WRONG_SIDE_KICK
-    return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick_straight_distance, STRAIGHT_KICK
+    return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick.straight_distance, STRAIGHT_KICK
 
 
 @kernel
-def strike(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa: ANN401 (numpy records)
+def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, step: float) -> None:
     """Kicks the ball of a match for who comes to that moment of its kick within this step."""
-    moment = numbers.kick_follow_through + 1e-9
+    moment = numbers.kick.follow_through + 1e-9
     for k in range(len(players)):
         player = players[k]
-        if player.posture != _KICKING or player.busy <= moment or player.busy - step > moment:
+        if player.posture != Posture.KICKING or player.busy <= moment or player.busy - step > moment:
             continue
         x, y = ball.x - player.x, ball.y - player.y
         along, across = x * player.cos + y * player.sin, y * player.cos - x * player.sin
         reached, direction, distance, kind = kicked_ball(player.kick, player.strength, along, across, numbers)
         if not reached or distance <= 0.0:
             continue
-        aside, apart = numbers.kick_straight_direction_spread, numbers.kick_straight_distance_spread
+        aside, apart = numbers.kick.straight_direction_spread, numbers.kick.straight_distance_spread
         if kind == SIDE_KICK:
-            aside, apart = numbers.kick_side_direction_spread, numbers.kick_side_distance_spread
+            aside, apart = numbers.kick.side_direction_spread, numbers.kick.side_distance_spread
         first, second = normal_pair(key(ball.seed, ball.cycle, player.slot, KICK), 0)
         direction += player.heading + aside * first
         distance *= max(0.0, 1.0 + apart * second)
-        speed = launch_speed(distance, numbers.ball_deceleration, numbers.ball_damping)
+        speed = launch_speed(distance, numbers.ball.deceleration, numbers.ball.damping)
         ball.vx, ball.vy = speed * math.cos(direction), speed * math.sin(direction)
-        player.touched, player.kicked = 1, 1
+        player.touched, player.kicked = True, True
 
 
 @kernel
@@ -146,7 +152,6 @@ SLIP_PER_STEP = 0.01
 """How far a ball between several players slips to a side in a step of 0.02 s [m]."""
 HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
 """What a ball meets that is no player."""
-_STANDS = int(Posture.UPRIGHT), int(Posture.KICKING)
 
 
 class Goals(NamedTuple):
@@ -163,7 +168,7 @@ class Goals(NamedTuple):
 
 
 @kernel
-def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:  # noqa: ANN401
+def _give_back(ball: Ball, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:
     """Turns the ball's speed at a surface that moves with (vx, vy); False if it is leaving it already."""
     towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
     if towards >= 0.0:
@@ -174,7 +179,7 @@ def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: flo
 
 
 @kernel
-def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa: ANN401
+def _slow_along(ball: Ball, nx: float, ny: float, share: float) -> None:
     """Leaves a share of the ball's speed along a surface."""
     along = ball.vy * nx - ball.vx * ny
     ball.vx += (1.0 - share) * along * ny
@@ -182,15 +187,15 @@ def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa:
 
 
 @kernel
-def _surface_speed(player: Any, ball: Any) -> tuple[float, float]:  # noqa: ANN401
+def _surface_speed(player: Player, ball: Ball) -> tuple[float, float]:
     """How a player's surface moves where the ball is [m/s]."""
-    if player.posture != _STANDS[0]:
+    if player.posture != Posture.UPRIGHT:
         return 0.0, 0.0
     return player.vx - player.turn * (ball.y - player.y), player.vy + player.turn * (ball.x - player.x)
 
 
 @kernel
-def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
+def push_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings) -> None:
     """Moves the ball out of who has stepped into it, and lets it roll as fast as it was met.
 
     A ball that several have between their feet slips out to a side, a little in each step.
@@ -210,35 +215,35 @@ def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
 
 
 @kernel
-def _push_out(player: Any, ball: Any, numbers: Any) -> bool:  # noqa: ANN401
+def _push_out(player: Player, ball: Ball, numbers: BehaviourSettings) -> bool:
     """Moves the ball out of a player's rectangle on the nearest way, if it is in it."""
     a, radius = bounds(player, numbers, FEET), ball.radius
-    x, y = ball.x - a[0], ball.y - a[1]
-    along, across = x * a[2] + y * a[3], y * a[2] - x * a[3]
-    depth_x, depth_y = a[4] + radius - abs(along), a[5] + radius - abs(across)
+    x, y = ball.x - a.x, ball.y - a.y
+    along, across = x * a.cos + y * a.sin, y * a.cos - x * a.sin
+    depth_x, depth_y = a.length + radius - abs(along), a.width + radius - abs(across)
     if depth_x <= 0.0 or depth_y <= 0.0:
         return False
     if depth_x < depth_y:
         sign = math.copysign(1.0, along)
-        nx, ny, depth = sign * a[2], sign * a[3], depth_x
+        nx, ny, depth = sign * a.cos, sign * a.sin, depth_x
     else:
         sign = math.copysign(1.0, across)
-        nx, ny, depth = -sign * a[3], sign * a[2], depth_y
+        nx, ny, depth = -sign * a.sin, sign * a.cos, depth_y
     ball.x += (depth + SURFACE_GAP) * nx
     ball.y += (depth + SURFACE_GAP) * ny
-    player.touched = 1
+    player.touched = True
     vx, vy = _surface_speed(player, ball)
-    _give_back(ball, nx, ny, vx, vy, numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held)
+    _give_back(ball, nx, ny, vx, vy, numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held)
     return True
 
 
 @kernel
-def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) -> None:  # noqa: ANN401
+def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, goals: Goals, step: float) -> None:
     """Rolls the ball for a step."""
     speed = math.hypot(ball.vx, ball.vy)
     if speed == 0.0:
         return
-    way, slower = rolled(speed, step, numbers.ball_deceleration, numbers.ball_damping)
+    way, slower = rolled(speed, step, numbers.ball.deceleration, numbers.ball.damping)
     ux, uy = ball.vx / speed, ball.vy / speed
     ball.vx, ball.vy = slower * ux, slower * uy
     for _ in range(MAX_BOUNCES):
@@ -247,14 +252,14 @@ def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) 
         ball.y += share * way * uy
         if what == HIT_NOTHING:
             return
-        vx, vy, springs = 0.0, 0.0, numbers.bounce_post
+        vx, vy, springs = 0.0, 0.0, numbers.bounce.post
         if what == HIT_NET:
-            springs = numbers.bounce_net
+            springs = numbers.bounce.net
         elif what != HIT_POST:
             player = players[what]
-            player.touched = 1
+            player.touched = True
             vx, vy = _surface_speed(player, ball)
-            springs = numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held
+            springs = numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held
         before = math.hypot(ball.vx, ball.vy)
         bounced = _give_back(ball, nx, ny, vx, vy, springs)
         if what == HIT_NET:
@@ -270,9 +275,9 @@ def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) 
 
 @kernel
 def _first_hit(
-    players: Any,  # noqa: ANN401
-    ball: Any,  # noqa: ANN401
-    numbers: Any,  # noqa: ANN401
+    players: Records[Player],
+    ball: Ball,
+    numbers: BehaviourSettings,
     goals: Goals,
     dx: float,
     dy: float,
@@ -308,14 +313,14 @@ def _first_hit(
 
 @kernel
 def _into_rectangle(
-    a: tuple[float, float, float, float, float, float], x: float, y: float, dx: float, dy: float, radius: float
+    a: Rectangle, x: float, y: float, dx: float, dy: float, radius: float
 ) -> tuple[float, float, float]:
     """The share of a way after which a ball enters a rectangle, 1 if it does not, and the normal of the side."""
-    along, across = (x - a[0]) * a[2] + (y - a[1]) * a[3], (y - a[1]) * a[2] - (x - a[0]) * a[3]
-    way_x, way_y = dx * a[2] + dy * a[3], dy * a[2] - dx * a[3]
+    along, across = (x - a.x) * a.cos + (y - a.y) * a.sin, (y - a.y) * a.cos - (x - a.x) * a.sin
+    way_x, way_y = dx * a.cos + dy * a.sin, dy * a.cos - dx * a.sin
     enter, leave, side_x, side_y = -math.inf, math.inf, 0.0, 0.0
     for axis in range(2):
-        place, way, half = (along, way_x, a[4] + radius) if axis == 0 else (across, way_y, a[5] + radius)
+        place, way, half = (along, way_x, a.length + radius) if axis == 0 else (across, way_y, a.width + radius)
         if way == 0.0:
             if abs(place) >= half:
                 return 1.0, 0.0, 0.0
@@ -328,7 +333,7 @@ def _into_rectangle(
         leave = min(leave, last)
     if enter >= leave or enter < 0.0 or enter >= 1.0:
         return 1.0, 0.0, 0.0
-    return enter, side_x * a[2] - side_y * a[3], side_x * a[3] + side_y * a[2]
+    return enter, side_x * a.cos - side_y * a.sin, side_x * a.sin + side_y * a.cos
 
 
 @kernel

@@ -204,7 +204,7 @@ class RecordedMatch:
 
     def state(self, row: int) -> MatchesState:
         """Where everybody and the ball are; what a recording does not tell is as in a new state."""
-        recording, state = self._recording, MatchesState.new(1)
+        recording, state = self._recording, MatchesState(1)
         seed = recording.manifest.seed or 0
         state.seed[0], state.cycle[0] = np.uint64(seed % 2**64), row + 1
         state.ball[0] = state.ball_before[0] = recording.read("ball.pose", row, row + 1)[0][:2]

@@ -3,7 +3,7 @@
     settings = load_behaviour("nao")                         # or the path of your own
     settings.walk.ahead                                      # 0.2 m/s
     faster = settings.changed({"walk.ahead": 0.3, "kick.straight_distance": 4.0})
-    table = numbers_of([settings, faster])                   # (2,) for the kernels: table[1]["walk_ahead"] is 0.3
+    table = numbers_of([settings, faster])                   # (2,) records for kernels: table[1].walk.ahead is 0.3
 
 `nao` has the numbers of NaOISIS (seed 002) where the paper gives any; `nao-spark` mimics the robot of the 3D simulation
 league as it walks, kicks and falls in the physical world here. Every number is a plain scalar with a dotted name
@@ -19,15 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.records import nested_record, new_records
 from nutmeg.base.settings import read_cached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.records import Records
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -380,14 +379,14 @@ GROUPS: Mapping[str, type] = {
 }
 NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))
 """Dotted names of all numbers."""
-NUMBERS = np.dtype([(name.replace(".", "_"), np.float64) for name in NAMES])
-"""A row of the table that kernels get: the dotted names with underscores."""
 
 
-def numbers_of(settings: Sequence[BehaviourSettings]) -> NDArray[np.void]:
-    """A row of numbers for each match, of the type `NUMBERS`."""
-    rows = [tuple(s.numbers().values()) for s in settings]
-    return np.array(rows, NUMBERS)
+def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
+    """A record of numbers for each match, for kernels."""
+    table = new_records(BehaviourSettings, len(settings))
+    for row, one in enumerate(settings):
+        table[row] = nested_record(one)
+    return table
 
 
 def behaviour_names() -> list[str]:
