@@ -33,7 +33,7 @@ from nutmeg.match.calibration.estimates import (
     statistic_estimate,
     unknown,
 )
-from nutmeg.match.worlds.behavioural.collisions import overlap
+from nutmeg.match.worlds.behavioural.collisions import Rectangle, overlap
 from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import Legs
 
@@ -559,14 +559,12 @@ def _closing(
     return CYCLE * speeds
 
 
-def _rectangle(
-    track: RobotTrack, row: int, base: BehaviourSettings, grown: float
-) -> tuple[float, float, float, float, float, float]:
-    """The grown rectangle of a robot's torso, or of one that lies, as `collision_kernels.bounds` gives it."""
+def _rectangle(track: RobotTrack, row: int, base: BehaviourSettings, grown: float) -> Rectangle:
+    """The grown rectangle of a robot's torso, or of one that lies, as `collisions.bounds` gives it."""
     body = base.body
     x, y = track.place[row].tolist()
     lies = bool(track.lies[row])
     angle = float(track.lean[row] if lies else track.heading[row])
     length = body.lying_length / 2 if lies else body.torso_ahead
     width = body.lying_width / 2 if lies else body.torso_aside
-    return x, y, math.cos(angle), math.sin(angle), length + grown, width + grown
+    return Rectangle(x, y, math.cos(angle), math.sin(angle), length + grown, width + grown)

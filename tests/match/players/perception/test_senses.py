@@ -33,7 +33,7 @@ def cameras() -> Iterator[Cameras]:
 
 
 def scene(pose: tuple[float, float, float], head: tuple[float, float] = HEAD) -> MatchesState:
-    state = MatchesState.new(1)
+    state = MatchesState(1)
     state.present[0, 0], state.pose[0, 0], state.head[0, 0] = True, pose, head
     state.ball[0] = 10.0, 10.0
     return state

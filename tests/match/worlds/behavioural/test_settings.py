@@ -9,7 +9,6 @@ from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.match.worlds.behavioural.settings import (
     GROUPS,
     NAMES,
-    NUMBERS,
     behaviour_names,
     load_behaviour,
     numbers_of,
@@ -53,9 +52,11 @@ def test_an_unknown_number_is_refused_with_the_nearest_name() -> None:
 def test_kernels_get_one_row_of_numbers_for_each_match() -> None:
     nao, spark = load_behaviour("nao"), load_behaviour("nao-spark")
     table = numbers_of([nao, spark])
-    assert table.dtype == NUMBERS
-    assert table["walk_ahead"].tolist() == [nao.walk.ahead, spark.walk.ahead]
-    assert len(NUMBERS.names or ()) == len(NAMES) == len(set(NAMES))
+    assert [row.walk.ahead for row in table] == [nao.walk.ahead, spark.walk.ahead]
+    assert len(NAMES) == len(set(NAMES))
+    for name in NAMES:
+        group, key = name.split(".")
+        assert table[group][key][1] == spark.number(name)
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
