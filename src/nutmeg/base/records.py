@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -41,19 +41,25 @@ _NESTED_KINDS = {**_KINDS, np.uint64: np.uint64}
 Item = TypeVar("Item")
 
 
-class Records(Protocol[Item]):
-    """An array of records, as a kernel sees it: `records[3]` is a record; `records["x"]` is a field, in Python."""
+if TYPE_CHECKING:
 
-    @property
-    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> Records[Item]: ...
-    @overload
-    def __getitem__(self, index: str | tuple[Any, ...]) -> Any: ...  # noqa: ANN401 (fields and parts of numpy arrays)
-    @overload
-    def __getitem__(self, index: int | np.integer[Any]) -> Item: ...
-    def __setitem__(self, index: Any, value: Any) -> None: ...  # noqa: ANN401
+    class Records(np.ndarray[Any, np.dtype[np.record]], Generic[Item]):
+        """An array of records as the type checker sees it: `records[3]` is a record, `records["x"]` is a field."""
+
+        @overload  # type: ignore[override]
+        def __getitem__(self, index: slice) -> Records[Item]: ...
+        @overload
+        def __getitem__(self, index: int | np.integer[Any]) -> Item: ...
+        @overload
+        def __getitem__(self, index: str | tuple[Any, ...] | NDArray[Any] | list[int]) -> Any: ...  # noqa: ANN401
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...  # noqa: ANN401
+        def __len__(self) -> int: ...
+
+else:
+
+    class Records(Generic[Item]):
+        """An array of records: the type of fields that hold one; the array itself is a numpy array."""
 
 
 def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
@@ -67,7 +73,7 @@ def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
 
 
 @lru_cache(maxsize=256)
-def nested_record_of(kind: type[DataclassInstance]) -> np.dtype[np.record]:
+def nested_record_of(kind: type[Any]) -> np.dtype[np.record]:
     """The dtype of a dataclass whose fields are numbers, dataclasses, or arrays of either.
 
     Every field begins at a multiple of eight bytes. numpy's own alignment does not reach into `np.record`, which is
@@ -78,7 +84,8 @@ def nested_record_of(kind: type[DataclassInstance]) -> np.dtype[np.record]:
     formats = {name: np.dtype(one) for name, one in found if one is not None}
     ends = [0, *itertools.accumulate(-(-one.itemsize // 8) * 8 for one in formats.values())]
     layout: Any = {"names": [*formats], "formats": [*formats.values()], "offsets": ends[:-1], "itemsize": ends[-1]}
-    return np.dtype((np.record, np.dtype(layout)))
+    dtype: np.dtype[Any] = np.dtype((np.record, np.dtype(layout)))
+    return dtype
 
 
 def _nested_format(field: dataclasses.Field[Any], hint: Any) -> Any:  # noqa: ANN401 (types)
@@ -107,7 +114,7 @@ def new_records(kind: Any, *shape: int) -> Any:
 
 def nested_record(value: Item) -> Item:
     """The nested record of an object of a dataclass; typed as the object, so that kernels are checked."""
-    dtype = nested_record_of(type(value))  # type: ignore[type-var]
+    dtype = nested_record_of(cast("Any", type(value)))
     return cast("Item", np.array(_nested_values(value, dtype), dtype)[()])
 
 

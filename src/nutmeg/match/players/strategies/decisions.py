@@ -130,8 +130,9 @@ def decide_matches(
     table: StrategyTable,
 ) -> None:
     """Asks everybody in the matches `chosen` (K,), and writes what they want into the records of players (M, 22)."""
-    room, orders = np.zeros(1, GAME), np.zeros(1, ORDER)
-    game, order = room[0], orders[0]
+    games: Records[GameRecord] = np.zeros(1, GAME)  # type: ignore[assignment]
+    orders: Records[OrderRecord] = np.zeros(1, ORDER)  # type: ignore[assignment]
+    game, order = games[0], orders[0]
     for m in chosen:
         game.time, game.mode, game.players = balls[m].cycle / CYCLES_PER_SECOND, table.modes[m], table.team_size
         for i in range(SLOTS):

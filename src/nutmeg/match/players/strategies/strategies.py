@@ -24,7 +24,6 @@ from nutmeg.match.players.strategies.records import (
     INTENT_NAMES,
     GameRecord,
     GroundRecord,
-    MemoryRecord,
     OrderRecord,
     PlayerContext,
     ground_record,
@@ -127,8 +126,12 @@ def strategy_decide(which: str | Strategy) -> Decide:
 
 def _compile(traits: Strategy) -> None:
     """Compiles the kernel now, so that the first decision of a match is as quick as all others."""
-    kinds = (BeliefRecord, GameRecord, GroundRecord, MemoryRecord, OrderRecord)
-    belief, game, ground, memory, order = (new_records(kind, 1)[0] for kind in kinds)
+    belief, game, ground = (
+        new_records(BeliefRecord, 1)[0],
+        new_records(GameRecord, 1)[0],
+        new_records(GroundRecord, 1)[0],
+    )
+    memory, order = new_memories(1, 1)[0][0], new_records(OrderRecord, 1)[0]
     decide_player(PlayerContext(belief, game, ground, traits, memory, order))
 
 

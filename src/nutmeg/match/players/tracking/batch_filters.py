@@ -29,11 +29,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.kernels import inlined, kernel, unchecked
 from nutmeg.match.players.tracking.records import BeliefRecord
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.slots import SLOTS
-from nutmeg.match.worlds.behavioural.camera_geometry import wrap_angle_exactly
 from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.random import VOICES, uniform
@@ -204,7 +204,7 @@ def track_all(
     chosen: Ints,
     players: Records[Records[Player]],
     sightings: Records[Records[Records[SightingRecord]]],
-    counts: Records[Ints],
+    counts: Ints,
     table: LandmarkTable,
     minds: Records[Records[MindRecord]],
     numbers: TrackerNumbers,
@@ -225,7 +225,7 @@ def track_all(
             player = players[m][s]
             if not player.present:
                 continue
-            mind, seen = minds[m][s], sightings[m][s][: counts[m][s]]
+            mind, seen = minds[m][s], sightings[m][s][: counts[m, s]]
             mind.belief.upright = player.posture <= Posture.KICKING
             _walk(mind, player, numbers)
             _roll(mind, player, numbers)

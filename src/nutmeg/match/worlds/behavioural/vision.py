@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.records import nested_record, nested_record_of
+from nutmeg.base.records import nested_record, nested_record_of, new_records
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.camera_geometry import (
     NOT_FOUND,
@@ -46,7 +47,6 @@ from nutmeg.match.worlds.behavioural.camera_geometry import (
     measure,
     measure_width,
     visible_heights,
-    wrap_angle_exactly,
 )
 from nutmeg.match.worlds.behavioural.landmarks import GOAL_POSTS, ObjectKind, goal_posts_of, goals_differ, landmarks_of
 from nutmeg.match.worlds.behavioural.random import VISION, key, normal_of, normal_pair, uniform_of
@@ -134,7 +134,7 @@ class Sightings:
         count: (M, 22) how many of them are seen; those beyond have no meaning.
     """
 
-    def __init__(self, things: Records[Records[Records[SightingRecord]]], count: Records[Ints]) -> None:
+    def __init__(self, things: Records[Records[Records[SightingRecord]]], count: Ints) -> None:
         self.things, self.count = things, count
 
     def of(self, match: int, slot: int) -> tuple[Sighting, ...]:
@@ -190,7 +190,9 @@ class Vision:
         self._numbers = nested_record(vision_numbers(eyes, field, ball_radius))
         self._scenery = _scenery(field, self.marks)
         things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + MAX_FALSE_SIGHTINGS
-        self.sightings = Sightings(np.zeros((count, SLOTS, things), SIGHTING), np.zeros((count, SLOTS), np.int64))
+        self.sightings = Sightings(
+            new_records(SightingRecord, count, SLOTS, things), np.zeros((count, SLOTS), np.int64)
+        )
         """What was seen last."""
         self._all = np.arange(count)
 
@@ -239,16 +241,17 @@ def see_all(
     scenery: Scenery,
     numbers: VisionNumbers,
     things: Records[Records[Records[SightingRecord]]],
-    count: Records[Ints],
+    count: Ints,
 ) -> None:
     """Fills what all players of the matches `chosen` (K,) see: things (M, 22, K) and their count (M, 22)."""
-    room, present = np.empty(SLOTS + GOAL_POSTS, OCCLUDER), np.empty(SLOTS, np.int64)
-    out, order = np.empty(things.shape[2], SIGHTING), np.empty(things.shape[2], np.int64)
+    room: Records[Occluder] = np.empty(SLOTS + GOAL_POSTS, OCCLUDER)  # type: ignore[assignment]
+    out: Records[SightingRecord] = np.empty(things.shape[2], SIGHTING)  # type: ignore[assignment]
+    present, order = np.empty(SLOTS, np.int64), np.empty(things.shape[2], np.int64)
     for m in chosen:
         here, ball = players[m], balls[m]
         there = 0
         for s in range(SLOTS):
-            count[m][s] = 0
+            count[m, s] = 0
             if here[s].present:
                 present[there] = s
                 there += 1
@@ -267,7 +270,7 @@ def see_all(
             seen = _see_landmarks(s, scenery, gaze, occluders, out, seen)
             seen = _see_ghost(gaze, out, seen)
             _sort(out[:seen], order, things[m][s])
-            count[m][s] = seen
+            count[m, s] = seen
 
 
 @inlined

@@ -255,8 +255,8 @@ def step_matches(
     chosen: Ints,
     players: Records[Records[Player]],
     balls: Records[Ball],
-    contacts: Records[Bools],
-    pushes: Records[SmallInts],
+    contacts: Bools,
+    pushes: SmallInts,
     numbers: Records[BehaviourSettings],
     goals: Goals,
 ) -> None:
@@ -265,7 +265,7 @@ def step_matches(
     Matches share nothing, so any of them may be stepped at the same time on other threads: no lock is held. The
     present players of a match are copied to a small array and back, so that loops over pairs see nobody else.
     """
-    room = np.empty(SLOTS, PLAYER)
+    room: Records[Player] = np.empty(SLOTS, PLAYER)  # type: ignore[assignment]
     for m in chosen:
         ball, own, contact, pushed = balls[m], numbers[m], contacts[m], pushes[m]
         here = room[: _gather(players[m], room)]
