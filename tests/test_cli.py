@@ -13,13 +13,13 @@ from typing import Any
 
 import mujoco
 import pytest
-from nutmeg.view.terminal import Terminal
 
 import nutmeg
 from nutmeg.cli import COMMANDS, main
 from nutmeg.model import Placement, SceneSettings, assemble, robot_names
 from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.recording import Recording
+from nutmeg.view.terminal import Terminal
 
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
