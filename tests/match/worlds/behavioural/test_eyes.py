@@ -37,10 +37,10 @@ def test_every_pair_of_eyes_is_called_by_its_file() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("miss_ball = 0.05", "miss_ball = 1.5", "miss_ball is 1.5; allowed: 0 to 1"),
-        ("diagonal_degrees = 58.0", "diagonal_degrees = 180.0", "must lie between 0 and 180"),
+        ("miss_ball = 0.05", "miss_ball = 1.5", "miss_ball is 1.5; allowed is 0..1"),
+        ("diagonal_degrees = 58.0", "diagonal_degrees = 180.0", "allowed is above 0"),
         ("loss = 0.1", "loss = -0.1", "loss is -0.1"),
-        ("width = 320", "width = 3", "too small"),
+        ("width = 320", "width = 3", "width is 3; allowed is 8 or more"),
         ("ghost_ball = 0.002", "ghost_ball = 1.0", "together more than 1"),
         ("sway = 0.005", "swey = 0.005", "Did you mean 'sway'"),
     ],

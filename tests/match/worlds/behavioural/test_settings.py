@@ -69,10 +69,10 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ("name", "number", "problem"),
     [
         ("walk.ahead", 0.0, "above 0"),
-        ("get_up.failure", 1.5, "at most 1"),
+        ("get_up.failure", 1.5, "allowed is 0..1"),
         ("kick.straight_far", 0.05, "straight_near must be below"),
         ("ball.deceleration", 0.0, "roll for ever"),
-        ("head.yaw", 4.0, "at most pi"),
+        ("head.yaw", 4.0, "allowed is 0..3.14"),
     ],
 )
 def test_numbers_that_no_robot_can_have_are_refused(tmp_path: Path, name: str, number: float, problem: str) -> None:
