@@ -306,8 +306,10 @@ class BehaviourSettings:
         return {name: self.number(name) for name in NAMES}
 
 
-GROUPS: Mapping[str, type] = {
-    name: kind for name, kind in get_type_hints(BehaviourSettings).items() if dataclasses.is_dataclass(kind)
+GROUPS: Mapping[str, type[NumberGroup]] = {
+    name: kind
+    for name, kind in get_type_hints(BehaviourSettings).items()
+    if isinstance(kind, type) and issubclass(kind, NumberGroup)
 }
 """Groups of numbers by name."""
 NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))
