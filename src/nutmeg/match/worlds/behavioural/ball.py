@@ -1,13 +1,14 @@
-"""The ball of the behavioural world, compiled: it rolls, and changes its path at feet, bodies, posts and nets.
+"""The compiled ball of one match: it is kicked, rolls, and bounces off feet, bodies, posts and nets.
 
+    strike(players, ball, numbers, STEP)                  # kicks that come to their moment
     push_ball(players, ball, numbers)                     # feet that have moved into it
     roll_ball(players, ball, numbers, goals, STEP)        # on its way
 
 The last two kinds of collision of seed 002: a robot and a ball that rolls, and a robot that walks into one that lies.
 Both use the rectangles of the feet, made larger by the ball's radius. Across the surface the ball leaves with a share
-of the speed with which it met it (`BounceSettings`), seen from what it met; along the surface nothing changes, but at
-nets, which take as much there. A path is followed from bounce to bounce within a step: no ball is fast enough to pass
-through a foot, a post or a net. What lies or dives is as good as a foot. `goals` is a `Goals`.
+of the speed with which it met it (`BounceSettings`), relative to what it met; along the surface the speed stays the
+same, except at nets, which take as much there. A path is followed from bounce to bounce within a step: no ball is fast
+enough to pass through a foot, a post or a net. Robots that lie or dive stop a ball like feet.
 """
 
 from __future__ import annotations
@@ -27,9 +28,36 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-# ----------------------------------------------------------------------------------------------------
-# Kicks of the behavioural world, compiled: which balls they reach, where these go and how fast they start.
-#
+MAX_BOUNCES = 6
+"""Bounces in one step; the rest of the way is then lost."""
+SURFACE_GAP = 1e-6
+"""Gap between the ball and a surface that it has just met, so that it does not meet it again [m]."""
+SLIP_PER_STEP = 0.01
+"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
+HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
+"""What a ball has met, if it is no player."""
+STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
+"""Outcomes of a kick."""
+STOPPED_SPEED = 0.01
+"""A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
+SERIES_LIMIT = 1e-3
+"""Below this, a difference of two nearly equal numbers is computed as a series."""
+
+
+class Goals(NamedTuple):
+    """Posts and nets of a pitch; empty where there are no goals."""
+
+    posts: Floats
+    """(P, 2) their centres, m."""
+    post_radius: float
+    """m."""
+    nets: Floats
+    """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
+    nearest: float
+    """No post or net is nearer to the halfway line, m."""
+
+
+# ---- kicks
 # Seed 002, table 2: a ball is kicked if it lies in the kick's rectangle. It leaves along the line from the tip of the
 # foot, (10, 5) or (10, -5) cm, through its centre. That is the angle between this line and the foot's normal, which
 # points ahead for a straight kick and to the other foot's side for a side kick. A left side kick takes balls to the
@@ -39,23 +67,16 @@ if TYPE_CHECKING:
 # the same way: v^2 / 2a for b = 0, v / b for a = 0, otherwise v/b - a/b^2 ln(1 + b v / a).
 
 
-STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
-"""What became of a kick."""
-STOPPED_SPEED = 0.01
-"""A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
-SERIES_LIMIT = 1e-3
-"""Below this, what is a difference of two like numbers is a series."""
-
-
 @kernel
 def kicked_ball(
     kick: int, strength: float, x: float, y: float, numbers: BehaviourSettings
 ) -> tuple[bool, float, float, int]:
     """What a kick does to a ball at a place of the robot's frame [m].
 
-    Whether it reaches it, the ball's direction from the heading to the left [rad], how far it goes [m], and what became
-    of the kick: `STRAIGHT`, `SIDE` or `WRONG_SIDE`.
+    Returns whether it reaches the ball, the ball's direction from the heading to the left [rad], how far it goes [m],
+    and the outcome: `STRAIGHT_KICK`, `SIDE_KICK` or `WRONG_SIDE_KICK`.
     """
+    # kicks of the right foot are mirror images
     mirror = 1.0 if kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE) else -1.0
     y *= mirror
     tip_x, tip_y = numbers.kick.tip_ahead, numbers.kick.tip_aside
@@ -73,7 +94,7 @@ def kicked_ball(
 
 @kernel
 def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, step: float) -> None:
-    """Kicks the ball of a match for who comes to that moment of its kick within this step."""
+    """Kicks the ball for players whose kicks meet it within this step."""
     moment = numbers.kick.follow_through + 1e-9
     for k in range(len(players)):
         player = players[k]
@@ -101,7 +122,7 @@ def rolled(speed: float, time: float, deceleration: float, damping: float) -> tu
     a, b = deceleration, damping
     if a == 0.0 and speed * math.exp(-b * time) < STOPPED_SPEED:
         return speed / b, 0.0
-    until = time
+    until = time  # or until it stops, if that is sooner
     if a > 0.0:
         until = min(time, math.log1p(b * speed / a) / b if b > 0.0 else speed / a)
     slows, z = a + b * speed, b * until
@@ -144,32 +165,12 @@ def launch_speed(distance: float, deceleration: float, damping: float) -> float:
     return speed
 
 
-MAX_BOUNCES = 6
-"""In one step; what is left of the way is then lost."""
-SURFACE_GAP = 1e-6
-"""How far from a surface the ball is put that has met it [m]."""
-SLIP_PER_STEP = 0.01
-"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
-HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
-"""What a ball meets that is no player."""
-
-
-class Goals(NamedTuple):
-    """What stands around on a pitch; nothing where there are no goals."""
-
-    posts: Floats
-    """(P, 2) their centres, m."""
-    post_radius: float
-    """m."""
-    nets: Floats
-    """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
-    nearest: float
-    """No post or net is nearer to the halfway line, m."""
+# ---- bounces and rolling
 
 
 @kernel
-def _give_back(ball: Ball, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:
-    """Turns the ball's speed at a surface that moves with (vx, vy); False if it is leaving it already."""
+def _reflect(ball: Ball, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:
+    """Reflects the ball at a surface that moves with (vx, vy); False if it is leaving the surface already."""
     towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
     if towards >= 0.0:
         return False
@@ -188,7 +189,7 @@ def _slow_along(ball: Ball, nx: float, ny: float, share: float) -> None:
 
 @kernel
 def _surface_speed(player: Player, ball: Ball) -> tuple[float, float]:
-    """How a player's surface moves where the ball is [m/s]."""
+    """Velocity of a player's surface where the ball is: its walk and its turn [m/s]."""
     if player.posture != Posture.UPRIGHT:
         return 0.0, 0.0
     return player.vx - player.turn * (ball.y - player.y), player.vy + player.turn * (ball.x - player.x)
@@ -196,9 +197,9 @@ def _surface_speed(player: Player, ball: Ball) -> tuple[float, float]:
 
 @kernel
 def push_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings) -> None:
-    """Moves the ball out of who has stepped into it, and lets it roll as fast as it was met.
+    """Moves the ball out of players that have stepped into it, and lets it roll as fast as it was met.
 
-    A ball that several have between their feet slips out to a side, a little in each step.
+    A ball between the feet of several players slips out to a side, a little in each step.
     """
     count, last = 0, 0
     for k in range(len(players)):
@@ -233,7 +234,7 @@ def _push_out(player: Player, ball: Ball, numbers: BehaviourSettings) -> bool:
     ball.y += (depth + SURFACE_GAP) * ny
     player.touched = True
     vx, vy = _surface_speed(player, ball)
-    _give_back(ball, nx, ny, vx, vy, numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held)
+    _reflect(ball, nx, ny, vx, vy, numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held)
     return True
 
 
@@ -247,6 +248,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
     ux, uy = ball.vx / speed, ball.vy / speed
     ball.vx, ball.vy = slower * ux, slower * uy
     for _ in range(MAX_BOUNCES):
+        # follow the path to the first thing that is met, bounce there, and go on with what is left of the way
         share, nx, ny, what = _first_hit(players, ball, numbers, goals, way * ux, way * uy)
         ball.x += share * way * ux
         ball.y += share * way * uy
@@ -261,7 +263,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
             vx, vy = _surface_speed(player, ball)
             springs = numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held
         before = math.hypot(ball.vx, ball.vy)
-        bounced = _give_back(ball, nx, ny, vx, vy, springs)
+        bounced = _reflect(ball, nx, ny, vx, vy, springs)
         if what == HIT_NET:
             _slow_along(ball, nx, ny, springs)
         after = math.hypot(ball.vx, ball.vy)
@@ -284,7 +286,7 @@ def _first_hit(
 ) -> tuple[float, float, float, int]:
     """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
 
-    What is the place of a player in `players`, `POST`, `NET` or `NOTHING`; the share is 1 where nothing is met.
+    What is the place of a player in `players`, `HIT_POST`, `HIT_NET` or `HIT_NOTHING`; the share is 1 where nothing is met.
     """
     best, best_x, best_y, what = 1.0, 0.0, 0.0, HIT_NOTHING
     x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)
@@ -298,7 +300,7 @@ def _first_hit(
             vx, vy = _surface_speed(player, ball)
             if (ball.vx - vx) * nx + (ball.vy - vy) * ny < 0.0:
                 best, best_x, best_y, what = share, nx, ny, k
-    if abs(x) + length + radius < goals.nearest:
+    if abs(x) + length + radius < goals.nearest:  # most balls are far from both goals
         return best, best_x, best_y, what
     for p in range(len(goals.posts)):
         share, nx, ny = _into_post(x - goals.posts[p, 0], y - goals.posts[p, 1], dx, dy, radius + goals.post_radius)

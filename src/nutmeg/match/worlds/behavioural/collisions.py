@@ -1,4 +1,4 @@
-"""Robots of the behavioural world against each other and against goal posts, compiled; one match at a time.
+"""Compiled collisions of the robots of one match with each other and with goal posts.
 
     find_reaches(players, numbers)
     part_robots(players, ball, numbers, contact, pushed, STEP)
@@ -6,12 +6,12 @@
 
 Seed 002 has five kinds of collision. Three are here, by rectangles around torsos: two robots that move, one that moves
 and one that does not, and a robot and a post (a cylinder). The two with the ball are in `ball`, by rectangles
-around feet (`bounds` has both). Robots that overlap are parted along the axis on which they do so least. Who walks into
-the other goes back; who does not walk is shoved a little, who lies stays.
+around feet (`bounds` has both). Robots that overlap are parted along the axis on which they overlap least. A robot that
+walks into another one is moved back; one that does not walk is shoved a little, one that lies stays.
 
-Responsible is who moves towards the other, faster than it by a margin; with about equal speeds, who is farther from the
-ball. Who plays the ball (near, ahead of it, and nearer than the other is) is not to blame, and neither is who stands,
-kicks, lies or gets up (`PushSettings` has the limits).
+The robot that moves towards the other one, faster than it by a margin, is responsible; with about equal speeds, the one
+that is farther from the ball. A robot that plays the ball (near, ahead of it, and nearer than the other) is not
+responsible, and neither is one that stands, kicks, lies or gets up (`PushSettings` has the limits).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Rectangle(NamedTuple):
 
 @kernel
 def find_reaches(players: Records[Player], numbers: BehaviourSettings) -> None:
-    """Tells of everybody a distance from its place beyond which none of its rectangles is [m]."""
+    """Sets the reach of all players: a cheap bound, so that most pairs need no test of rectangles [m]."""
     ahead = max(numbers.body.torso_ahead, numbers.body.base_front, numbers.body.base_back)
     stands = math.hypot(ahead, max(numbers.body.torso_aside, numbers.body.base_aside))
     for k in range(len(players)):
@@ -62,7 +62,7 @@ def find_reaches(players: Records[Player], numbers: BehaviourSettings) -> None:
 def bounds(player: Player, numbers: BehaviourSettings, feet: int) -> Rectangle:
     """The rectangle of a player.
 
-    Of who stands, that of the torso (`feet` 0) or of the feet (1), ahead and aside; of who dives or lies, the body's.
+    Of a player that stands, that of the torso (`feet` 0) or of the feet (1); of one that dives or lies, the body's.
     """
     posture, cos, sin = player.posture, player.cos, player.sin
     if posture <= Posture.KICKING:
@@ -74,7 +74,7 @@ def bounds(player: Player, numbers: BehaviourSettings, feet: int) -> Rectangle:
         return Rectangle(x, y, cos, sin, 0.5 * (front + back), numbers.body.base_aside)
     cos, sin = math.cos(player.heading + player.fallen_to), math.sin(player.heading + player.fallen_to)
     near, far, width = 0.0, numbers.body.lying_length, numbers.body.lying_width
-    if posture >= Posture.DIVING_LEFT:
+    if posture >= Posture.DIVING_LEFT:  # the covered side grows during the dive
         passed = numbers.dive.time + numbers.dive.hold - player.busy
         share = min(max(passed / numbers.dive.time, 0.0), 1.0)
         near, width = -numbers.body.base_aside, numbers.dive.width
@@ -114,7 +114,7 @@ def overlap(a: Rectangle, b: Rectangle) -> tuple[float, float, float]:
 def part_robots(
     players: Records[Player], ball: Ball, numbers: BehaviourSettings, contact: Bools, pushed: SmallInts, step: float
 ) -> None:
-    """Parts robots that overlap; notes contacts and pushes, (22, 22) over slots, and how that makes them fall."""
+    """Parts robots that overlap; notes contacts and pushes, (22, 22) over slots, and their hazards of falling."""
     for a in range(len(players)):
         first = players[a]
         for b in range(a + 1, len(players)):
@@ -130,6 +130,7 @@ def part_robots(
                     pushed[first.slot, second.slot] = 1
                 if is_responsible(second, first, ball, numbers, others, speed):
                     pushed[second.slot, first.slot] = 1
+                # both are moved apart at once, by shares that depend on who walks into whom
                 own = share_of(first.posture, second.posture, speed, others, numbers.bounce.shoved)
                 rest = share_of(second.posture, first.posture, others, speed, numbers.bounce.shoved)
                 way = step * (speed + others)
@@ -139,13 +140,13 @@ def part_robots(
 
 @kernel
 def _hazard(other: int, numbers: BehaviourSettings) -> float:
-    """Of falling over somebody in a posture, 1/m."""
+    """Hazard of falling over a robot in a posture, 1/m."""
     return numbers.fall.collision if other <= Posture.KICKING else numbers.fall.lying
 
 
 @kernel
 def _part(player: Player, way: float, nx: float, ny: float, hazard: float) -> None:
-    """Moves a player who has met something along a direction [m], and notes how that may make it fall."""
+    """Moves a player that has met something along a direction [m], and adds to its hazard of falling."""
     player.x += way * nx
     player.y += way * ny
     player.risk += hazard
@@ -155,7 +156,7 @@ def _part(player: Player, way: float, nx: float, ny: float, hazard: float) -> No
 
 @kernel
 def share_of(posture: int, other: int, speed: float, others_speed: float, shoved: float) -> float:
-    """Of what parts two robots, the share of one, by their speeds towards each other."""
+    """The share of one robot in the way by which two are parted, from their speeds towards each other."""
     if posture > Posture.KICKING:
         return 0.0
     if other > Posture.KICKING:
@@ -170,12 +171,12 @@ def share_of(posture: int, other: int, speed: float, others_speed: float, shoved
 def is_responsible(
     player: Player, other: Player, ball: Ball, numbers: BehaviourSettings, speed: float, others_speed: float
 ) -> bool:
-    """Whether a player is to blame for running into another, by their speeds towards each other [m/s]."""
+    """Whether a player is responsible for running into another, by their speeds towards each other [m/s]."""
     if player.posture != Posture.UPRIGHT or speed < numbers.push.least_speed or speed == 0.0:
         return False
     x, y = ball.x - player.x, ball.y - player.y
     own, others = math.hypot(x, y), math.hypot(ball.x - other.x, ball.y - other.y)
-    if own < others and own <= numbers.push.ball_distance:
+    if own < others and own <= numbers.push.ball_distance:  # it may be playing the ball
         ahead = x * player.cos + y * player.sin
         if ahead >= own * math.cos(numbers.push.ball_angle):
             return False
@@ -188,7 +189,7 @@ def is_responsible(
 def part_from_posts(
     players: Records[Player], numbers: BehaviourSettings, posts: Floats, radius: float, step: float
 ) -> None:
-    """Parts robots from goal posts (P, 2), and notes how that makes them fall."""
+    """Parts robots from goal posts (P, 2), and adds to their hazards of falling."""
     if len(posts) == 0:
         return
     nearest = abs(posts[0, 0]) - radius
@@ -215,6 +216,7 @@ def into_circle(a: Rectangle, x: float, y: float, radius: float) -> tuple[float,
     gap = math.sqrt(gap_x**2 + gap_y**2)
     if gap >= radius:
         return 0.0, 0.0, 0.0
+    # From the nearest point of the rectangle; if the centre is inside, through the nearest side.
     if gap > 0.0:
         depth, ux, uy = radius - gap, gap_x / gap, gap_y / gap
     elif a.length - abs(along) < a.width - abs(across):

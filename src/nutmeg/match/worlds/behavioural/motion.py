@@ -1,6 +1,6 @@
-"""How robots of the behavioural world stand, walk, look, fall, dive and get up, compiled; one match at a time.
+"""Compiled motion of the robots of one match: standing, walking, looking, falling, diving and getting up.
 
-    begin_cycle(players, ball, numbers)                 # orders become postures, paces and this cycle's real speeds
+    begin_cycle(players, ball, numbers)                 # commands become postures, paces and real velocities
     for _ in range(SUBSTEPS):
         move(players, STEP)
         end_postures(players, ball, numbers, STEP)
@@ -43,7 +43,7 @@ SUBSTEPS = 5
 STEP = CYCLE / SUBSTEPS
 """Length of such a step [s]."""
 TIME_TOLERANCE = 1e-9
-"""Postures that last less longer than this have ended: the step is no sum of binary fractions [s]."""
+"""A posture with less time left than this has ended: 0.02 s is no binary fraction, so that sums of steps are off [s]."""
 QUARTER_TURN = math.pi / 2
 _FIRST, _SECOND, _THIRD = 0, 1, 2
 """Numbers of random draws of one purpose."""
@@ -51,18 +51,18 @@ _FIRST, _SECOND, _THIRD = 0, 1, 2
 
 @kernel
 def begin_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) -> None:
-    """Turns orders into postures, paces, speeds and looks."""
+    """Turns commands into postures, paces, velocities and head angles."""
     for k in range(len(players)):
         player = players[k]
-        _take_order(player, ball, numbers)
+        _obey(player, ball, numbers)
         _set_pace(player, numbers)
         _disturb(player, ball, numbers)
         _look(player, numbers)
 
 
 @kernel
-def _take_order(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
-    """Begins a kick or a dive of who stands, and the getting up of who lies."""
+def _obey(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
+    """Begins a kick or a dive of a player that stands, and the getting up of one that lies."""
     legs = player.legs
     if player.posture == Posture.UPRIGHT:
         if legs == Legs.KICK:
@@ -75,6 +75,7 @@ def _take_order(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
             player.busy = numbers.dive.time + numbers.dive.hold
             player.fallen_to = QUARTER_TURN if legs == Legs.DIVE_LEFT else -QUARTER_TURN
     elif player.posture == Posture.LYING and legs == Legs.GET_UP:
+        # on the belly, on the back, or on a side: the directions in between count as a side
         along = math.cos(player.fallen_to)
         time = numbers.get_up.side
         if along > 0.5:
@@ -86,19 +87,26 @@ def _take_order(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
 
 
 @kernel
+def _squared_effort(ahead: float, left: float, turn: float, numbers: BehaviourSettings) -> float:
+    """How much of what the robot can walk a velocity takes: 1 on the surface of the ellipsoid of top speeds."""
+    walk = numbers.walk
+    fastest = walk.ahead if ahead >= 0.0 else walk.back
+    return (ahead / fastest) ** 2 + (left / walk.side) ** 2 + (turn / walk.turn) ** 2
+
+
+@kernel
 def within_limits(ahead: float, left: float, turn: float, numbers: BehaviourSettings) -> tuple[float, float, float]:
-    """A wish [m/s, m/s, rad/s] scaled down to the ellipsoid of what the robot can walk; nonsense is no wish."""
+    """A commanded velocity scaled down to what the robot can walk; 0 if it is not finite."""
     if not (math.isfinite(ahead) and math.isfinite(left) and math.isfinite(turn)):
         return 0.0, 0.0, 0.0
-    fastest = numbers.walk.ahead if ahead >= 0.0 else numbers.walk.back
-    effort = math.sqrt((ahead / fastest) ** 2 + (left / numbers.walk.side) ** 2 + (turn / numbers.walk.turn) ** 2)
+    effort = math.sqrt(_squared_effort(ahead, left, turn, numbers))
     share = 1.0 / effort if effort > 1.0 else 1.0
     return ahead * share, left * share, turn * share
 
 
 @kernel
 def _set_pace(player: Player, numbers: BehaviourSettings) -> None:
-    """Brings the pace towards the wish, as fast as the robot can; who does something else has none."""
+    """Brings the pace towards the commanded walk, within the accelerations; 0 for a player that does something else."""
     if player.posture != Posture.UPRIGHT:
         player.pace_ahead, player.pace_left, player.pace_turn = 0.0, 0.0, 0.0
         return
@@ -116,12 +124,13 @@ def _set_pace(player: Player, numbers: BehaviourSettings) -> None:
 
 @kernel
 def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
-    """Draws the real speeds of this cycle, and what the robot believes to walk."""
+    """Draws the real velocity of this cycle, and the odometry: what the robot believes to walk."""
     ahead, left, turn = player.pace_ahead, player.pace_left, player.pace_turn
     player.odometry_ahead, player.odometry_left, player.odometry_turn = CYCLE * ahead, CYCLE * left, CYCLE * turn
     player.ahead, player.left, player.turn = ahead, left, turn
     if ahead == 0.0 and left == 0.0 and turn == 0.0:
         return
+    # The robot does not notice the noise of its walk: odometry follows the pace, not the real velocity.
     draws = key(ball.seed, ball.cycle, player.slot, MOTION)
     first, second = normal_pair(draws, _FIRST)
     third = normal_of(draws, _SECOND)
@@ -139,7 +148,7 @@ def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
 
 @kernel
 def _look(player: Player, numbers: BehaviourSettings) -> None:
-    """Turns the head towards where it is to look."""
+    """Turns the head towards its commanded angles, within its limits and speed."""
     most = numbers.head.speed * CYCLE
     if math.isfinite(player.look_yaw):
         yaw = min(max(player.look_yaw, -numbers.head.yaw), numbers.head.yaw)
@@ -151,7 +160,7 @@ def _look(player: Player, numbers: BehaviourSettings) -> None:
 
 @kernel
 def move(players: Records[Player], step: float) -> None:
-    """Walks for a step, along the chord of the arc, and says how that is over the pitch."""
+    """Walks for a step, along the chord of the arc, and notes the velocity over the pitch."""
     for k in range(len(players)):
         player = players[k]
         player.vx, player.vy = 0.0, 0.0
@@ -170,7 +179,7 @@ def move(players: Records[Player], step: float) -> None:
 
 @kernel
 def end_postures(players: Records[Player], ball: Ball, numbers: BehaviourSettings, step: float) -> None:
-    """Counts down what postures still last, and ends them: a kick, a dive, a try to get up."""
+    """Counts down the time of postures, and ends them: a kick, a dive, an attempt to get up."""
     for k in range(len(players)):
         player = players[k]
         posture = player.posture
@@ -183,14 +192,15 @@ def end_postures(players: Records[Player], ball: Ball, numbers: BehaviourSetting
         if posture == Posture.KICKING:
             player.posture = Posture.UPRIGHT
             draws = key(ball.seed, ball.cycle, player.slot, KICK)
-            if uniform_of(draws, _SECOND) < numbers.kick.fall:  # the first is the strike's
+            if uniform_of(draws, _SECOND) < numbers.kick.fall:  # the first draw is the strike's
                 lie_down(player, 0.0 if uniform_of(draws, _THIRD) < 0.5 else math.pi)
         elif posture == Posture.GETTING_UP:
             draws = key(ball.seed, ball.cycle, player.slot, GETTING_UP)
+            # getting up may fail, and turns the robot without its noticing
             player.posture = Posture.LYING if uniform_of(draws, _SECOND) < numbers.get_up.failure else Posture.UPRIGHT
             player.heading = wrap_angle_exactly(player.heading + numbers.get_up.turn * normal_of(draws, _THIRD))
             player.cos, player.sin = math.cos(player.heading), math.sin(player.heading)
-        else:
+        else:  # a dive ends on the ground
             player.posture = Posture.LYING
 
 
@@ -203,7 +213,7 @@ def lie_down(player: Player, to: float) -> None:
 
 @kernel
 def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) -> None:
-    """Tells how everybody really went in this cycle, and who falls."""
+    """Notes the real velocities of this cycle, collisions included, and lets players fall."""
     for k in range(len(players)):
         player = players[k]
         turned = wrap_angle_exactly(player.heading - player.start_heading)
@@ -217,6 +227,8 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
         hazard = player.risk + CYCLE * _walking_hazard(player, numbers)
         if hazard == 0.0:
             continue
+        # The chance of a fall in this cycle. Without a collision robots fall ahead or back; else to where they are
+        # pushed, in quarter turns.
         draws = key(ball.seed, ball.cycle, player.slot, FALL)
         if uniform_of(draws, _FIRST) < 1.0 - math.exp(-hazard):
             to = 0.0 if uniform_of(draws, _SECOND) < 0.5 else math.pi
@@ -232,6 +244,4 @@ def _walking_hazard(player: Player, numbers: BehaviourSettings) -> float:
     ahead, left, turn = player.pace_ahead, player.pace_left, player.pace_turn
     if ahead == 0.0 and left == 0.0 and turn == 0.0:
         return 0.0
-    fastest = numbers.walk.ahead if ahead >= 0.0 else numbers.walk.back
-    effort = (ahead / fastest) ** 2 + (left / numbers.walk.side) ** 2 + (turn / numbers.walk.turn) ** 2
-    return numbers.fall.walking + numbers.fall.fast * effort
+    return numbers.fall.walking + numbers.fall.fast * _squared_effort(ahead, left, turn, numbers)

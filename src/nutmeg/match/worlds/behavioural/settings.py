@@ -312,7 +312,7 @@ GROUPS: Mapping[str, type[NumberGroup]] = {
     if isinstance(kind, type) and issubclass(kind, NumberGroup)
 }
 """Groups of numbers by name."""
-NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))
+NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))  # type: ignore[arg-type]
 """Dotted names of all numbers."""
 
 
