@@ -25,7 +25,7 @@ from gymnasium.vector.utils import batch_space
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
-from nutmeg.match.behavioural_game import eyes_for
+from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
 from nutmeg.match.players.strategies.records import new_memories
@@ -36,7 +36,6 @@ from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
-from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 from nutmeg.model.ball import load_ball
 
@@ -92,10 +91,15 @@ class BehaviourOptions(EpisodeOptions):
                 raise UnknownNameError(name, str(value), known)
         if self.opponents:
             strategy(self.opponents)
-        cameras = eyes_for(load_behaviour(self.behaviour), self.eyes or None).cameras
+        cameras = self.setup.senses().cameras
         if self.shrink < 1 or cameras.width % self.shrink or cameras.height % self.shrink:
             raise UsageError(f"shrink is {self.shrink}; {cameras.width} x {cameras.height} must be divisible by it.")
         self.rule_book()
+
+    @property
+    def setup(self) -> BehaviourSetup:
+        """Field, bodies and senses."""
+        return BehaviourSetup(field=self.field, settings=self.behaviour, eyes=self.eyes or None)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -324,9 +328,7 @@ class SteeredGames(BehaviourGames):
             left=DEFAULT_STRATEGY,
             right=options.opponents or DEFAULT_STRATEGY,
             seeds=range(count),
-            field=options.field,
-            settings=options.behaviour,
-            eyes=options.eyes or None,
+            setup=options.setup,
             players=options.players,
         )
         self.options, self.count = options, count

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, eyes_names, load_eyes
-from nutmeg.match.worlds.behavioural.figures import FIGURE_ROBOT, BehaviourFigures
+from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
@@ -48,7 +49,6 @@ from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from nutmeg.base.arrays import Bools
     from nutmeg.match.players.belief import Belief
@@ -59,77 +59,61 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.behavioural.state import MatchesState
     from nutmeg.match.worlds.physical.percept import GameView
-
-
-# ----------------------------------------------------------------------------------------------------
-# Messages that players say to their team-mates: once a decision cycle, each lost with a set probability.
-#
-# As in NaOISIS (seed 002, section 3.3) messages go to team-mates only and at any distance; which of them hears one is
-# drawn for each listener anew, from the match's seed and cycle, so that the same match loses the same messages.
-# Messages and `Heard` are those of the physical world, with the direction from which a voice comes, so that players
-# of one world understand the other; nobody hears its own voice. Beliefs that compiled players share go the same way,
-# by the same draws: `Tracker.hear`.
-
-
-def deliver(
-    said: Mapping[int, str],
-    state: MatchesState,
-    match: int,
-    *,
-    loss: float,
-    time: float,
-    teams: tuple[str, str],
-) -> dict[int, tuple[Heard, ...]]:
-    """What everybody hears of what was said in a cycle, by slot; only who hears something is there.
-
-    Args:
-        said: messages by slot of who says them.
-        state: says who is there, where, and which draws belong to this cycle.
-        match: the row.
-        loss: probability that a message does not reach a listener.
-        time: game time, s.
-        teams: names of left and right.
-    """
-    if not said:
-        return {}
-    for message in said.values():
-        checked_message(message)
-    seed, cycle, present = state.seed[match], int(state.cycle[match]), state.present[match]
-    heard: dict[int, tuple[Heard, ...]] = {}
-    for listener in np.flatnonzero(present).tolist():
-        side = side_of_slot(listener)
-        speakers = [
-            speaker
-            for speaker in sorted(said)
-            if speaker != listener
-            and present[speaker]
-            and side_of_slot(speaker) is side
-            and arrives(seed, cycle, speaker, listener, loss)
-        ]
-        if speakers:
-            heard[listener] = tuple(
-                Heard(team=teams[side], time=time, direction=_direction(state, match, listener, k), message=said[k])
-                for k in speakers
-            )
-    return heard
-
-
-def _direction(state: MatchesState, match: int, listener: int, speaker: int) -> float:
-    """Where a voice comes from, degrees to the left of the listener's heading."""
-    x, y, _ = (state.pose[match, speaker] - state.pose[match, listener]).tolist()
-    turn = math.degrees(math.atan2(y, x) - float(state.pose[match, listener, 2]))
-    return math.remainder(turn, 360.0)
+    from nutmeg.model.field import FieldSettings
 
 
 MATCH, ALL_MATCHES = 0, np.array([0])
-"""There is one match in this world."""
+"""The only match of this world."""
 STANDING_SPEED = 0.02
-"""Who goes slower than this stands [m/s]."""
+"""A player that is slower than this stands [m/s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehaviourSetup:
+    """What behavioural matches are played on, with which bodies and which senses."""
+
+    field: str = "spl2011"
+    """Name of the field."""
+    settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings] = "nao"
+    """What robots and ball can do: a name, a file, the settings, or (M) settings, one for each match."""
+    eyes: str | Path | EyesSettings | None = None
+    """What players sense with: a name, a file, or the settings; None for those with the name of the robots' settings,
+    or of a `nao`."""
+
+    def ground(self, rules: Rules) -> FieldSettings:
+        """The field; a rule book for another pitch is refused."""
+        ground = load_field(self.field)
+        pitch = pitch_of(ground, load_ball(ground.ball))
+        if (pitch.length, pitch.width) != (rules.pitch.length, rules.pitch.width):
+            raise UsageError(
+                f"the rules {rules.name!r} are for a pitch of {rules.pitch.length:g} m x {rules.pitch.width:g} m, but "
+                f"the field {self.field!r} has {pitch.length:g} m x {pitch.width:g} m; use "
+                "rules.on(pitch_of(field, ball))."
+            )
+        return ground
+
+    def behaviours(self, count: int = 1) -> list[BehaviourSettings]:
+        """(M) the settings of robots and ball."""
+        if isinstance(self.settings, BehaviourSettings):
+            return [self.settings] * count
+        if isinstance(self.settings, str | Path):
+            return [load_behaviour(self.settings)] * count
+        return list(self.settings)
+
+    def senses(self) -> EyesSettings:
+        """The settings of the senses."""
+        if isinstance(self.eyes, EyesSettings):
+            return self.eyes
+        name = self.behaviours()[0].name
+        return load_eyes(self.eyes or (name if name in eyes_names() else "nao"))
+
+
+DEFAULT_SETUP = BehaviourSetup()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresentMind:
-    """What is recorded of a player."""
+    """The part of a player that is recorded."""
 
     belief: Belief
     request: object
@@ -142,15 +126,12 @@ class BehaviourGame(BaseGame):
     Args:
         rules: the rule book; its pitch must be that of the field.
         seed: of everything random.
-        field: what is played on.
-        settings: what robots and ball can do: a name, a file, or the settings.
-        eyes: what players sense with: a name, a file, or the settings; None for those that go with the robots.
+        setup: field, bodies and senses.
         left: name of the left team; empty for whoever joins first.
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
         kick_off: who starts.
         cameras: whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each.
-        robot: whom recordings show; one with the joints of a Nao.
     """
 
     def __init__(
@@ -158,26 +139,19 @@ class BehaviourGame(BaseGame):
         rules: Rules,
         *,
         seed: int,
-        field: str = "spl2011",
-        settings: str | Path | BehaviourSettings = "nao",
-        eyes: str | Path | EyesSettings | None = None,
+        setup: BehaviourSetup = DEFAULT_SETUP,
         left: str = "",
         right: str = "",
         record: Path | None = None,
         kick_off: Side = Side.LEFT,
         cameras: bool = False,
-        robot: str = FIGURE_ROBOT,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
-        self.settings = settings if isinstance(settings, BehaviourSettings) else load_behaviour(settings)
-        ground = load_field(field)
-        check_pitch(rules, field)
+        self.settings, self.eyes, ground = setup.behaviours()[0], setup.senses(), setup.ground(rules)
         seeds = np.array([seed % 2**64], np.uint64)
         self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
-        self.eyes = eyes_for(self.settings, eyes)
         self.senses = SymbolicSenses(self.eyes, self.world)
         self._sonar = Sonar(self.eyes, ground, count=1)
-        self._robot = robot
         self._wishes: Bools | None = None
         self._said: dict[int, str] = {}
         self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
@@ -187,7 +161,7 @@ class BehaviourGame(BaseGame):
     def team(
         self, name: str, decide: Decide, players: int | None = None, *, longest: float = MAX_DECISION_TIME
     ) -> dict[tuple[str, int], Mind]:
-        """Players of a team who all decide alike, each with its own memory, by team and number."""
+        """Players of a team that all decide alike, each with its own memory, by team and number."""
         count = self.rules.match.players if players is None else players
         body = abilities_of(self.settings, ball_radius=self.world.ball_radius)
         return {
@@ -228,7 +202,7 @@ class BehaviourGame(BaseGame):
 
     @property
     def time(self) -> float:
-        """Of the world, which never rests, s."""
+        """Time of the world, which never stops, s."""
         return self.cycles / CYCLES_PER_SECOND
 
     def cycle(self, actions: Mapping[int, Request]) -> dict[int, View]:
@@ -252,7 +226,7 @@ class BehaviourGame(BaseGame):
         return views
 
     def _order(self, actions: Mapping[int, Request]) -> None:
-        """Passes requests on to the world; who answers nothing goes on with what it did."""
+        """Passes requests on to the world; a player without an answer goes on with what it did."""
         state, orders = self.world.state, self.world.orders
         held, self._wishes = penalised(self.state).reshape(SLOTS), None
         self._said.clear()
@@ -271,7 +245,7 @@ class BehaviourGame(BaseGame):
         orders.legs[MATCH, held] = Legs.STAND
 
     def _view(self, slot: int, heard: tuple[Heard, ...]) -> View:
-        """What a player is told."""
+        """The view of a player."""
         state, (side, number) = self.world.state, side_and_number(slot)
         view: GameView = self.view
         ahead, left, turn = state.odometry[MATCH, slot].tolist()
@@ -358,7 +332,7 @@ class BehaviourGame(BaseGame):
     def _new_recording(self, path: Path) -> MatchRecording:
         return MatchRecording(
             path,
-            BehaviourFigures(self.world, MATCH, self._robot),
+            BehaviourFigures(self.world, MATCH),
             self.rules,
             seed=self.seed,
             teams=self.teams,
@@ -382,21 +356,56 @@ class BehaviourGame(BaseGame):
         }
 
 
-def eyes_for(settings: BehaviourSettings, eyes: str | Path | EyesSettings | None) -> EyesSettings:
-    """Eyes by name, file or settings; None for those of the same name as the robots' settings, or of a `nao`."""
-    if isinstance(eyes, EyesSettings):
-        return eyes
-    if eyes is None:
-        eyes = settings.name if settings.name in eyes_names() else "nao"
-    return load_eyes(eyes)
+def deliver(
+    said: Mapping[int, str],
+    state: MatchesState,
+    match: int,
+    *,
+    loss: float,
+    time: float,
+    teams: tuple[str, str],
+) -> dict[int, tuple[Heard, ...]]:
+    """The messages that players hear of those said in a cycle, by slot of the listener.
+
+    As in NaOISIS (seed 002, section 3.3) messages go to team-mates only and at any distance; which of them hears one is
+    drawn for each listener anew, from the match's seed and cycle, so that the same match loses the same messages.
+    Messages are those of the physical world, with the direction from which a voice comes, so that players of one world
+    understand the other; nobody hears its own voice. Beliefs that compiled players share use the same draws.
+
+    Args:
+        said: messages by slot of the speaker.
+        state: who is there and where, and the key of the random draws.
+        match: the row.
+        loss: probability that a message does not reach a listener.
+        time: game time, s.
+        teams: names of left and right.
+    """
+    if not said:
+        return {}
+    for message in said.values():
+        checked_message(message)
+    seed, cycle, present = state.seed[match], int(state.cycle[match]), state.present[match]
+    heard: dict[int, tuple[Heard, ...]] = {}
+    for listener in np.flatnonzero(present).tolist():
+        side = side_of_slot(listener)
+        speakers = [
+            speaker
+            for speaker in sorted(said)
+            if speaker != listener
+            and present[speaker]
+            and side_of_slot(speaker) is side
+            and arrives(seed, cycle, speaker, listener, loss)
+        ]
+        if speakers:
+            heard[listener] = tuple(
+                Heard(team=teams[side], time=time, direction=_direction(state, match, listener, k), message=said[k])
+                for k in speakers
+            )
+    return heard
 
 
-def check_pitch(rules: Rules, field: str) -> None:
-    """Refuses a rule book for another pitch."""
-    ground = load_field(field)
-    pitch = pitch_of(ground, load_ball(ground.ball))
-    if (pitch.length, pitch.width) != (rules.pitch.length, rules.pitch.width):
-        raise UsageError(
-            f"the rules {rules.name!r} are for a pitch of {rules.pitch.length:g} m x {rules.pitch.width:g} m, but the "
-            f"field {field!r} has {pitch.length:g} m x {pitch.width:g} m; use rules.on(pitch_of(field, ball))."
-        )
+def _direction(state: MatchesState, match: int, listener: int, speaker: int) -> float:
+    """Where a voice comes from, degrees to the left of the listener's heading."""
+    x, y, _ = (state.pose[match, speaker] - state.pose[match, listener]).tolist()
+    turn = math.degrees(math.atan2(y, x) - float(state.pose[match, listener, 2]))
+    return math.remainder(turn, 360.0)

@@ -22,7 +22,7 @@ import numpy as np
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel, unchecked
 from nutmeg.base.records import nested_record, new_records
-from nutmeg.match.behavioural_game import check_pitch, eyes_for
+from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
 from nutmeg.match.players.strategies.records import GroundRecord, ground_record, new_memories
@@ -37,20 +37,15 @@ from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE, new_match
 from nutmeg.match.series.settings import COUNTED_EVENTS
 from nutmeg.match.worlds.behavioural.motion import CYCLE
-from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
-from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
     from nutmeg.base.records import Records
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import MatchState
-    from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
     Entry = str | Strategy
@@ -82,9 +77,7 @@ class BehaviourGames:
         left: the strategy of the teams that begin on the left: one for all matches, or (M) one for each.
         right: the same of the others.
         seeds: (M,) one for each match.
-        field: what is played on.
-        settings: what robots and ball can do: a name, a file, the settings, or (M) settings.
-        eyes: what players sense with: a name, a file, or the settings; None for those that go with the robots.
+        setup: field, bodies and senses.
         players: of a team; as many as the rules allow if left out.
         kick_off: who starts: one for all matches, or (M).
         threads: how many to use; results are the same.
@@ -97,20 +90,16 @@ class BehaviourGames:
         left: Entry | Sequence[Entry],
         right: Entry | Sequence[Entry],
         seeds: Sequence[int],
-        field: str = "spl2011",
-        settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings] = "nao",
-        eyes: str | Path | EyesSettings | None = None,
+        setup: BehaviourSetup = DEFAULT_SETUP,
         players: int | None = None,
         kick_off: Side | Sequence[Side] = Side.LEFT,
         threads: int = 1,
     ) -> None:
-        check_pitch(rules, field)
         count = len(seeds)
         self.rules, self.threads, self.seeds = rules, max(threads, 1), tuple(int(seed) for seed in seeds)
-        each = _each_settings(settings, count)
         keys = np.array([seed % 2**64 for seed in self.seeds], np.uint64)
-        self.world = BehaviourWorld(each, load_field(field), count=count, seeds=keys)
-        self.senses = SymbolicSenses(eyes_for(each[0], eyes), self.world)
+        self.world = BehaviourWorld(setup.behaviours(count), setup.ground(rules), count=count, seeds=keys)
+        self.senses = SymbolicSenses(setup.senses(), self.world)
         self.states = [new_match(kick_off=side) for side in _each_side(kick_off, count)]
         """The referee's memory of each match."""
         self.swapped = np.zeros(count, bool)
@@ -119,7 +108,7 @@ class BehaviourGames:
         self._watch = _watch(rules, count)
         number = rules.match.players if players is None else players
         self._table = StrategyTable(
-            grounds=_grounds(rules, each, self.world.ball_radius),
+            grounds=_grounds(rules, self.world),
             traits=_traits(left, right, count),
             memories=new_memories(count, SLOTS),
             modes=np.zeros(count, np.int64),
@@ -237,16 +226,6 @@ class BehaviourGames:
         )
 
 
-def _each_settings(
-    settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings], count: int
-) -> list[BehaviourSettings]:
-    if isinstance(settings, BehaviourSettings):
-        return [settings] * count
-    if isinstance(settings, Sequence) and not isinstance(settings, str):
-        return list(settings)
-    return [load_behaviour(settings)] * count
-
-
 def _each_side(sides: Side | Sequence[Side], count: int) -> list[Side]:
     """One for each match."""
     found = [sides] * count if isinstance(sides, Side) else list(sides)
@@ -269,11 +248,11 @@ def _traits(left: Entry | Sequence[Entry], right: Entry | Sequence[Entry], count
     return table
 
 
-def _grounds(rules: Rules, each: Sequence[BehaviourSettings], ball_radius: float) -> Records[GroundRecord]:
+def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
     """(M,) pitch and bodies."""
-    grounds = new_records(GroundRecord, len(each))
-    for m, settings in enumerate(each):
-        grounds[m] = ground_record(rules, abilities_of(settings, ball_radius=ball_radius))
+    grounds = new_records(GroundRecord, world.count)
+    for m, settings in enumerate(world.settings):
+        grounds[m] = ground_record(rules, abilities_of(settings, ball_radius=world.ball_radius))
     return grounds
 
 

@@ -286,7 +286,7 @@ def _first_hit(
 ) -> tuple[float, float, float, int]:
     """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
 
-    What is the place of a player in `players`, `HIT_POST`, `HIT_NET` or `HIT_NOTHING`; the share is 1 where nothing is met.
+    What is the place of a player in `players`, `HIT_POST`, `HIT_NET` or `HIT_NOTHING`; with nothing the share is 1.
     """
     best, best_x, best_y, what = 1.0, 0.0, 0.0, HIT_NOTHING
     x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)

@@ -43,7 +43,7 @@ SUBSTEPS = 5
 STEP = CYCLE / SUBSTEPS
 """Length of such a step [s]."""
 TIME_TOLERANCE = 1e-9
-"""A posture with less time left than this has ended: 0.02 s is no binary fraction, so that sums of steps are off [s]."""
+"""A posture with less time left than this has ended: sums of 0.02 s are not exact in binary [s]."""
 QUARTER_TURN = math.pi / 2
 _FIRST, _SECOND, _THIRD = 0, 1, 2
 """Numbers of random draws of one purpose."""

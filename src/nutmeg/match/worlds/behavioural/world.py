@@ -29,6 +29,7 @@ from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of, start_place
 from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts
 from nutmeg.match.worlds.behavioural.ball import Goals, push_ball, roll_ball, strike
 from nutmeg.match.worlds.behavioural.collisions import find_reaches, part_from_posts, part_robots
+from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
 from nutmeg.match.worlds.behavioural.motion import CYCLE, STEP, SUBSTEPS, begin_cycle, end_cycle, end_postures, move
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, numbers_of
 from nutmeg.match.worlds.behavioural.state import PLAYER, MatchesState, Orders, Posture
@@ -237,11 +238,10 @@ def _heights(settings: BehaviourSettings) -> list[float]:
 
 def goals_of(field: FieldSettings) -> Goals:
     """Posts and nets of a pitch."""
-    goal = field.goal
+    goal, posts = field.goal, goal_posts_of(field)
     if goal is None:
-        return Goals(np.zeros((0, 2)), 0.0, np.zeros((0, 4)), float("inf"))
-    x, y = field.length / 2 + goal.post_offset, goal.inner_width / 2 + goal.post_radius
-    posts = np.array([(sign_x * x, sign_y * y) for sign_x in (-1, 1) for sign_y in (-1, 1)])
+        return Goals(posts, 0.0, np.zeros((0, 4)), float("inf"))
+    x, y = np.abs(posts[0]).tolist()
     nets = []
     for sign in (-1, 1):
         near, far = sorted((sign * x, sign * (x + goal.depth)))
