@@ -1,4 +1,4 @@
-"""Many matches of the behavioural world as one environment: arrays over matches and players, no loop over them.
+"""Environments of the behavioural world for reinforcement learning: many matches as arrays, or one with PettingZoo.
 
     env = BehaviourVectorEnv(64, players=2, opponents="roles")
     observations, infos = env.reset(seed=1)                             # (64, 2, width); match i has the seed 1 + i
@@ -7,7 +7,7 @@
 Agents are `env.agents`, in this order along the second axis: `left_1`, `left_2`, ... and, without opponents,
 `right_1`, ... A step is a decision cycle of 0.1 s. A match that is over or cut off begins anew in the same step: what
 is returned for it is its first observation, and `infos["final_observations"]` has the last one. Match i of an
-environment comes out as it does in the PettingZoo environment (`environment`) with the same seed and actions.
+environment comes out as it does in `BehaviourEnv`, the PettingZoo environment, with the same seed and actions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from gymnasium.spaces import Box, Dict
 from gymnasium.vector.utils import batch_space
+from pettingzoo import ParallelEnv
 
-from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import BehaviourSetup
@@ -50,14 +51,16 @@ if TYPE_CHECKING:
 
     Observations = Any
     Stepped = tuple[Observations, Floats, Bools, Bools, dict[str, Any]]
-    Told = dict[str, Any]
+    ByAgent = dict[str, Any]
 
 
 # ----------------------------------------------------------------------------------------------------
-# What can be chosen when an environment of the behavioural world is made, and what is refused.
+# Options.
 
 
 ACTIONS, OBSERVATIONS = ("walk", "body"), ("symbols", "images")
+MAX_MATCHES = 100_000
+"""Matches of one environment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +68,9 @@ class BehaviourOptions(EpisodeOptions):
     """Options of the environments of the behavioural world."""
 
     actions: Literal["walk", "body"] = "walk"
-    """Whether actions steer the walk and the kick, or the head, the kind of a kick and dives as well."""
+    """Whether actions control the walk and the kick, or the head, the kind of a kick and dives as well."""
     observations: Literal["symbols", "images"] = "symbols"
-    """Whether players are told what they see in numbers, or get the pictures of their cameras."""
+    """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
     """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
     opponents: str = ""
@@ -103,12 +106,12 @@ class BehaviourOptions(EpisodeOptions):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Who is steered: `left_1`, ..., and `right_1`, ... if no strategy plays there."""
+        """Names of the agents: `left_1`, ..., and `right_1`, ... if no strategy plays there."""
         teams = ("left",) if self.opponents else ("left", "right")
         return tuple(f"{team}_{number}" for team in teams for number in range(1, self.players + 1))
 
     def rule_book(self) -> Rules:
-        """The rules of every episode; a draw is a draw."""
+        """The rules of every episode, without a penalty shoot-out."""
         try:
             rules = rules_on(self.rules, self.field)
             return self.changed(dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False)))
@@ -117,23 +120,29 @@ class BehaviourOptions(EpisodeOptions):
 
 
 # ----------------------------------------------------------------------------------------------------
-# What players of the behavioural world know, as rows of numbers for learners: all matches and agents at once.
+# Observations as numbers, of all matches and agents at once.
 #
 # A thing that is seen is three numbers: 1, distance [m] and angle to the left [rad]; what is not seen is zeros.
-# Things of a kind are sorted, near ones first. Posts begin with -1 (own goal), 1 (theirs) or 0 (not told). Landmarks
+# Things of a kind are sorted, near ones first. Posts begin with -1 (own goal), 1 (theirs) or 0 (unknown). Landmarks
 # have five numbers: 1 to 5 for L, T and X crossings, penalty mark and centre circle; distance, angle, and cosine and
 # sine of where a crossing points. Beliefs are the tracker's: everything in the frame of the own team, which attacks
 # +x, or ahead and to the left of the player.
 
 
-MAX_POSTS, MAX_LANDMARKS, MAX_DISTANCE, MAX_AGE, MAX_SPEED = 4, 6, 30.0, 10.0, 10.0
-"""Posts and landmarks that are told of at most; nothing is farther [m], older [s] or faster [m/s]."""
-BODY_PARTS = ("head", "odometry", "upright", "kicking", "phase", "time_left", "score")
-"""What a player knows without looking; with pictures, all that it is told in numbers."""
+MAX_POSTS = 4
+"""Goal posts in an observation."""
+MAX_LANDMARKS = 6
+"""Landmarks in an observation; of more, the nearest."""
+MAX_DISTANCE = 30.0
+"""Bound of distances and places, m."""
+MAX_AGE = 10.0
+"""Bound of ages of beliefs, s."""
+MAX_SPEED = 10.0
+"""Bound of speeds, m/s."""
 
 
 def body_parts(length: float) -> list[Part]:
-    """What a player knows of itself and the game; the length is that of the whole game, s."""
+    """Parts of an observation about the player itself and the game; `length` is that of the whole game, s."""
     return [
         Part("head", 2, -math.pi, math.pi),
         Part("odometry", 3, -math.pi, math.pi),
@@ -146,7 +155,7 @@ def body_parts(length: float) -> list[Part]:
 
 
 def symbol_parts(players: int) -> list[Part]:
-    """What a player sees and believes."""
+    """Parts of an observation about what a player sees and believes."""
     low, high = (0.0, 0.0, -math.pi), (1.0, MAX_DISTANCE, math.pi)
     post_low, post_high = (-1.0, *low), (1.0, *high)
     mark_low, mark_high = (0.0, 0.0, -math.pi, -1.0, -1.0), (5.0, MAX_DISTANCE, math.pi, 1.0, 1.0)
@@ -174,7 +183,7 @@ def symbol_parts(players: int) -> list[Part]:
     ]
 
 
-class SymbolRows:
+class SymbolObservations:
     """Makes observations of all agents of all matches.
 
     Args:
@@ -184,15 +193,15 @@ class SymbolRows:
     def __init__(self, options: BehaviourOptions) -> None:
         parts = body_parts(options.length)
         self.body = Layout(parts)
-        """What is told beside pictures."""
+        """The observation beside pictures."""
         self.layout = Layout([*parts, *symbol_parts(options.players)])
-        """What is told without pictures."""
+        """The observation without pictures."""
         self._options = options
         sides = [np.array([phase_of(mode, side) for mode in PlayMode]) for side in Side]
         self._phases = np.stack(sides, axis=1)
 
     def rows(self, games: SteeredGames) -> Floats32:
-        """(M, agents, width) what agents are told in numbers."""
+        """(M, agents, width) observations."""
         told = self.bodies(games)
         if self._options.observations == "images":
             return self.body.rows(told).reshape(*games.slots.shape, -1)
@@ -209,7 +218,7 @@ class SymbolRows:
         return self.layout.rows(told).reshape(*slots.shape, -1)
 
     def bodies(self, games: SteeredGames) -> dict[str, Floats]:
-        """(M * agents, ...) what players know without looking."""
+        """(M * agents, ...) parts of observations that need no eyes."""
         state, slots = games.world.state, games.slots
         rows, side = np.arange(games.count)[:, None], slots // MAX_PLAYERS
         posture, count = state.posture[rows, slots], slots.size
@@ -228,7 +237,7 @@ class SymbolRows:
 
 
 def phase_of(mode: PlayMode, side: Side) -> Floats:
-    """(7,) what is going on as a team sees it, 1 at one of `PHASES`."""
+    """(7,) the phase of play as a team sees it: 1 at one of `PHASE_NAMES`, else 0."""
     from nutmeg.match.worlds.physical.percept import GameView
 
     return phase(GameView(mode=mode.wire_name, time=0.0, score_left=0, score_right=0), side)
@@ -295,27 +304,27 @@ def fill_sightings(
 
 
 # ----------------------------------------------------------------------------------------------------
-# Matches of the behavioural world in which somebody else steers the players of one team or of both, cycle by cycle.
+# Matches in which agents control the players of one team or of both, cycle by cycle.
 #
-# A wish is shares of the top speeds ahead, to the left and turning left; then a kick of that strength if above 0.
+# An action is shares of the top speeds ahead, to the left and turning left; then a kick of that strength if above 0.
 # With `actions="body"` there follow: to which side the kick goes (above 0.5 left, below -0.5 right, else straight),
 # yaw of the head to the left and its pitch upwards as shares of what the neck can do, and a dive (above 0.5 to the
-# left, below -0.5 to the right). Otherwise players turn their heads by themselves, as those of the strategies do. Who
-# has fallen gets up.
+# left, below -0.5 to the right). Otherwise players turn their heads by themselves, as those of the strategies do.
+# Fallen players get up.
 
 
 ACTION_WIDTHS = {"walk": 4, "body": 8}
-"""Numbers of a wish."""
+"""Numbers of an action."""
 DEFAULT_STRATEGY = "roles"
-"""The strategy whose places before a kick-off and whose looks steered players have."""
+"""The strategy that places controlled players before a kick-off, and turns their heads."""
 MIN_WALK_SHARE = 0.05
-"""Wishes below this share of the top speeds stand still."""
+"""An action below this share of the top speeds stands still."""
 LINE_UP_CYCLES = 12
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 
 
 class SteeredGames(BehaviourGames):
-    """M matches whose agents are steered.
+    """M matches whose players are controlled by actions.
 
     Args:
         options: of the environment.
@@ -339,8 +348,8 @@ class SteeredGames(BehaviourGames):
         numbers = np.arange(options.players)
         teams = [0] if options.opponents else [0, 1]
         self._first = np.concatenate([team * SLOTS // 2 + numbers for team in teams])
-        self.wishes: Floats = np.zeros((count, len(self._first), ACTION_WIDTHS[options.actions]))
-        """(M, agents, 4 or 8) what agents are to do."""
+        self.actions: Floats = np.zeros((count, len(self._first), ACTION_WIDTHS[options.actions]))
+        """(M, agents, 4 or 8) the actions of the next cycle."""
 
     @property
     def slots(self) -> Ints:
@@ -363,7 +372,7 @@ class SteeredGames(BehaviourGames):
                     self.world.join(m, slot)
                     self.senses.greet(m, slot)
         table, watch = self._table, self._watch
-        for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.wishes):
+        for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.actions):
             array[chosen] = 0
         watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
         table.memories[chosen] = new_memories(len(chosen), SLOTS)
@@ -373,22 +382,22 @@ class SteeredGames(BehaviourGames):
     # ---- what agents do
 
     def _decide(self, chosen: Ints) -> None:
-        """Lets the strategies decide, then puts what agents wish in the place of what theirs wanted."""
+        """Lets the strategies decide, then replaces the decisions of agents by their actions."""
         super()._decide(chosen)
         rows, slots = chosen[:, None], self.slots[chosen]
-        state, orders, wishes = self.world.state, self.world.orders, self.wishes[chosen]
-        ahead, left, turn, kick = np.moveaxis(wishes[..., :4], -1, 0)
-        walks = np.abs(wishes[..., :3]).max(axis=-1) >= MIN_WALK_SHARE
+        state, orders, actions = self.world.state, self.world.orders, self.actions[chosen]
+        ahead, left, turn, kick = np.moveaxis(actions[..., :4], -1, 0)
+        walks = np.abs(actions[..., :3]).max(axis=-1) >= MIN_WALK_SHARE
         legs = np.where(walks, int(Legs.WALK), int(Legs.STAND))
         legs = np.where(kick > 0.0, int(Legs.KICK), legs)
         side = np.zeros_like(kick)
         if self.options.actions == "body":
-            side = wishes[..., 4]
+            side = actions[..., 4]
             yaw, up, down = self._neck
-            pitch = wishes[..., 6]
-            orders.look[rows, slots, 0] = yaw * wishes[..., 5]
+            pitch = actions[..., 6]
+            orders.look[rows, slots, 0] = yaw * actions[..., 5]
             orders.look[rows, slots, 1] = pitch * np.where(pitch > 0.0, up, down)
-            dive = wishes[..., 7]
+            dive = actions[..., 7]
             legs = np.where(dive > 0.5, int(Legs.DIVE_LEFT), np.where(dive < -0.5, int(Legs.DIVE_RIGHT), legs))
         legs = np.where(state.posture[rows, slots] == int(Posture.LYING), int(Legs.GET_UP), legs)
         legs = np.where(self._table.held[rows, slots], int(Legs.STAND), legs)
@@ -408,7 +417,7 @@ class SteeredGames(BehaviourGames):
         kinds = np.where(side > 0.5, int(KickKind.RIGHT_SIDE), straight)
         return np.where(side < -0.5, int(KickKind.LEFT_SIDE), kinds)
 
-    # ---- how it stands
+    # ---- state of play
 
     def goals(self) -> Ints:
         """(M, 2) of the teams `left` and `right`, wherever they play now."""
@@ -432,10 +441,6 @@ class SteeredGames(BehaviourGames):
         return self._table.modes
 
 
-MAX_MATCHES = 100_000
-"""The most matches of one environment."""
-
-
 class BehaviourVectorEnv:
     """M matches; options are those of `BehaviourOptions`.
 
@@ -449,9 +454,9 @@ class BehaviourVectorEnv:
             raise UsageError(f"an environment of {count!r} matches; allowed are 1 to {MAX_MATCHES}.")
         self.options, self.num_envs = BehaviourOptions.of(options), count
         self.games = SteeredGames(self.options, count)
-        """The matches, for who wants to know what no player does."""
+        """The matches, with the ground truth that no player knows."""
         self.agents = list(self.options.agents)
-        self._symbols = SymbolRows(self.options)
+        self._symbols = SymbolObservations(self.options)
         self._all: Ints = np.arange(count)
         self._rngs: list[np.random.Generator] = []
         self._cameras: Cameras | None = None
@@ -508,7 +513,7 @@ class BehaviourVectorEnv:
 
     def advance(self, actions: object) -> tuple[Floats, Bools, Bools]:
         """One cycle without beginning anew: rewards (M, agents), which matches are over, and which are cut off."""
-        self.games.wishes[:] = checked_actions(actions, self.games.wishes.shape)
+        self.games.actions[:] = checked_actions(actions, self.games.actions.shape)
         self.games.cycle(self._all)
         self._cycles += 1
         over = self.games.over
@@ -516,7 +521,7 @@ class BehaviourVectorEnv:
         return self._rewards(), over, cut
 
     def _rewards(self) -> Floats:
-        """(M, agents) what the last cycle was worth; the same for a team, and its opposite for the others."""
+        """(M, agents) rewards of the last cycle: the same for a team, and the opposite for the other one."""
         goals, ball = self.games.goals(), self.games.ball_ahead()
         change = goals - self._score
         worth = self.options.goal_reward * (change[:, 0] - change[:, 1])
@@ -526,10 +531,10 @@ class BehaviourVectorEnv:
         rewards: Floats = worth[:, None] * sign
         return rewards
 
-    # ---- what agents are told
+    # ---- observations
 
     def observe(self) -> Observations:
-        """What all agents are told now, (M, agents, ...)."""
+        """The observations of all agents, (M, agents, ...)."""
         rows = self._symbols.rows(self.games)
         if self.options.observations == "symbols":
             return rows
@@ -543,7 +548,7 @@ class BehaviourVectorEnv:
         return {"top": pictures[:, :, 0], "bottom": pictures[:, :, 1], "body": rows}
 
     def infos(self) -> dict[str, Any]:
-        """What no player knows: true poses and the ball, as the players' teams see the pitch, and the goals."""
+        """Ground truth: poses and the ball in the frames of the players' teams, and the goals."""
         state, slots = self.games.world.state, self.games.slots
         rows, sign = self._all[:, None], np.where(slots < MAX_PLAYERS, 1.0, -1.0)
         return {
@@ -570,14 +575,7 @@ def _chosen(observations: Observations, rows: Ints) -> Observations:
 # A match of the behavioural world as a PettingZoo parallel environment: every player of a team or of both is an
 # agent.
 #
-# A step is a decision cycle of 0.1 s. It is one match of `vector_environment`, where many are played at once;
-# options, observations and rewards are the same.
-
-
-try:
-    from pettingzoo import ParallelEnv
-except ImportError:
-    raise EnvironmentProblem("the environment of a match needs PettingZoo: pip install pettingzoo") from None
+# It is an environment of one match; options, observations and rewards are those of `BehaviourVectorEnv`.
 
 
 class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
@@ -592,27 +590,29 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         self.possible_agents = list(self.matches.agents)
         self.agents: list[str] = []
         spaces = self.matches.single_observation_space, self.matches.single_action_space
-        self._seen, self._wished = ({agent: deepcopy(one) for agent in self.possible_agents} for one in spaces)
+        self._observation_spaces, self._action_spaces = (
+            {agent: deepcopy(one) for agent in self.possible_agents} for one in spaces
+        )
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
         """Of an agent; the same for all."""
-        return self._seen[agent]
+        return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:  # noqa: ANN401
         """Of an agent; the same for all."""
-        return self._wished[agent]
+        return self._action_spaces[agent]
 
     def reset(
         self,
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002 (there are none)
-    ) -> tuple[Told, Told]:
+    ) -> tuple[ByAgent, ByAgent]:
         """Begins an episode: a kick-off, by a team that is drawn."""
         observations, infos = self.matches.reset(seed=seed)
         self.agents = list(self.possible_agents)
-        return self._told(observations), self._by_agent(infos)
+        return self._observed(observations), self._by_agent(infos)
 
-    def step(self, actions: Told) -> tuple[Told, dict[str, float], dict[str, bool], dict[str, bool], Told]:
+    def step(self, actions: ByAgent) -> tuple[ByAgent, dict[str, float], dict[str, bool], dict[str, bool], ByAgent]:
         """One cycle of 0.1 s."""
         check_actions(actions, self.agents)
         shape, matches = self.matches.single_action_space.shape, self.matches
@@ -621,7 +621,7 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         )
         agents = self.agents
         answer = (
-            self._told(matches.observe()),
+            self._observed(matches.observe()),
             dict(zip(agents, rewards[0].tolist(), strict=True)),
             dict.fromkeys(agents, bool(over[0])),
             dict.fromkeys(agents, bool(cut[0])),
@@ -631,8 +631,8 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
             self.agents = []
         return answer
 
-    def _told(self, observations: Any) -> Told:  # noqa: ANN401
-        """What each agent observes."""
+    def _observed(self, observations: Any) -> ByAgent:  # noqa: ANN401
+        """Observations by agent."""
         if isinstance(observations, dict):
             return {
                 agent: {name: values[0, place] for name, values in observations.items()}
@@ -640,15 +640,15 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
             }
         return {agent: observations[0, place] for place, agent in enumerate(self.agents)}
 
-    def _by_agent(self, infos: dict[str, Any]) -> Told:
-        """What no player knows, for each agent."""
+    def _by_agent(self, infos: dict[str, Any]) -> ByAgent:
+        """Ground truth by agent."""
         return {
             agent: {"place": infos["place"][0, place], "ball": infos["ball"][0, place]}
             for place, agent in enumerate(self.agents)
         }
 
     def state(self) -> Floats32:
-        """All that is true: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
+        """Ground truth: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
         games, count = self.matches.games, self.options.players
         turned = SLOTS // 2 if games.swapped[0] else 0
         slots = [(team * SLOTS // 2 + n + turned) % SLOTS for team in (0, 1) for n in range(count)]
