@@ -1,4 +1,4 @@
-"""Numbers with their intervals: what a calibration finds, and the statistics that all of its parts share.
+"""Estimates with their intervals, and the statistics that all parts of a calibration share.
 
     Estimate(name="walk.ahead", value=0.61, low=0.60, high=0.62, samples=840)
     rate_estimate("fall.fast", events=3, exposure=900.0)            # a Poisson rate, exact
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE_LEVEL = 0.95
-"""Of all intervals."""
+"""Confidence level of all intervals."""
 TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
 RESAMPLES = 200
-"""Of a bootstrap."""
+"""Samples of a bootstrap."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One number of the behavioural world, as recordings tell it."""
+    """One number of the behavioural world, estimated from recordings."""
 
     name: str
     """Dotted name of the number (`settings.NAMES`)."""
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
-    """A number of which the recordings tell nothing."""
+    """A number that the recordings do not show."""
     return Estimate(name=name, reason=reason, samples=samples)
 
 
@@ -70,7 +70,7 @@ def resampled(
 def several(
     names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
 ) -> list[Estimate]:
-    """Several numbers that are told together from the same observations (n, ...)."""
+    """Several numbers that are estimated together from the same observations (n, ...)."""
     found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=RESAMPLES // 2)
     return [
         Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))

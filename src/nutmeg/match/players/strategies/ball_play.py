@@ -34,7 +34,7 @@ WALK_GAIN = 2.0
 ALIGNED_ANGLE = 0.35
 """Within this angle of its aim a player begins to kick or dribble."""
 STILL_ALIGNED_ANGLE = 0.6
-"""Within this angle of its aim a player who has begun goes on. It is wider, so that nobody changes its mind."""
+"""Within this angle of its aim a player who has begun goes on. It is wider, so that players do not hesitate."""
 APPROACH_DISTANCE = 0.7
 """Farther from the ball a player goes straight to the place behind it."""
 CIRCLING_DISTANCE = 0.3
@@ -133,7 +133,7 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, rest: float,
     """Walks to a place and there turns to a direction (NaN for any); stands if it is within `rest` of both.
 
     Args:
-        player: who walks.
+        player: the player.
         x: of the place, m.
         y: of the place, m.
         face: heading at the place, rad.
@@ -156,7 +156,7 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, rest: float,
     c, s = math.cos(bearing), math.sin(bearing)
     top = 1.0 / length(c / (ground.ahead if c > 0 else ground.back), s / ground.side)
     speed = pace * min(top, WALK_GAIN * way)
-    if way > 0.5:  # who has to turn round first does so nearly on the spot
+    if way > 0.5:  # a player that faces the other way first turns nearly on the spot
         speed *= max(0.5 + 0.5 * c, 0.1)
     walk(player, speed * c, speed * s, TURN_GAIN * turn, avoids)
 

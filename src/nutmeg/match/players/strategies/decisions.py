@@ -61,7 +61,7 @@ MAX_MATE_AGE = 8.0
 LOST_BALL_AGE = 3.0
 """A ball not known of for so long is looked for."""
 CHASER_BONUS = 0.35
-"""Who goes for the ball already is taken to be so much nearer, so that two players do not take turns."""
+"""A player that goes for the ball already counts as so much nearer, so that two players do not alternate, m."""
 WRONG_SIDE_COST = 0.25
 """What each radian on the wrong side of the ball counts for, m."""
 BEAM_INTERVAL = 1.0
@@ -71,9 +71,9 @@ BEAM_DISTANCE = 0.3
 FIRST_BEAM_DELAY = 0.3
 """Time from the beginning of a pause to the first beam."""
 STEP_BACK_TIME = 0.6
-"""Who has put the ball into play steps back for so long."""
+"""A player that has put the ball into play steps back for so long."""
 MAX_BARRED_TIME = 5.0
-"""Who has put the ball into play leaves it to others for so long at most."""
+"""A player that has put the ball into play leaves it to others for so long at most."""
 POST_X = np.array([-0.16, 0.22, -0.42, -0.05, 0.12, -0.5, -0.5, -0.25, 0.4])
 """Posts around the ball: ahead of it, as shares of the pitch's length."""
 POST_Y = np.array([0.08, -0.2, 0.0, -0.35, 0.3, 0.28, -0.28, 0.15, 0.0])
@@ -83,7 +83,7 @@ LINE_X = np.array([-0.48, -0.11, -0.11, -0.24, -0.14, -0.24, -0.12, -0.12, -0.34
 LINE_Y = np.array([0.0, 0.0, 0.2, -0.14, -0.3, 0.3, 0.4, -0.4, 0.2, -0.2, 0.0])
 """Places before a kick-off by number, as shares of the pitch's width."""
 KICK_OFF_BEHIND = 0.3
-"""How far behind the ball who takes a kick-off begins."""
+"""How far behind the ball the player that takes a kick-off begins."""
 KEEPER_RANGE_SHARE = 0.22
 """The keeper plays balls within this share of the pitch's length of its goal line ..."""
 KEEPER_BALL_SPEED = 0.4
@@ -114,9 +114,9 @@ class StrategyTable(NamedTuple):
     modes: Ints
     """(M,) play modes."""
     held: Bools
-    """(M, 22) who serves a penalty, and stands."""
+    """(M, 22) players that serve a penalty, and stand."""
     beamed: Bools
-    """(M, 22) who has been beamed by its own order; written."""
+    """(M, 22) players that have been beamed by their own order; written."""
     team_size: int
     """Players of a team."""
 
@@ -339,7 +339,7 @@ def hold_post(player: PlayerContext, phase: int, theirs: bool) -> None:
 
 @inlined
 def post_rank(player: PlayerContext) -> int:
-    """Which post is the own one: in the order of numbers, without the keeper and who is nearest to the ball."""
+    """Which post is the own one: in the order of numbers, without the keeper and the player nearest to the ball."""
     belief, game = player.belief, player.game
     own, best, chaser = game.number - 1, math.inf, -1
     first = 1 if player.traits.keeper else 0
@@ -362,7 +362,7 @@ def post_rank(player: PlayerContext) -> int:
 def allowed_place(
     ground: GroundRecord, x: float, y: float, bx: float, by: float, kick_off: bool, theirs: bool
 ) -> tuple[float, float]:
-    """The nearest place, more or less, where a player may stand who does not go for the ball at (bx, by)."""
+    """The nearest place, more or less, where a player may stand that does not go for the ball at (bx, by)."""
     end, side = ground.length / 2 - 0.25, ground.width / 2 - 0.2
     # The rules want a distance from the ball at restarts of the opponents; else do not crowd the own chaser.
     away = ground.restart_distance + 0.2 if theirs else 0.5

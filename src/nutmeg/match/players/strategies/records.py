@@ -114,7 +114,7 @@ class GroundRecord:
     lower_eye: float
     """How much further down the lower camera looks, rad."""
     one_touch: bool
-    """Whether who has put the ball into play must leave it to somebody else."""
+    """Whether the player that has put the ball into play must leave it to somebody else."""
     ball_deceleration: float
     """Friction of a rolling ball, m/s^2."""
     ball_damping: float

@@ -4,8 +4,8 @@
     decide = strategy_decide("roles-pass")      # plays as `decide(percept, memory)` in both worlds
     strategy_names()
 
-Each is the same compiled function (`decisions.decide`) with other traits. How good they are is measured, not said:
-`nutmeg tournament` lets them play each other.
+All are the same compiled function (`decisions.decide_player`) with other traits. `nutmeg tournament` measures how good
+they are.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Strategy:
     dives: bool = False
     """Whether the keeper dives."""
     posts: bool = False
-    """Whether who does not go for the ball takes places around it, or stays where it is."""
+    """Whether players that do not go for the ball take places around it, or stay where they are."""
     passes: bool = False
     """Whether it passes to team-mates who are ahead."""
     avoids: bool = False

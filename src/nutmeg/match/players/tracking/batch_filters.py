@@ -81,11 +81,11 @@ LANDMARK_TOLERANCE = 0.2
 PRIOR_PENALTY = 0.05
 """What a pose loses for each metre from where the player believed to be, in landmarks."""
 MAX_TOLD_BALL_AGE = 0.35
-"""Balls that were seen longer ago are not told of, s."""
+"""Players do not tell of balls that they saw longer ago, s."""
 MAX_TOLD_SPREAD = 1.0
 """A player that is less sure of its own place tells nothing, m."""
 TOLD_BALL_SPEED = 0.5
-"""Deviation of the velocity of a ball that is told of, m/s."""
+"""Deviation of the velocity of a ball that a team-mate tells of, m/s."""
 
 
 @dataclass
@@ -681,8 +681,8 @@ def share_beliefs(
     """Lets team-mates of the matches `chosen` (K,) tell each other what they believe: changes minds (M, 22).
 
     Once a cycle every player tells its team-mates where it is and where it sees the ball, as NaOISIS's robots share a
-    structure of beliefs (seed 002, section 3.3). Who has not seen the ball for `patience` seconds believes it where it
-    is told best.
+    structure of beliefs (seed 002, section 3.3). A player that has not seen the ball for `patience` seconds believes
+    the best message about it.
     """
     for m in chosen:
         present, ball = players[m], balls[m]

@@ -247,7 +247,7 @@ class BounceSettings(NumberGroup):
     held: Share
     """Off robots that dive or lie, as a share: such a ball is stopped, not sent back."""
     shoved: Share
-    """Of what parts two robots that walk into each other, the share of the one who does not walk."""
+    """When two robots are parted, the share of the way of the one that does not walk."""
 
 
 @dataclass(frozen=True, kw_only=True)

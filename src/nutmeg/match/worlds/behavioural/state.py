@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Posture(IntEnum):
-    """What the body of a player is doing. Who lies, gets up or dives has a posture above KICKING."""
+    """What the body of a player is doing; those above KICKING are not upright."""
 
     UPRIGHT = 0
     KICKING = 1

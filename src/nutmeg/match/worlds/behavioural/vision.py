@@ -258,7 +258,7 @@ def see_all(
         for i in range(there):
             s = present[i]
             player = here[s]
-            if player.posture > Posture.KICKING:  # who lies, gets up or dives sees nothing
+            if player.posture > Posture.KICKING:  # a player that lies, gets up or dives sees nothing
                 continue
             draw = key(ball.seed, ball.cycle, s, VISION)
             sway = _sway(player, draw, numbers.vision.sway)

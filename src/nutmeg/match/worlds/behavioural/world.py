@@ -82,7 +82,7 @@ class BehaviourWorld:
         self._all = np.arange(count)
         self._heights = np.array([_heights(s) for s in each])
 
-    # ---- who plays
+    # ---- players
 
     def join(self, match: int, slot: int) -> None:
         """Lets a player play, from its place beside the pitch's corner."""
@@ -121,7 +121,7 @@ class BehaviourWorld:
         for pairs in (state.pushed, state.contact):
             pairs[match] = np.roll(pairs[match], (half, half), axis=(0, 1))
 
-    # ---- where things are put
+    # ---- placing
 
     def place(self, match: int, slot: int, x: float, y: float, heading: float | None = None) -> None:
         """Puts a player somewhere at rest: upright with a heading [rad], or as it is and looking where it looks."""
@@ -175,7 +175,7 @@ class BehaviourWorld:
         """Since the beginning of a match, s."""
         return float(self.state.cycle[match] * CYCLE)
 
-    # ---- what is told
+    # ---- facts for the referee
 
     def facts(self, match: int, time_step: float = CYCLE, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle of a match.
