@@ -73,7 +73,7 @@ class Arguments(WatchOptions, JsonOption):
     """The rule book: a name, or a TOML file; if left out, sim3d, or spl2011 in the behavioural world on pitches with
     penalty marks."""
     walk: str = "final"
-    """How robots walk in the physical world whose team is not a walk."""
+    """The walk of robots in the physical world whose team is a strategy or a `decide`."""
     behaviour: str = "nao"
     """What robots and ball of the behavioural world can do: a name, or a TOML file."""
     eyes: str = ""
@@ -91,9 +91,9 @@ class Arguments(WatchOptions, JsonOption):
     swap_ends: bool = False
     """Whether the teams change ends at half time."""
     seed: Seed = 1
-    """Of everything random; the same seed gives the same match."""
+    """Seed of everything random; the same seed gives the same match."""
     fast: bool = False
-    """As fast as the computer can, instead of in real time."""
+    """Play as fast as the computer can, instead of in real time."""
     output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
     record: Path | None = None
@@ -339,7 +339,7 @@ class Files:
 
     @classmethod
     def of(cls, arguments: Arguments) -> Files:
-        """As the options say; a new folder is made for what they leave open."""
+        """The files that the options name; a new folder is made for the others."""
         from nutmeg.base.journal import new_folder
 
         folder = arguments.output

@@ -204,7 +204,7 @@ def _summary(
     wall: float,
     terminal: Terminal,
 ) -> dict[str, Any]:
-    """What there is to tell when everything is closed."""
+    """Prints how the run went; returns what `--json` prints."""
     rows = host.schedule_rows()
     if arguments.show_schedule:
         terminal.table(

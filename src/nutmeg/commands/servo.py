@@ -54,7 +54,7 @@ class Arguments(JsonOption):
     against: str = ""
     """CSV files of a real servo, by a pattern in quotes."""
     amplitude: Annotated[float, above(0, "rad", up_to=1)] = 0.05
-    """Of the sinusoids of the frequency response [rad]."""
+    """Amplitude of the sinusoids of the frequency response [rad]."""
     timestep: Annotated[float, Bounds(1e-5, 0.05, "s")] = 0.001
     """Length of a physics step [s]."""
 
