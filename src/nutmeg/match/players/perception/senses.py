@@ -1,11 +1,11 @@
-"""A player's eyes made of its camera pictures: what it sees, where it stands and where the ball is, and nothing else.
+"""Perception of a player from its camera pictures alone: what it sees, where it stands, and where the ball is.
 
     def decide(percept, memory):
         if "senses" not in memory:
             memory["senses"] = CameraSenses(load_field("spl2011"), load_eyes("nao"), rng=memory.rng)
         senses = memory["senses"]
         senses.update(percept)
-        senses.seen                     # ball, robots, posts and crossings, as symbolic vision tells them
+        senses.seen                     # ball, robots, posts and crossings, as symbolic vision has them
         senses.pose                     # by the particle filter
         senses.belief(percept.time)     # both as the `Belief` that tactics are written for
 
@@ -50,7 +50,7 @@ Found = TypeVar("Found", "FoundPost", "FoundRobot")
 SAME_OBJECT_DISTANCE = 0.35
 """Things of a kind that both cameras show nearer to each other than this are one, m and as a share of the distance."""
 BLUE_TEAM = Side.LEFT
-"""Who wears blue waistbands; the other team's are pink (`camera_scene`)."""
+"""The team with blue waistbands; those of the other one are pink (`worlds.behavioural.cameras`)."""
 
 
 class CameraSenses:
@@ -93,11 +93,11 @@ class CameraSenses:
 
     @property
     def pose(self) -> Pose:
-        """Where it believes to stand, as its team sees the pitch."""
+        """The estimated pose, in the frame of the own team."""
         return self.filter.pose
 
     def update(self, percept: View) -> None:
-        """Moves on by the odometry of a view and looks at its pictures; who is not on its feet sees nothing."""
+        """Takes in the odometry of a view and looks at its pictures; a robot that is not upright sees nothing."""
         self.filter.move(percept.odometry, upright=percept.upright)
         if not percept.upright:
             self.seen, self.lines = Seen(), np.zeros((0, 3))
