@@ -17,7 +17,7 @@ does, and the dataclass is the type of the record for the type checker. Fields m
     players = new_records(Player, 512, 22)    # Records[Records[Player]]: players[7][3].heading in a kernel
     players[7, 3].heading                     # the same in Python
     players["heading"]                        # (512, 22), a view, in Python
-    numbers = nested_record(settings)         # one record, typed as the settings are
+    numbers = nested_records(settings)        # (1,): numbers[0].walk.ahead in a kernel
 """
 
 from __future__ import annotations
@@ -112,10 +112,14 @@ def new_records(kind: Any, *shape: int) -> Any:
     return np.zeros(shape, nested_record_of(kind))
 
 
-def nested_record(value: Item) -> Item:
-    """The nested record of an object of a dataclass; typed as the object, so that kernels are checked."""
-    dtype = nested_record_of(cast("Any", type(value)))
-    return cast("Item", np.array(_nested_values(value, dtype), dtype)[()])
+def nested_records(*objects: Item) -> Records[Item]:
+    """(N,) the nested records of objects of one dataclass.
+
+    Kernels get settings as arrays of one record: numba takes 12 us to find the type of a single record, 0.2 us of an
+    array.
+    """
+    dtype = nested_record_of(cast("Any", type(objects[0])))
+    return cast("Records[Item]", np.array([_nested_values(each, dtype) for each in objects], dtype))
 
 
 def _nested_values(value: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:  # noqa: ANN401

@@ -41,7 +41,7 @@ from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
-from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam_player
 from nutmeg.match.worlds.physical.hearing import checked_message
 from nutmeg.match.worlds.physical.percept import Heard
 from nutmeg.model.ball import load_ball
@@ -234,7 +234,7 @@ class BehaviourGame(BaseGame):
             if not self.present[slot]:
                 continue
             if request.beam is not None and may_beam(self.state.mode):
-                beam(state.players[MATCH][slot], *request.beam)
+                beam_player(state.players[MATCH], slot, *request.beam)
                 self.senses.placed(MATCH, slot)
             order_from(request, orders, match=MATCH, slot=slot, lying=state.posture[MATCH, slot] == Posture.LYING)
             if request.say is not None:
@@ -252,7 +252,7 @@ class BehaviourGame(BaseGame):
         yaw, pitch = state.head[MATCH, slot].tolist()
         posture = int(state.posture[MATCH, slot])
         sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
-        record, time = self.senses.beliefs[MATCH, slot].copy(), self.time
+        record, time = self.senses.beliefs[MATCH, slot : slot + 1].copy(), self.time
 
         def believe() -> Belief:
             return belief_of(record, time)
@@ -347,7 +347,7 @@ class BehaviourGame(BaseGame):
         beliefs, time = self.senses.beliefs[MATCH], self.time
         return {
             slot: PresentMind(
-                belief=belief_of(beliefs[slot], time),
+                belief=belief_of(beliefs[slot : slot + 1], time),
                 request=getattr(mind, "request", None),
                 log=getattr(mind, "log", ()),
             )

@@ -21,11 +21,11 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel, unchecked
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import nested_records, new_records
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
-from nutmeg.match.players.strategies.records import GroundRecord, ground_record, new_memories
+from nutmeg.match.players.strategies.records import ground_of, new_memories
 from nutmeg.match.players.strategies.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
@@ -43,6 +43,7 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
     from nutmeg.base.records import Records
+    from nutmeg.match.players.strategies.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import MatchState
@@ -243,17 +244,14 @@ def _traits(left: Entry | Sequence[Entry], right: Entry | Sequence[Entry], count
             raise UsageError(
                 f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each."
             )
-        for m, one in enumerate(found):
-            table[m, column] = nested_record(strategy(one) if isinstance(one, str) else one)
+        table[:, column] = nested_records(*[strategy(one) if isinstance(one, str) else one for one in found])
     return table
 
 
 def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
     """(M,) pitch and bodies."""
-    grounds = new_records(GroundRecord, world.count)
-    for m, settings in enumerate(world.settings):
-        grounds[m] = ground_record(rules, abilities_of(settings, ball_radius=world.ball_radius))
-    return grounds
+    radius = world.ball_radius
+    return nested_records(*[ground_of(rules, abilities_of(each, ball_radius=radius)) for each in world.settings])
 
 
 # ---- when the referee must be asked

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import Records, nested_records, new_records
 from nutmeg.match.players.behavioural import kick_of, order_from
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.request import Dive, GetUp, Kick, Request, Walk
-from nutmeg.match.players.strategies.decisions import decide_player
+from nutmeg.match.players.strategies.decisions import decide_one
 from nutmeg.match.players.strategies.records import (
     GameRecord,
     MemoryRecord,
     OrderRecord,
-    PlayerContext,
-    ground_record,
+    ground_of,
     new_memories,
 )
 from nutmeg.match.players.strategies.strategies import request_of, strategy, strategy_names
@@ -29,30 +28,31 @@ from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, MatchesState, Orders
 
 RULES = load_rules("spl2011")
-GROUND = ground_record(RULES, abilities_of(load_behaviour("nao")))
+GROUND = nested_records(ground_of(RULES, abilities_of(load_behaviour("nao"))))
 
 
-def belief(x: float, y: float, ball: tuple[float, float]) -> BeliefRecord:
-    record = new_records(BeliefRecord, 1)[0]
+def belief(x: float, y: float, ball: tuple[float, float]) -> Records[BeliefRecord]:
+    records = new_records(BeliefRecord, 1)
+    record = records[0]
     record.x, record.y, record.ball_x, record.ball_y = x, y, *ball
     record.told_ago, record.upright = math.inf, True
     record.others["x"], record.others["y"], record.others["age"] = math.nan, math.nan, math.inf
-    return record
+    return records
 
 
 def order(
     name: str,
-    record: BeliefRecord,
+    record: Records[BeliefRecord],
     *,
     number: int = 2,
     mode: PlayMode = PlayMode.PLAY_ON,
-    memory: MemoryRecord | None = None,
+    memory: Records[MemoryRecord] | None = None,
     time: float = 10.0,
-) -> OrderRecord:
-    game, found = new_records(GameRecord, 1)[0], new_records(OrderRecord, 1)[0]
-    game.time, game.mode, game.number, game.players = time, mode, number, 4
-    memory = new_memories(1, 1)[0][0] if memory is None else memory
-    decide_player(PlayerContext(record, game, GROUND, nested_record(strategy(name)), memory, found))
+) -> Records[OrderRecord]:
+    game, found = new_records(GameRecord, 1), new_records(OrderRecord, 1)
+    game[0] = time, mode, 0, number, 4, False
+    memory = new_memories(1, 1)[0] if memory is None else memory
+    decide_one(record, game, GROUND, nested_records(strategy(name)), memory, found)
     return found
 
 
@@ -64,49 +64,49 @@ def test_there_are_at_least_eight_strategies_and_unknown_ones_are_refused() -> N
 
 def test_a_statue_stands_and_the_others_move() -> None:
     row = belief(-1.0, 0.3, (0.5, 0.0))
-    assert order("statue", row).legs == Legs.STAND
+    assert order("statue", row)[0].legs == Legs.STAND
     for name in strategy_names()[1:]:
-        assert order(name, row).legs == Legs.WALK, name
+        assert order(name, row)[0].legs == Legs.WALK, name
 
 
 def test_a_ball_before_the_foot_is_kicked_with_that_foot() -> None:
-    ahead, aside = GROUND.kick_x, GROUND.kick_y
+    ahead, aside = GROUND[0].kick_x, GROUND[0].kick_y
     for side, kind in ((1.0, KickKind.LEFT_STRAIGHT), (-1.0, KickKind.RIGHT_STRAIGHT)):
         wish = order("roles", belief(0.0, 0.0, (ahead, side * aside)))
-        assert wish.legs == Legs.KICK
-        assert wish.kick == kind
+        assert wish[0].legs == Legs.KICK
+        assert wish[0].kick == kind
 
 
 def test_one_goes_for_the_ball_and_the_others_hold_their_posts() -> None:
     row = belief(-1.0, 0.0, (0.5, 0.0))
-    row.others[2] = 0.2, 0.0, 0.0, False
+    row[0].others[2] = 0.2, 0.0, 0.0, False
     near, far = order("everyone-aims", row), order("roles", row)
-    assert near.ahead > 0.1, "everybody chases"
-    row.others[2].x = -2.5
-    assert order("roles", row).ahead > 0.1
-    assert far.ahead < 0.1, "a team-mate is nearer"
+    assert near[0].ahead > 0.1, "everybody chases"
+    row[0].others[2].x = -2.5
+    assert order("roles", row)[0].ahead > 0.1
+    assert far[0].ahead < 0.1, "a team-mate is nearer"
 
 
 def test_a_keeper_stays_between_ball_and_goal() -> None:
     row = belief(-2.85, 0.5, (2.0, 0.0))
     wish = order("roles", row, number=1)
-    assert wish.legs == Legs.WALK
-    assert wish.left < 0, "back to the middle of the goal"
-    assert order("roles-no-keeper", row, number=1).ahead > 0.1
+    assert wish[0].legs == Legs.WALK
+    assert wish[0].left < 0, "back to the middle of the goal"
+    assert order("roles-no-keeper", row, number=1)[0].ahead > 0.1
 
 
 def test_players_keep_away_when_others_put_the_ball_into_play() -> None:
     row = belief(-0.3, 0.0, (0.0, 0.0))
-    assert order("roles", row, mode=PlayMode.KICK_OFF_RIGHT).ahead < 0
-    assert order("roles", row, mode=PlayMode.KICK_OFF_LEFT).ahead > 0
+    assert order("roles", row, mode=PlayMode.KICK_OFF_RIGHT)[0].ahead < 0
+    assert order("roles", row, mode=PlayMode.KICK_OFF_LEFT)[0].ahead > 0
 
 
 def test_players_line_up_where_the_rules_let_them() -> None:
     row = belief(2.0, 1.0, (0.0, 0.0))
-    memory = new_memories(1, 1)[0][0]
+    memory = new_memories(1, 1)[0]
     for time in (0.0, 1.0):
         found = order("roles", row, number=3, mode=PlayMode.BEFORE_KICK_OFF, memory=memory, time=time)
-    assert found.beams
+    assert found[0].beams
     beam = request_of(found, row).beam
     assert beam is not None
     assert beam[0] < 0
@@ -114,19 +114,20 @@ def test_players_line_up_where_the_rules_let_them() -> None:
 
 def test_who_lies_gets_up() -> None:
     row = belief(0.0, 0.0, (1.0, 0.0))
-    row.upright = False
+    row[0].upright = False
     assert request_of(order("roles", row), row).legs == GetUp()
 
 
 def test_a_record_and_its_belief_are_the_same() -> None:
-    rng, record = np.random.default_rng(1), new_records(BeliefRecord, 1)[0]
+    rng, records = np.random.default_rng(1), new_records(BeliefRecord, 1)
+    record = records[0]
     for name in record.dtype.names:  # type: ignore[attr-defined]
         if name not in ("upright", "others"):
             setattr(record, name, rng.normal())
     for name in ("x", "y", "age"):
         record.others[name] = rng.normal(size=22)
     record.upright, record.others["lies"] = True, rng.random(22) < 0.5
-    assert belief_record(belief_of(record, 3.0)) == record
+    assert belief_record(belief_of(records, 3.0)) == records
 
 
 def test_requests_become_orders() -> None:

@@ -5,7 +5,7 @@
     senses.seen.ball, senses.pose           # ahead and left, m; place and heading with their spread
 
 From pixels to a pose: `colours` (a table from RGB to seven colours, and blobs), `pictures` (pixels and the ground, and
-scans), `objects` (ball, posts and robots), `lines` (points on lines, and crossings), `localisation` (a particle filter),
+scans), `objects` (ball, posts, robots), `lines` (points on lines, and crossings), `localisation` (a particle filter),
 `senses` (all of it). The ground truth is never used.
 """
 

@@ -23,7 +23,7 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import nested_records, new_records
 from nutmeg.match.players.belief import Pose
 
 if TYPE_CHECKING:
@@ -144,7 +144,11 @@ def line_distance(x: float, y: float, lines: LineMap) -> float:
 
 @kernel
 def log_weights(
-    particles: Floats, points: Floats, posts: Records[PostSighting], lines: LineMap, numbers: LocalisationSettings
+    particles: Floats,
+    points: Floats,
+    posts: Records[PostSighting],
+    lines: LineMap,
+    settings: Records[LocalisationSettings],
 ) -> Floats:
     """(N,) logarithms of the likelihoods of poses.
 
@@ -156,8 +160,9 @@ def log_weights(
         points: (K, 3) on lines: ahead, to the left and their deviation [m].
         posts: (P,).
         lines: of the pitch.
-        numbers: of the filter.
+        settings: (1,) of the filter.
     """
+    numbers = settings[0]
     out = np.zeros(len(particles))
     for n in range(len(particles)):
         x, y, heading = particles[n, 0], particles[n, 1], particles[n, 2]
@@ -202,7 +207,7 @@ class ParticleFilter:
     ) -> None:
         self.settings = settings or LocalisationSettings()
         self._rng, self._lines = rng, line_map(field)
-        self._numbers = nested_record(self.settings)
+        self._numbers = nested_records(self.settings)
         self._reach = np.array([field.length, field.width]) / 2 + field.border
         self.particles: Floats = np.zeros((self.settings.particles, 3))
         """(N, 3) x, y [m], heading [rad]."""
@@ -380,7 +385,4 @@ def post_sighting(
 
 def post_records(posts: Sequence[PostSighting]) -> Records[PostSighting]:
     """(P,) sightings as the filter takes them."""
-    records = new_records(PostSighting, len(posts))
-    for row, post in enumerate(posts):
-        records[row] = nested_record(post)
-    return records
+    return nested_records(*posts) if posts else new_records(PostSighting, 0)

@@ -1,7 +1,7 @@
 """A compiled player: from what it believes to what it wants.
 
-    decide_player(PlayerContext(belief, game, ground, traits, memory, order))       # fills memory and order
-    decide_matches(chosen, players, balls, beliefs, table)                          # everybody in many matches
+    decide_one(belief, game, ground, traits, memory, order)         # one player; fills memory and order
+    decide_matches(chosen, players, balls, beliefs, table)          # everybody in many matches
 
 All strategies are this one function with other traits (`strategies`), so that thousands of players with different ones
 are asked in one loop. It plays as the built-in team does, with less finesse: one or several go for the ball, circle it
@@ -119,6 +119,19 @@ class StrategyTable(NamedTuple):
     """(M, 22) players that have been beamed by their own order; written."""
     team_size: int
     """Players of a team."""
+
+
+@unchecked
+def decide_one(
+    beliefs: Records[BeliefRecord],
+    games: Records[GameRecord],
+    grounds: Records[GroundRecord],
+    traits: Records[Strategy],
+    memories: Records[MemoryRecord],
+    orders: Records[OrderRecord],
+) -> None:
+    """Asks one player, for callers in Python; all arrays have one record."""
+    decide_player(PlayerContext(beliefs[0], games[0], grounds[0], traits[0], memories[0], orders[0]))
 
 
 @unchecked

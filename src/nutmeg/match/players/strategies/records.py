@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import new_records
 
 if TYPE_CHECKING:
     from nutmeg.base.records import Records
@@ -185,34 +185,32 @@ class PlayerContext(NamedTuple):
     order: OrderRecord
 
 
-def ground_record(rules: Rules, body: Abilities) -> GroundRecord:
-    """The pitch of a rule book, and what a body can do on it."""
+def ground_of(rules: Rules, body: Abilities) -> GroundRecord:
+    """The pitch of a rule book, and what a body can do on it; `nested_records` makes it a record."""
     pitch = rules.pitch
-    return nested_record(
-        GroundRecord(
-            length=pitch.length,
-            width=pitch.width,
-            goal_width=pitch.goal_width,
-            penalty_depth=pitch.penalty_depth,
-            penalty_width=pitch.penalty_width,
-            circle=pitch.circle_radius,
-            restart_distance=rules.restarts.distance,
-            ahead=body.ahead,
-            back=body.back,
-            side=body.side,
-            turn=body.turn,
-            kick_x=body.kick_place[0],
-            kick_y=body.kick_place[1],
-            kick_slack_x=body.kick_slack[0],
-            kick_slack_y=body.kick_slack[1],
-            kick_reach=body.kick_reach,
-            eyes=body.eyes,
-            lower_eye=body.lower_eye,
-            one_touch=rules.restarts.watch_taker,
-            ball_deceleration=body.ball_slows,
-            ball_damping=body.ball_damped,
-            dive_reach=body.dive_reach,
-        )
+    return GroundRecord(
+        length=pitch.length,
+        width=pitch.width,
+        goal_width=pitch.goal_width,
+        penalty_depth=pitch.penalty_depth,
+        penalty_width=pitch.penalty_width,
+        circle=pitch.circle_radius,
+        restart_distance=rules.restarts.distance,
+        ahead=body.ahead,
+        back=body.back,
+        side=body.side,
+        turn=body.turn,
+        kick_x=body.kick_place[0],
+        kick_y=body.kick_place[1],
+        kick_slack_x=body.kick_slack[0],
+        kick_slack_y=body.kick_slack[1],
+        kick_reach=body.kick_reach,
+        eyes=body.eyes,
+        lower_eye=body.lower_eye,
+        one_touch=rules.restarts.watch_taker,
+        ball_deceleration=body.ball_slows,
+        ball_damping=body.ball_damped,
+        dive_reach=body.dive_reach,
     )
 
 

@@ -14,19 +14,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import nested_records, new_records
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
-from nutmeg.match.players.strategies.decisions import decide_player
+from nutmeg.match.players.strategies.decisions import decide_one
 from nutmeg.match.players.strategies.records import (
     INTENT_NAMES,
     GameRecord,
     GroundRecord,
     OrderRecord,
-    PlayerContext,
-    ground_record,
+    ground_of,
     new_memories,
 )
 from nutmeg.match.players.tracking.records import BeliefRecord, belief_record
@@ -34,6 +31,7 @@ from nutmeg.match.rules.play_modes import mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
+    from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Legs as RequestLegs
 
@@ -101,63 +99,47 @@ def strategy(name: str) -> Strategy:
 
 def strategy_decide(which: str | Strategy) -> Decide:
     """A strategy as a player for any world."""
-    traits = nested_record(strategy(which) if isinstance(which, str) else which)
-    _compile(traits)
+    traits = nested_records(strategy(which) if isinstance(which, str) else which)
+    # Compiled now, so that the first decision of a match is as quick as all others.
+    blank = new_records(BeliefRecord, 1), new_records(GameRecord, 1), new_records(GroundRecord, 1)
+    decide_one(*blank, traits, new_memories(1, 1)[0], new_records(OrderRecord, 1))
 
     def decide(percept: View, memory: Memory) -> Request:
         if MEMORY_KEY not in memory:
-            memory[MEMORY_KEY] = new_memories(1, 1)[0][0], ground_record(memory.rules, memory.body)
-        remembered, ground = memory[MEMORY_KEY]
+            grounds = nested_records(ground_of(memory.rules, memory.body))
+            kept = new_memories(1, 1)[0], grounds, new_records(GameRecord, 1), new_records(OrderRecord, 1)
+            memory[MEMORY_KEY] = kept
+        memories, grounds, game, order = memory[MEMORY_KEY]
         belief = belief_record(percept.belief) if percept.belief_record is None else percept.belief_record
-        game = GameRecord(
-            time=percept.time,
-            mode=mode_named(percept.game.mode),
-            side=percept.side,
-            number=percept.number,
-            players=memory.players,
-            kicking=percept.doing == "kick",
-        )
-        order = new_records(OrderRecord, 1)[0]
-        decide_player(PlayerContext(belief, nested_record(game), ground, traits, remembered, order))
+        mode, kicking = mode_named(percept.game.mode), percept.doing == "kick"
+        game[0] = percept.time, mode, percept.side, percept.number, memory.players, kicking
+        decide_one(belief, game, grounds, traits, memories, order)
         return request_of(order, belief)
 
     return decide
 
 
-def _compile(traits: Strategy) -> None:
-    """Compiles the kernel now, so that the first decision of a match is as quick as all others."""
-    belief, game, ground = (
-        new_records(BeliefRecord, 1)[0],
-        new_records(GameRecord, 1)[0],
-        new_records(GroundRecord, 1)[0],
-    )
-    memory, order = new_memories(1, 1)[0][0], new_records(OrderRecord, 1)[0]
-    decide_player(PlayerContext(belief, game, ground, traits, memory, order))
-
-
-def request_of(order: OrderRecord, belief: BeliefRecord) -> Request:
-    """What an order stands for; the ball of a kick is where the player believes it."""
-    beam = None
-    if order.beams:
-        beam = float(order.beam_x), float(order.beam_y), float(np.degrees(order.beam_heading))
+def request_of(order: Records[OrderRecord], belief: Records[BeliefRecord]) -> Request:
+    """What an order (1,) stands for; the ball of a kick is where the player believes it."""
+    one = OrderRecord(*order[0].tolist())  # type: ignore[attr-defined]
     return Request(
-        legs=_legs(order, belief),
-        look=Look(yaw=float(order.yaw), pitch=float(order.pitch)),
-        beam=beam,
-        intent=INTENT_NAMES[order.intent],
+        legs=_legs(one, belief),
+        look=Look(yaw=one.yaw, pitch=one.pitch),
+        beam=(one.beam_x, one.beam_y, math.degrees(one.beam_heading)) if one.beams else None,
+        intent=INTENT_NAMES[one.intent],
     )
 
 
-def _legs(order: OrderRecord, belief: BeliefRecord) -> RequestLegs:
+def _legs(order: OrderRecord, belief: Records[BeliefRecord]) -> RequestLegs:
     match Legs(order.legs):
         case Legs.WALK:
-            return Walk(ahead=float(order.ahead), left=float(order.left), turn=float(order.turn))
+            return Walk(ahead=order.ahead, left=order.left, turn=order.turn)
         case Legs.KICK:
-            x, y = float(belief.ball_x - belief.x), float(belief.ball_y - belief.y)
-            c, s = math.cos(belief.heading), math.sin(belief.heading)
+            x, y = float(belief["ball_x"][0] - belief["x"][0]), float(belief["ball_y"][0] - belief["y"][0])
+            c, s = math.cos(belief["heading"][0]), math.sin(belief["heading"][0])
             left_foot = order.kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
             place = c * x + s * y, c * y - s * x
-            return Kick(ball=place, strength=float(order.strength), foot="left" if left_foot else "right")
+            return Kick(ball=place, strength=order.strength, foot="left" if left_foot else "right")
         case Legs.DIVE_LEFT:
             return Dive(side="left")
         case Legs.DIVE_RIGHT:

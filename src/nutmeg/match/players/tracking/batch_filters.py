@@ -207,7 +207,7 @@ def track_all(
     counts: Ints,
     table: LandmarkTable,
     minds: Records[Records[MindRecord]],
-    numbers: TrackerNumbers,
+    settings: Records[TrackerNumbers],
 ) -> None:
     """Takes a cycle's odometry and sightings of all players of the matches `chosen` into their minds (M, 22).
 
@@ -218,8 +218,9 @@ def track_all(
         counts: (M, 22).
         table: landmarks of the pitch.
         minds: (M, 22), written.
-        numbers: of the tracker.
+        settings: (1,) numbers of the tracker.
     """
+    numbers = settings[0]
     for m in chosen:
         for s in range(SLOTS):
             player = players[m][s]
@@ -239,6 +240,12 @@ def track_all(
                     break
             _see_robots(mind.belief, s % MAX_PLAYERS, seen, numbers)
             update_belief(mind, s % MAX_PLAYERS)
+
+
+@kernel
+def refresh_belief(minds: Records[MindRecord], slot: int) -> None:
+    """Brings the belief of one of the players of a match (22,) up to date, for callers in Python."""
+    update_belief(minds[slot], slot % MAX_PLAYERS)
 
 
 @inlined

@@ -20,18 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import nested_records, new_records
 from nutmeg.match.players.tracking.batch_filters import (
     LandmarkRecord,
     LandmarkTable,
     MindRecord,
     TrackerNumbers,
+    refresh_belief,
     share_beliefs,
     track_all,
-    update_belief,
 )
 from nutmeg.match.players.tracking.records import belief_of
-from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import MovePlayer
 from nutmeg.match.rules.slots import SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, goals_differ, landmarks_of
@@ -90,7 +89,7 @@ class Tracker:
             half_length=field.length / 2,
             half_width=field.width / 2,
         )
-        self._numbers, self._ball_radius, self._all = nested_record(numbers), ball_radius, np.arange(count)
+        self._numbers, self._blank, self._all = nested_records(numbers), _blank_mind(ball_radius), np.arange(count)
         self.minds = new_records(MindRecord, count, SLOTS)
         """(M, 22)."""
         for match in range(count):
@@ -105,26 +104,20 @@ class Tracker:
 
     def forget(self, match: int, slot: int) -> None:
         """Lets a player know nothing; it begins to look for itself."""
-        mind = new_records(MindRecord, 1)[0]
-        belief, pose, ball = mind.belief, mind.pose, mind.ball
-        belief.seen_ago, belief.told_ago = math.inf, math.inf
-        belief.upright, belief.ball_height, pose.misfit = True, self._ball_radius, 1.0
-        pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = UNKNOWN_VARIANCE
-        ball.uu = ball.vv = 0.25
-        others = belief.others
-        others["x"], others["y"], others["age"] = math.nan, math.nan, math.inf
-        update_belief(mind, slot % MAX_PLAYERS)
-        self.minds[match, slot] = mind
+        self.minds[match, slot] = self._blank
+        refresh_belief(self.minds[match], slot)
 
     def placed(self, match: int, slot: int, pose: Floats) -> None:
         """Tells a player where it has been set down: x, y, heading on the pitch as in `MatchesState`, (3,)."""
-        mind, sign = self.minds[match][slot], side_of_slot(slot).sign
-        belief, filtered = mind.belief, mind.pose
-        belief.x, belief.y = sign * pose[0], sign * pose[1]
-        belief.heading = math.remainder(pose[2] if sign > 0 else pose[2] + math.pi, 2.0 * math.pi)
-        filtered.xx = filtered.yy = filtered.tt = PLACED_SPREAD**2
-        filtered.xy = filtered.xt = filtered.yt = filtered.misfit = 0.0
-        update_belief(mind, slot % MAX_PLAYERS)
+        minds, sign = self.minds[match], side_of_slot(slot).sign
+        belief, filtered = minds["belief"], minds["pose"]
+        belief["x"][slot], belief["y"][slot] = sign * pose[0], sign * pose[1]
+        belief["heading"][slot] = math.remainder(pose[2] if sign > 0 else pose[2] + math.pi, 2.0 * math.pi)
+        for name in ("xx", "yy", "tt"):
+            filtered[name][slot] = PLACED_SPREAD**2
+        for name in ("xy", "xt", "yt", "misfit"):
+            filtered[name][slot] = 0.0
+        refresh_belief(minds, slot)
 
     def update(self, state: MatchesState, sightings: Sightings, chosen: Ints | None = None) -> None:
         """Takes a cycle's odometry and sightings, in all matches or only in those chosen (K,)."""
@@ -138,7 +131,20 @@ class Tracker:
 
     def belief(self, match: int, slot: int, time: float) -> Belief:
         """What a player believes; time is the world's, s."""
-        return belief_of(self.minds[match][slot].belief, time)
+        return belief_of(self.beliefs[match, slot : slot + 1], time)
+
+
+def _blank_mind(ball_radius: float) -> MindRecord:
+    """The mind of a player that knows nothing."""
+    mind = new_records(MindRecord, 1)[0]
+    belief, pose, ball = mind.belief, mind.pose, mind.ball
+    belief.seen_ago, belief.told_ago = math.inf, math.inf
+    belief.upright, belief.ball_height, pose.misfit = True, ball_radius, 1.0
+    pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = UNKNOWN_VARIANCE
+    ball.uu = ball.vv = 0.25
+    others = belief.others
+    others["x"], others["y"], others["age"] = math.nan, math.nan, math.inf
+    return mind
 
 
 def landmark_table(field: FieldSettings) -> LandmarkTable:

@@ -2,9 +2,10 @@
 
     beliefs = new_records(BeliefRecord, 512, 22)
     beliefs["ball_x"][7, 3], beliefs["others"]["age"][7, 3, 11:]
-    belief_of(beliefs[7, 3], time=12.3)                 # the same as an object, for players in Python
+    belief_of(beliefs[7, 3:4], time=12.3)               # the same as an object, for players in Python
     belief_record(percept.belief)                       # and back
 
+Functions between Python and kernels take arrays of one record: numba is slow to find the type of a single one.
 A belief is in the frame of the player's own team, which attacks +x: metres, seconds, radians.
 """
 
@@ -56,45 +57,42 @@ class BeliefRecord:
     """(22,) the own team by number, in which the player's own row is its own pose; then the opponents."""
 
 
-def belief_record(belief: Belief) -> BeliefRecord:
-    """A belief as a record."""
+def belief_record(belief: Belief) -> Records[BeliefRecord]:
+    """(1,) a belief as a record."""
     me, ball = belief.me, belief.ball
-    record = new_records(BeliefRecord, 1)[0]
-    record.x, record.y, record.heading = me.x, me.y, me.heading
-    record.spread, record.heading_spread = me.spread, me.heading_spread
-    record.ball_x, record.ball_y = ball.place.tolist()
-    record.ball_vx, record.ball_vy = ball.velocity.tolist()
-    record.ball_spread, record.ball_height = ball.spread, ball.height
-    record.seen_ago, record.told_ago, record.upright = ball.seen_ago, ball.told_ago, belief.upright
+    records = new_records(BeliefRecord, 1)
+    others = np.zeros(2 * MAX_PLAYERS, records.dtype["others"].base)
     for rows, team in ((slice(0, MAX_PLAYERS), belief.mates), (slice(MAX_PLAYERS, None), belief.opponents)):
-        others = record.others[rows]
-        others["x"], others["y"] = team.places.T
-        others["age"], others["lies"] = team.ages, team.fallen
-    return record
+        others["x"][rows], others["y"][rows] = team.places.T
+        others["age"][rows], others["lies"][rows] = team.ages, team.fallen
+    records[0] = (
+        *(me.x, me.y, me.heading, me.spread, me.heading_spread),
+        *(*ball.place, *ball.velocity, ball.spread, ball.height, ball.seen_ago, ball.told_ago),
+        *(belief.upright, others),
+    )
+    return records
 
 
-def belief_of(record: BeliefRecord, time: float) -> Belief:
-    """The belief of a record; its arrays are copies."""
+def belief_of(records: Records[BeliefRecord], time: float) -> Belief:
+    """The belief of a record, the first of an array; its arrays are copies."""
+    x, y, heading, spread, heading_spread, ball_x, ball_y, vx, vy, ball_spread, height, seen, told, upright, _ = (
+        records[0].tolist()  # type: ignore[attr-defined]
+    )
+    others = records["others"][0]
     return Belief(
         time=time,
-        me=Pose(
-            x=float(record.x),
-            y=float(record.y),
-            heading=float(record.heading),
-            spread=float(record.spread),
-            heading_spread=float(record.heading_spread),
-        ),
+        me=Pose(x=x, y=y, heading=heading, spread=spread, heading_spread=heading_spread),
         ball=BallBelief(
-            place=np.array([record.ball_x, record.ball_y]),
-            height=float(record.ball_height),
-            velocity=np.array([record.ball_vx, record.ball_vy]),
-            spread=float(record.ball_spread),
-            seen_ago=float(record.seen_ago),
-            told_ago=float(record.told_ago),
+            place=np.array([ball_x, ball_y]),
+            height=height,
+            velocity=np.array([vx, vy]),
+            spread=ball_spread,
+            seen_ago=seen,
+            told_ago=told,
         ),
-        mates=_others(record.others[:MAX_PLAYERS]),
-        opponents=_others(record.others[MAX_PLAYERS:]),
-        upright=bool(record.upright),
+        mates=_others(others[:MAX_PLAYERS]),
+        opponents=_others(others[MAX_PLAYERS:]),
+        upright=upright,
     )
 
 

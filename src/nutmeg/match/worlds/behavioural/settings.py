@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import nested_record, new_records
+from nutmeg.base.records import nested_records
 from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached, toml_text
 
 if TYPE_CHECKING:
@@ -318,10 +318,7 @@ NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dat
 
 def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
     """A record of numbers for each match, for kernels."""
-    table = new_records(BehaviourSettings, len(settings))
-    for row, one in enumerate(settings):
-        table[row] = nested_record(one)
-    return table
+    return nested_records(*settings)
 
 
 def behaviour_names() -> list[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.base.records import nested_record
+from nutmeg.base.records import nested_records
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.eyes import SonarSettings
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
@@ -67,7 +67,7 @@ class Sonar:
             robot_radius=eyes.bodies.width / 2 if eyes.bodies.height > settings.height else -1.0,
             post_radius=goal.post_radius if goal else 0.0,
         )
-        self._numbers = nested_record(numbers)
+        self._numbers = nested_records(numbers)
         self._posts = goal_posts_of(field) if goal is not None and goal.height > settings.height else np.zeros((0, 2))
         self.answers: Floats = np.full((count, SLOTS, 2), np.nan)
         """(M, 22, 2) the last distances: left and right, m."""
@@ -89,10 +89,11 @@ def listen_all(
     players: Records[Records[Player]],
     balls: Records[Ball],
     posts: Floats,
-    numbers: SonarNumbers,
+    table: Records[SonarNumbers],
     answers: Floats,
 ) -> None:
     """Fills answers (M, 22, 2) of the matches `chosen` (K,)."""
+    numbers = table[0]
     settings = numbers.settings
     for m in chosen:
         here, ball = players[m], balls[m]

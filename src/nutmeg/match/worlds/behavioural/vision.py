@@ -28,7 +28,7 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.records import nested_record, nested_record_of, new_records
+from nutmeg.base.records import nested_record_of, nested_records, new_records
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.camera_geometry import (
     NOT_FOUND,
@@ -187,7 +187,7 @@ class Vision:
         if ball_radius >= min(eyes.cameras.top[2], eyes.cameras.bottom[2]) / 2:
             raise UsageError(f"the ball's radius is {ball_radius} m; one half as high as a camera cannot be measured.")
         self.eyes, self.marks = eyes, landmarks_of(field)
-        self._numbers = nested_record(vision_numbers(eyes, field, ball_radius))
+        self._numbers = nested_records(vision_numbers(eyes, field, ball_radius))
         self._scenery = _scenery(field, self.marks)
         things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + MAX_FALSE_SIGHTINGS
         self.sightings = Sightings(
@@ -239,11 +239,12 @@ def see_all(
     players: Records[Records[Player]],
     balls: Records[Ball],
     scenery: Scenery,
-    numbers: VisionNumbers,
+    settings: Records[VisionNumbers],
     things: Records[Records[Records[SightingRecord]]],
     count: Ints,
 ) -> None:
     """Fills what all players of the matches `chosen` (K,) see: things (M, 22, K) and their count (M, 22)."""
+    numbers = settings[0]
     room: Records[Occluder] = np.empty(SLOTS + GOAL_POSTS, OCCLUDER)  # type: ignore[assignment]
     out: Records[SightingRecord] = np.empty(things.shape[2], SIGHTING)  # type: ignore[assignment]
     present, order = np.empty(SLOTS, np.int64), np.empty(things.shape[2], np.int64)

@@ -304,6 +304,12 @@ def _gather(players: Records[Player], room: Records[Player]) -> int:
     return count
 
 
+@kernel
+def beam_player(players: Records[Player], slot: int, x: float, y: float, degrees: float) -> None:
+    """Beams one of the players of a match (22,), for callers in Python."""
+    beam(players[slot], x, y, degrees)
+
+
 @inlined
 def beam(player: Player, x: float, y: float, degrees: float) -> None:
     """Puts a player upright into its own half, at a place as its team sees it [m, m, degrees]."""
