@@ -8,26 +8,19 @@
     SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
     record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
 
-A field that is itself a dataclass gives one column per number, named `group_number`.
-
-Nested records keep such a field as a record in the record, so that a kernel reads `numbers.walk.ahead` as Python code
-does, and the dataclass is the type of the record for the type checker. Fields may also be `tuple[float, float, float]`
-(an array of three numbers) or `Records[Other]` with `field(metadata={"length": 22})` (an array of records):
-
-    players = new_records(Player, 512, 22)    # Records[Records[Player]]: players[7][3].heading in a kernel
-    players[7, 3].heading                     # the same in Python
-    players["heading"]                        # (512, 22), a view, in Python
-    numbers = nested_records(settings)        # (1,): numbers[0].walk.ahead in a kernel
+A field that is a dataclass gives one column per number, named `group_number`. A field `Annotated[Floats, (2, 3)]`
+gives an array of that shape; records with such fields are states that kernels change, made with `np.zeros(n, dtype)`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints, overload
+from functools import cache
+from typing import TYPE_CHECKING, get_type_hints
 
 import numpy as np
+
+from nutmeg.base.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,32 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
-_NESTED_KINDS = {**_KINDS, np.uint64: np.uint64}
-
-Item = TypeVar("Item")
+_ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_}
 
 
-if TYPE_CHECKING:
-
-    class Records(np.ndarray[Any, np.dtype[np.record]], Generic[Item]):
-        """An array of records as the type checker sees it: `records[3]` is a record, `records["x"]` is a field."""
-
-        @overload  # type: ignore[override]
-        def __getitem__(self, index: slice) -> Records[Item]: ...
-        @overload
-        def __getitem__(self, index: int | np.integer[Any]) -> Item: ...
-        @overload
-        def __getitem__(self, index: str | tuple[Any, ...] | NDArray[Any] | list[int]) -> Any: ...  # noqa: ANN401
-        def __getitem__(self, index: Any) -> Any: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...  # noqa: ANN401
-        def __len__(self) -> int: ...
-
-else:
-
-    class Records(Generic[Item]):
-        """An array of records: the type of fields that hold one; the array itself is a numpy array."""
-
-
+@cache
 def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
     """The dtype that holds one object of a dataclass; fields that are no numbers (names, sources) are left out."""
     return np.dtype(list(_columns(kind)))
@@ -72,73 +43,25 @@ def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
     return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
 
 
-@lru_cache(maxsize=256)
-def nested_record_of(kind: type[Any]) -> np.dtype[np.record]:
-    """The dtype of a dataclass whose fields are numbers, dataclasses, or arrays of either.
-
-    Every field begins at a multiple of eight bytes. numpy's own alignment does not reach into `np.record`, which is
-    what makes `record.x` work in Python as it does in kernels.
-    """
-    hints = get_type_hints(kind)
-    found = [(field.name, _nested_format(field, hints[field.name])) for field in dataclasses.fields(kind)]
-    formats = {name: np.dtype(one) for name, one in found if one is not None}
-    ends = [0, *itertools.accumulate(-(-one.itemsize // 8) * 8 for one in formats.values())]
-    layout: Any = {"names": [*formats], "formats": [*formats.values()], "offsets": ends[:-1], "itemsize": ends[-1]}
-    dtype: np.dtype[Any] = np.dtype((np.record, np.dtype(layout)))
-    return dtype
+@cache
+def _hints(kind: type[DataclassInstance]) -> dict[str, object]:
+    return get_type_hints(kind)
 
 
-def _nested_format(field: dataclasses.Field[Any], hint: Any) -> Any:  # noqa: ANN401 (types)
-    """What numpy calls the type of a field; None for names and other fields that are no numbers."""
-    if hint in _NESTED_KINDS:
-        return _NESTED_KINDS[hint]
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return nested_record_of(hint)
-    if get_origin(hint) is tuple and set(get_args(hint)) == {float}:
-        return np.float64, (len(get_args(hint)),)
-    if get_origin(hint) is Records:
-        return nested_record_of(get_args(hint)[0]), (field.metadata["length"],)
-    return None
-
-
-@overload
-def new_records(kind: type[Item], count: int, /) -> Records[Item]: ...
-@overload
-def new_records(kind: type[Item], count: int, rows: int, /) -> Records[Records[Item]]: ...
-@overload
-def new_records(kind: type[Item], count: int, rows: int, columns: int, /) -> Records[Records[Records[Item]]]: ...
-def new_records(kind: Any, *shape: int) -> Any:
-    """An array of nested records of a dataclass, filled with zeros."""
-    return np.zeros(shape, nested_record_of(kind))
-
-
-def nested_records(*objects: Item) -> Records[Item]:
-    """(N,) the nested records of objects of one dataclass.
-
-    Kernels get settings as arrays of one record: numba takes 12 us to find the type of a single record, 0.2 us of an
-    array.
-    """
-    dtype = nested_record_of(cast("Any", type(objects[0])))
-    return cast("Records[Item]", np.array([_nested_values(each, dtype) for each in objects], dtype))
-
-
-def _nested_values(value: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:  # noqa: ANN401
-    values = ((getattr(value, name), dtype[name]) for name in dtype.names or ())
-    return tuple(_nested_values(one, kind) if dataclasses.is_dataclass(one) else one for one, kind in values)
-
-
-def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic]]]:
-    hints = get_type_hints(kind)
+def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic], tuple[int, ...]]]:
+    hints, annotated = _hints(kind), get_type_hints(kind, include_extras=True)
     for field in dataclasses.fields(kind):
         hint = hints[field.name]
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            yield from ((f"{field.name}_{name}", number) for name, number in _columns(hint))
+            yield from ((f"{field.name}_{name}", number, shape) for name, number, shape in _columns(hint))
         elif hint in _KINDS:
-            yield field.name, _KINDS[hint]
+            yield field.name, _KINDS[hint], ()
+        elif hint in _ARRAYS and (shape := getattr(annotated[field.name], "__metadata__", None)):
+            yield field.name, _ARRAYS[hint], shape[0]
 
 
 def _numbers(value: DataclassInstance) -> Iterator[float]:
-    hints = get_type_hints(type(value))
+    hints = _hints(type(value))
     for field in dataclasses.fields(value):
         number = getattr(value, field.name)
         if dataclasses.is_dataclass(number) and not isinstance(number, type):

@@ -21,7 +21,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel, unchecked
-from nutmeg.base.records import nested_records, new_records
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
@@ -42,7 +42,7 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.players.strategies.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import Records, nested_records, new_records
+from nutmeg.base.nested_records import Records, nested_records, new_records
 from nutmeg.match.players.behavioural import kick_of, order_from
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.request import Dive, GetUp, Kick, Request, Walk

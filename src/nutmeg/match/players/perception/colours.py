@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from nutmeg.base.arrays import Bytes, Floats, Ints
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.base.records import nested_record_of
+from nutmeg.base.nested_records import nested_record_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
 
 
 Classes = NDArray[np.uint8]

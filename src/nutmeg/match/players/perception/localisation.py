@@ -23,13 +23,13 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.base.records import nested_records, new_records
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.belief import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.model.field import FieldSettings
 
 

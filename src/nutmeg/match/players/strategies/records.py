@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nutmeg.base.records import new_records
+from nutmeg.base.nested_records import new_records
 
 if TYPE_CHECKING:
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.players.decide import Abilities
     from nutmeg.match.players.strategies.strategies import Strategy
     from nutmeg.match.players.tracking.records import BeliefRecord

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import nested_records, new_records
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.strategies.decisions import decide_one
 from nutmeg.match.players.strategies.records import (
@@ -31,7 +31,7 @@ from nutmeg.match.rules.play_modes import mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Legs as RequestLegs
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.records import nested_records, new_records
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.tracking.batch_filters import (
     LandmarkRecord,
     LandmarkTable,
@@ -39,7 +39,7 @@ from nutmeg.match.worlds.behavioural.vision import Vision
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.decisions import Decision

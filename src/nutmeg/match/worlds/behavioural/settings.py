@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.records import nested_records
+from nutmeg.base.nested_records import nested_records
 from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
 
 
 Positive = Annotated[float, above(0.0)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.base.records import nested_records
+from nutmeg.base.nested_records import nested_records
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.eyes import SonarSettings
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
@@ -26,7 +26,7 @@ from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings

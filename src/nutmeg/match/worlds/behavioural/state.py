@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.records import nested_record_of, new_records
+from nutmeg.base.nested_records import nested_record_of, new_records
 from nutmeg.match.rules.slots import SLOTS
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
 
 
 class Posture(IntEnum):

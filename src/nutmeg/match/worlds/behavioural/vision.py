@@ -28,7 +28,7 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.records import nested_record_of, nested_records, new_records
+from nutmeg.base.nested_records import nested_record_of, nested_records, new_records
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.camera_geometry import (
     NOT_FOUND,
@@ -54,7 +54,7 @@ from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
-    from nutmeg.base.records import Records
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.worlds.behavioural.camera_geometry import Occluder
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.landmarks import Landmarks
