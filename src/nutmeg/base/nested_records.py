@@ -11,8 +11,8 @@
     numbers = nested_records(settings)        # (1,): numbers[0].walk.ahead in a kernel
 
 A field that is itself a dataclass stays a record in the record, and the dataclass is the type of the record for the
-type checker, so that kernels are checked. Fields may also be `tuple[float, float, float]` (an array of three numbers) or
-`Records[Other]` with `field(metadata={"length": 22})` (an array of records). `nutmeg.base.records` has flat records.
+type checker, so that kernels are checked. Fields may also be `tuple[float, float, float]` (an array of three numbers)
+or `Records[Other]` with `field(metadata={"length": 22})` (an array of records). `nutmeg.base.records` has flat records.
 """
 
 from __future__ import annotations
