@@ -161,7 +161,7 @@ def test_goals_are_told_as_the_own_team_sees_them() -> None:
         state = scene()
         state.present[:] = False
         state.present[0, slot], state.pose[0, slot], state.head[0, slot] = True, pose, (0.0, 0.1)
-        posts = [t for t in look(state, slot=slot) if t.kind.is_post]
+        posts = [t for t in look(state, slot=slot) if ObjectKind.OWN_POST <= t.kind <= ObjectKind.POST]
         assert [t.kind for t in posts] == [kind] * 2
         left = max(posts, key=lambda t: t.bearing)
         assert left.number == (1 if slot == 0 else 2)

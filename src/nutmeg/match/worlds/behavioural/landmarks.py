@@ -53,11 +53,6 @@ class ObjectKind(IntEnum):
     """Its middle."""
 
     @property
-    def is_post(self) -> bool:
-        """Whether it stands in a goal."""
-        return ObjectKind.OWN_POST <= self <= ObjectKind.POST
-
-    @property
     def is_robot(self) -> bool:
         """Whether it is a player."""
         return ObjectKind.MATE <= self <= ObjectKind.ROBOT

@@ -301,10 +301,6 @@ class BehaviourSettings:
         group, key = name.split(".")
         return float(getattr(getattr(self, group), key))
 
-    def numbers(self) -> dict[str, float]:
-        """All numbers by dotted name."""
-        return {name: self.number(name) for name in NAMES}
-
 
 GROUPS: Mapping[str, type[NumberGroup]] = {
     name: kind

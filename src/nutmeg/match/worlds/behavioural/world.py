@@ -171,10 +171,6 @@ class BehaviourWorld:
         state = self.state
         step_matches(chosen, state.players, state.balls, state.contact, state.pushed, self.numbers, self.goals)
 
-    def time(self, match: int) -> float:
-        """Since the beginning of a match, s."""
-        return float(self.state.cycle[match] * CYCLE)
-
     # ---- facts for the referee
 
     def facts(self, match: int, time_step: float = CYCLE, wants_pass: Bools | None = None) -> Facts:
