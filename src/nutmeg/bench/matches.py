@@ -225,7 +225,7 @@ def _pictures(seconds: float) -> Row:
     """Both cameras of all players of a match, moment after moment."""
     games = BehaviourGames(load_rules("spl2011"), left=PLAYED_STRATEGIES[0], right=PLAYED_STRATEGIES[1], seeds=[1])
     games.run(WARM_UP_SECONDS)
-    world, eyes = games.world, games.perception.eyes
+    world, eyes = games.world, games.senses.eyes
     slots = np.flatnonzero(world.state.present[0]).tolist()
     with Cameras(eyes, world.field, load_ball(world.field.ball)) as cameras:
 

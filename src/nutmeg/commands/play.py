@@ -238,16 +238,18 @@ def new_match(arguments: Arguments, path: Path) -> GameLoop:
 
 
 def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
-    from nutmeg.match.behavioural_game import BehaviourGame
+    from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
     from nutmeg.match.players.registry import read_decide
 
     names, chosen = team_names(*teams_of(arguments)), teams_of(arguments)
     game = BehaviourGame(
         rules_of(arguments),
         seed=arguments.seed,
-        field=field_of(arguments),
-        settings=_named(arguments.behaviour),
-        eyes=_named(arguments.eyes) if arguments.eyes else None,
+        setup=BehaviourSetup(
+            field=field_of(arguments),
+            settings=_named(arguments.behaviour),
+            eyes=_named(arguments.eyes) if arguments.eyes else None,
+        ),
         cameras=arguments.images,
         left=names[0],
         right=names[1],

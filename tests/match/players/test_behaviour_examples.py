@@ -93,7 +93,7 @@ def test_the_planner_walks_between_standing_robots_and_touches_nobody(plans: boo
     driver.cycle()
     game.set_play_mode(PlayMode.PLAY_ON)
     game.place_ball((0.0, 1.8, 0.0))
-    world, eyes = game.world, game.perception
+    world, eyes = game.world, game.senses
     for slot, place in ((0, (-1.5, 0.05)), (11, (0.0, 0.0))):
         world.place(0, slot, *place, 0.0)
         eyes.placed(0, slot)

@@ -1,13 +1,14 @@
-"""Real pictures of the players' two cameras: 320 x 240 RGB through MuJoCo's renderer, many robots in one go.
+"""Pictures of the players' two cameras, 320 x 240 RGB, by MuJoCo's renderer.
 
     with Cameras(load_eyes("nao"), load_field("spl2011"), load_ball("spl-orange")) as cameras:
         pictures = cameras.draw(state, match=0, slots=[0, 3, 12])       # (3, 2, 240, 320, 3): top and bottom
         quick = cameras.draw(state, match=0, slots=[3], which=("bottom",), shrink=2)      # (1, 1, 120, 160, 3)
 
 Places and openings are those of `camera_geometry` (and of the symbolic `vision`), which also has the matrices that
-perception needs; a picture that is shrunk shows the same with fewer pixels. Nobody sees its own body, as in symbolic
-vision; who lies, gets up or dives sees black. One renderer serves all matches: the scene is built once, moved once for
-each match and cycle, and drawn from each camera. Shadows, reflections and smoothing are off.
+perception needs; a picture that is shrunk shows the same with fewer pixels. Robots do not see their own bodies, as in
+symbolic vision; pictures of a robot that lies, gets up or dives are black. One renderer serves all matches: the scene
+is built once, moved once for each match and cycle, and drawn from each camera. Shadows, reflections and smoothing are
+off.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 WAISTBAND_COLOURS = ((0.15, 0.30, 0.95), (1.0, 0.35, 0.65))
 """Colours of the left and the right team's waistbands: blue and pink."""
 SHELL_COLOUR, FOOT_COLOUR, HALL_COLOUR = (0.88, 0.88, 0.88), (0.25, 0.25, 0.27), (0.62, 0.62, 0.62)
+"""Colours of bodies, of feet, and of the hall around the pitch."""
 WAISTBAND_BOX: Box = ((0.0, 0.0, 0.29), (0.068, 0.098, 0.03))
 BODY_BOXES: tuple[tuple[Box, tuple[float, float, float]], ...] = (
     (((0.0, 0.0, 0.375), (0.06, 0.09, 0.055)), SHELL_COLOUR),
@@ -63,11 +65,11 @@ BODY_BOXES: tuple[tuple[Box, tuple[float, float, float]], ...] = (
     (((0.02, 0.05, 0.02), (0.08, 0.045, 0.02)), FOOT_COLOUR),
     (((0.02, -0.05, 0.02), (0.08, 0.045, 0.02)), FOOT_COLOUR),
 )
-"""Chest, arms, legs and feet of who stands, the origin between the feet."""
+"""Chest, arms, legs and feet of a robot that stands, the origin between the feet."""
 HEAD_BOX: Box = ((0.0, 0.0, 0.055), (0.045, 0.06, 0.055))
-"""From the neck."""
+"""The head, from the neck."""
 ABSENT_GROUP = 5
-"""The group of geoms of who is not there: not drawn."""
+"""The group of the geoms of absent robots, which is not drawn."""
 LEAN_OF_POSTURE = {
     Posture.LYING: math.pi / 2,
     Posture.GETTING_UP: math.pi / 4,

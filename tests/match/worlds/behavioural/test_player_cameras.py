@@ -29,7 +29,7 @@ def cameras() -> Iterator[Cameras]:
 def scene(
     *, head: tuple[float, float] = (0.0, 0.0), pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
 ) -> MatchesState:
-    state = MatchesState.new(1)
+    state = MatchesState(1)
     state.present[0, 0], state.pose[0, 0], state.head[0, 0] = True, pose, head
     state.ball[0] = 10.0, 10.0
     return state

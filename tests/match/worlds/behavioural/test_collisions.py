@@ -8,13 +8,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.match.worlds.behavioural.collisions import into_circle, overlap
+from nutmeg.match.worlds.behavioural.collisions import Rectangle, into_circle, overlap
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
 LEFT, RIGHT = 0, 11
 """Slots of the two who meet."""
+
+
+def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
+    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
+    state = world.state
+    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
+    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 def _two(world: BehaviourWorld, distance: float, *, paces: tuple[float, float] = (0.0, 0.0)) -> None:
@@ -76,7 +83,7 @@ def test_who_lies_stays_and_is_an_obstacle_as_long_as_its_body(make_world: Make)
     world = make_world()
     body = world.settings[0].body
     _two(world, 1.2, paces=(0.2, 0.0))
-    world.lay_down(0, RIGHT)  # on its belly, towards the other
+    lay_down(world, 0, RIGHT)  # on its belly, towards the other
     _steps(world, 80)
     assert _gap(world) == pytest.approx(body.torso_ahead + body.lying_length, abs=1e-6)
     assert world.state.pose[0, RIGHT, 0] == pytest.approx(0.6)
@@ -265,8 +272,8 @@ def test_rectangles_overlap_if_and_only_if_they_share_a_point() -> None:
     rng = np.random.default_rng(4)
     grid = np.stack(np.meshgrid(np.linspace(-1, 1, 60), np.linspace(-1, 1, 60)), axis=-1).reshape(-1, 2)
     for x, y, first, second in rng.uniform((-0.5, -0.5, -3, -3), (0.5, 0.5, 3, 3), (300, 4)):
-        a = (0.0, 0.0, math.cos(first), math.sin(first), 0.2, 0.1)
-        b = (x, y, math.cos(second), math.sin(second), 0.15, 0.3)
+        a = Rectangle(0.0, 0.0, math.cos(first), math.sin(first), 0.2, 0.1)
+        b = Rectangle(x, y, math.cos(second), math.sin(second), 0.15, 0.3)
         points = np.array([[a[2], -a[3]], [a[3], a[2]]]) @ (grid * [a[4], a[5]]).T
         off = points.T - [x, y]
         along, across = off @ [b[2], b[3]], off @ [-b[3], b[2]]
@@ -275,15 +282,15 @@ def test_rectangles_overlap_if_and_only_if_they_share_a_point() -> None:
         assert inside == (depth > 0.0) or depth < 0.01
         if depth > 0.0:
             assert math.hypot(nx, ny) == pytest.approx(1.0)
-            assert overlap(a, (x + (depth + 1e-9) * nx, y + (depth + 1e-9) * ny, *b[2:]))[0] == 0.0
-            assert overlap(a, (x + (depth - 1e-6) * nx, y + (depth - 1e-6) * ny, *b[2:]))[0] > 0.0
+            assert overlap(a, Rectangle(x + (depth + 1e-9) * nx, y + (depth + 1e-9) * ny, *b[2:]))[0] == 0.0
+            assert overlap(a, Rectangle(x + (depth - 1e-6) * nx, y + (depth - 1e-6) * ny, *b[2:]))[0] > 0.0
 
 
 def test_a_rectangle_and_a_circle_are_parted_by_their_depth() -> None:
     rng = np.random.default_rng(5)
     met = 0
     for x, y, turn in rng.uniform((-0.4, -0.4, -3), (0.4, 0.4, 3), (300, 3)):
-        a = (0.0, 0.0, math.cos(turn), math.sin(turn), 0.2, 0.1)
+        a = Rectangle(0.0, 0.0, math.cos(turn), math.sin(turn), 0.2, 0.1)
         depth, nx, ny = into_circle(a, x, y, 0.05)
         if depth > 0.0:
             met += 1
@@ -294,7 +301,7 @@ def test_a_rectangle_and_a_circle_are_parted_by_their_depth() -> None:
 def test_who_gets_up_is_no_longer_in_the_way_as_a_lying_body(make_world: Make) -> None:
     world = make_world(get_up__back=0.3)
     _two(world, 0.4)
-    world.lay_down(0, RIGHT, math.pi)
+    lay_down(world, 0, RIGHT, math.pi)
     world.orders.legs[0, RIGHT] = Legs.GET_UP
     _steps(world, 4)
     assert world.state.posture[0, RIGHT] == Posture.UPRIGHT

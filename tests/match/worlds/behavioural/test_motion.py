@@ -17,6 +17,13 @@ Make = Callable[..., BehaviourWorld]
 AT_ONCE = {"walk__acceleration": math.inf, "walk__turn_acceleration": math.inf}
 
 
+def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
+    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
+    state = world.state
+    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
+    state.pace[match, slot] = state.speed[match, slot] = 0.0
+
+
 def _one(world: BehaviourWorld, heading: float = 0.0) -> None:
     """Player 1 of the left side in the middle of every match, far from the ball."""
     for match in range(world.count):
@@ -158,7 +165,7 @@ def test_who_stands_does_not_fall(make_world: Make) -> None:
 def test_getting_up_takes_its_time_and_only_begins_when_ordered(make_world: Make, to: float, time: float) -> None:
     world = make_world(get_up__front=0.8, get_up__back=1.1, get_up__side=1.4)
     _one(world)
-    world.lay_down(0, 0, to)
+    lay_down(world, 0, 0, to)
     _order(world, Legs.WALK, (0.2, 0.0, 0.0), cycles=5)
     assert world.state.posture[0, 0] == Posture.LYING
     assert world.state.pose[0, 0] == pytest.approx([0.0, 0.0, 0.0])

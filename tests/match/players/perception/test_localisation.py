@@ -8,34 +8,38 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.nested_records import Records
 from nutmeg.match.players.perception.localisation import (
     MAX_MAP_DISTANCE,
-    LineMap,
     LocalisationSettings,
     ParticleFilter,
-    post_row,
+    PostSighting,
+    line_distance,
+    line_map,
+    post_records,
+    post_sighting,
 )
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
 from nutmeg.model.field import load_field
 
 FIELD, SETTINGS = load_field("spl2011"), LocalisationSettings()
 POSTS = goal_posts_of(FIELD)
-NOTHING = np.zeros((0, 7)), np.zeros((0, 3))
+NOTHING = post_records([]), np.zeros((0, 3))
 
 
-def sighting(pose: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
+def sighting(pose: tuple[float, float, float]) -> tuple[Records[PostSighting], np.ndarray]:
     """The goal ahead and points on lines, as a camera without errors has them; which post is which is not told."""
     x, y, heading = pose
     turn = np.array([[math.cos(heading), -math.sin(heading)], [math.sin(heading), math.cos(heading)]])
     posts = (POSTS - (x, y)) @ turn
     goal = slice(0, 2) if posts[:2, 0].mean() > posts[2:, 0].mean() else slice(2, 4)
     ends = [tuple(post) for post in POSTS[goal].tolist()]
-    rows = [post_row(tuple(place), 0.02, ends, SETTINGS) for place in posts[goal].tolist()]
+    rows = [post_sighting(tuple(place), 0.02, ends, SETTINGS) for place in posts[goal].tolist()]
     steps = np.linspace(0.0, 1.0, 12)[:, None]
     lines = np.concatenate([np.array(a) + steps * (np.array(b) - a) for a, b in FIELD.lines()[:12]])
     lines = (lines - (x, y)) @ turn
     lines = lines[(lines[:, 0] > 0.3) & (np.hypot(*lines.T) < 3.0)]
-    return np.array(rows), np.column_stack([lines, np.full(len(lines), 0.01)])
+    return post_records(rows), np.column_stack([lines, np.full(len(lines), 0.01)])
 
 
 def test_who_knows_nothing_finds_itself_in_a_few_pictures() -> None:
@@ -86,8 +90,9 @@ def test_the_same_seed_gives_the_same_guesses_and_nothing_seen_changes_nothing()
 
 
 def test_the_map_has_zero_on_lines_and_the_distance_beside_them() -> None:
-    table = LineMap.of(FIELD)
-    spots = np.array([[0.0, 1.2], [3.0, 0.1], [0.6, 0.0], [0.3, 1.6], [9.0, 9.0]])
-    assert table.distances(spots) == pytest.approx([0.0, 0.0, 0.0, 0.3, MAX_MAP_DISTANCE], abs=0.03)
+    lines = line_map(FIELD)
+    found = [line_distance(x, y, lines) for x, y in ((0.0, 1.2), (3.0, 0.1), (0.6, 0.0), (0.3, 1.6))]
+    assert found == pytest.approx([0.0, 0.0, 0.0, 0.3], abs=0.03)
+    assert line_distance(9.0, 9.0, lines) > MAX_MAP_DISTANCE
     with pytest.raises(UsageError, match="no lines"):
-        LineMap.of(load_field("floor"))
+        line_map(load_field("floor"))

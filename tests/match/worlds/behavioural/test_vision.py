@@ -30,7 +30,7 @@ def eyes_with(**changes: Any) -> EyesSettings:
 
 def scene(count: int = 1, *, head: tuple[float, float] = (0.0, DOWN), pose: Any = (0.0, 0.0, 0.0)) -> MatchesState:
     """Player 0 somewhere, everything else far away."""
-    state = MatchesState.new(count)
+    state = MatchesState(count)
     state.seed[:] = np.arange(count) + 1
     state.present[:, 0] = True
     state.pose[:, 0], state.head[:, 0] = pose, head
@@ -47,8 +47,8 @@ def balls(state: MatchesState, eyes: EyesSettings | None = None) -> np.ndarray:
     """(N, 2) distance and bearing of the ball in all matches where player 0 sees it."""
     vision = Vision(eyes or eyes_with(), FIELD, ball_radius=BALL_RADIUS, count=len(state.seed))
     s = vision.see(state)
-    rows = (s.kind[:, 0] == ObjectKind.BALL) & (np.arange(s.kind.shape[2]) < s.count[:, :1])
-    return s.polar[:, 0][rows][:, :2]
+    rows = (s.things["kind"][:, 0] == ObjectKind.BALL) & (np.arange(s.things.shape[2]) < s.count[:, :1])
+    return np.column_stack([s.things[name][:, 0][rows] for name in ("distance", "bearing")])
 
 
 def test_a_ball_is_seen_exactly_where_it_is_in_a_picture() -> None:
@@ -70,9 +70,9 @@ def test_a_ball_is_seen_exactly_where_it_is_in_a_picture() -> None:
         )
     assert 200 < expected.sum() < 2000
     np.testing.assert_array_equal(seen, expected)
-    polar = vision.sights.polar[seen, 0, 0]
-    np.testing.assert_allclose(polar[:, 0], far[seen], atol=1e-5)
-    turn = way[seen] - state.pose[seen, 0, 2] - polar[:, 1]
+    things = vision.sightings.things[seen, 0, 0]
+    np.testing.assert_allclose(things["distance"], far[seen], atol=1e-5)
+    turn = way[seen] - state.pose[seen, 0, 2] - things["bearing"]
     np.testing.assert_allclose(np.cos(turn), 1.0, atol=1e-9)
 
 
@@ -161,7 +161,7 @@ def test_goals_are_told_as_the_own_team_sees_them() -> None:
         state = scene()
         state.present[:] = False
         state.present[0, slot], state.pose[0, slot], state.head[0, slot] = True, pose, (0.0, 0.1)
-        posts = [t for t in look(state, slot=slot) if t.kind.is_post]
+        posts = [t for t in look(state, slot=slot) if ObjectKind.OWN_POST <= t.kind <= ObjectKind.POST]
         assert [t.kind for t in posts] == [kind] * 2
         left = max(posts, key=lambda t: t.bearing)
         assert left.number == (1 if slot == 0 else 2)
@@ -186,10 +186,9 @@ def test_both_teams_see_the_same_from_the_same_place_of_theirs() -> None:
     assert a.count[:, 0].sum() > 300
     for m in range(count):
         n = a.count[m, 0]
-        one = {(int(k), int(i)) for k, i in zip(a.kind[m, 0, :n], a.number[m, 0, :n], strict=True)}
-        two = {(int(k), int(i)) for k, i in zip(b.kind[m, 11, :n], b.number[m, 11, :n], strict=True)}
-        assert one == two
-        np.testing.assert_allclose(a.polar[m, 0, :n, 0], b.polar[m, 11, :n, 0], atol=1e-4)
+        one, two = a.things[m, 0, :n], b.things[m, 11, :n]
+        assert {(t.kind, t.number) for t in one} == {(t.kind, t.number) for t in two}
+        np.testing.assert_allclose(a.things["distance"][m, 0, :n], b.things["distance"][m, 11, :n], atol=1e-4)
 
 
 def test_errors_are_half_a_pixel_in_the_picture_and_grow_with_the_square_of_the_distance() -> None:

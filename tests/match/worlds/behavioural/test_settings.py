@@ -9,7 +9,6 @@ from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.match.worlds.behavioural.settings import (
     GROUPS,
     NAMES,
-    NUMBERS,
     behaviour_names,
     load_behaviour,
     numbers_of,
@@ -53,9 +52,11 @@ def test_an_unknown_number_is_refused_with_the_nearest_name() -> None:
 def test_kernels_get_one_row_of_numbers_for_each_match() -> None:
     nao, spark = load_behaviour("nao"), load_behaviour("nao-spark")
     table = numbers_of([nao, spark])
-    assert table.dtype == NUMBERS
-    assert table["walk_ahead"].tolist() == [nao.walk.ahead, spark.walk.ahead]
-    assert len(NUMBERS.names or ()) == len(NAMES) == len(set(NAMES))
+    assert [row.walk.ahead for row in table] == [nao.walk.ahead, spark.walk.ahead]
+    assert len(NAMES) == len(set(NAMES))
+    for name in NAMES:
+        group, key = name.split(".")
+        assert table[group][key][1] == spark.number(name)
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -68,10 +69,10 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ("name", "number", "problem"),
     [
         ("walk.ahead", 0.0, "above 0"),
-        ("get_up.failure", 1.5, "at most 1"),
+        ("get_up.failure", 1.5, "allowed is 0..1"),
         ("kick.straight_far", 0.05, "straight_near must be below"),
         ("ball.deceleration", 0.0, "roll for ever"),
-        ("head.yaw", 4.0, "at most pi"),
+        ("head.yaw", 4.0, "allowed is 0..3.14"),
     ],
 )
 def test_numbers_that_no_robot_can_have_are_refused(tmp_path: Path, name: str, number: float, problem: str) -> None:

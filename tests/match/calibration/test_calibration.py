@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.calibration.ball import friction_of
 from nutmeg.match.calibration.calibrate import calibrate, estimate_all
@@ -81,8 +81,7 @@ def watched(truth: BehaviourSettings, *, matches: int, seconds: float) -> list[T
         left=[left[k % 3] for k in range(matches)],
         right=[right[k % 3] for k in range(matches)],
         seeds=range(matches),
-        field=FIELD,
-        settings=truth,
+        setup=BehaviourSetup(field=FIELD, settings=truth),
         players=2,
     )
     state, orders, every = games.world.state, games.world.orders, np.arange(matches)
@@ -167,9 +166,8 @@ def test_numbers_of_a_known_world_are_found_within_their_intervals() -> None:
 def recorded(tmp_path: Path, truth: BehaviourSettings, seconds: float) -> Path:
     """The recording of a small behavioural match."""
     path = tmp_path / "match.nutmeg"
-    game = BehaviourGame(
-        small_match(1, seconds), seed=3, left="reds", right="blues", field=FIELD, settings=truth, record=path
-    )
+    setup = BehaviourSetup(field=FIELD, settings=truth)
+    game = BehaviourGame(small_match(1, seconds), seed=3, left="reds", right="blues", setup=setup, record=path)
     with game:
         players = game.team("reds", strategy_decide("dribblers")) | game.team("blues", strategy_decide("wanderer"))
         driver = GameLoop(game, players)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from nutmeg.match.players.strategies.records import BALL_X, BALL_Y, HEADING, SEEN, SPREAD, X, Y
-from nutmeg.match.players.tracking.batch_tracker import Tracker, table_of
+from nutmeg.base.nested_records import new_records
+from nutmeg.match.players.tracking.batch_tracker import Tracker, landmark_table
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
-from nutmeg.match.worlds.behavioural.vision import Sightings, Vision
+from nutmeg.match.worlds.behavioural.vision import SightingRecord, Sightings, Vision
 from nutmeg.model.field import load_field
 
 FIELD = load_field("spl2011")
@@ -32,7 +32,7 @@ class Stroll:
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
-        self.state = MatchesState.new(self.count)
+        self.state = MatchesState(self.count)
         self.state.seed[:] = np.arange(self.count) + 100 * self.seed
         self.state.present[:, PLAYERS] = True
         self.state.pose[:] = self.rng.uniform((-3, -2, -3), (3, 2, 3), (self.count, 22, 3))
@@ -71,9 +71,9 @@ class Stroll:
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
         """How far everybody's place [m] and heading [rad] are off, (M, players)."""
-        rows, truth = self.tracker.rows, self.state.pose
-        x, y = rows[..., X] * SIGN - truth[..., 0], rows[..., Y] * SIGN - truth[..., 1]
-        turn = _wrapped(rows[..., HEADING] + np.where(SIGN < 0, np.pi, 0.0) - truth[..., 2])
+        beliefs, truth = self.tracker.beliefs, self.state.pose
+        x, y = beliefs["x"] * SIGN - truth[..., 0], beliefs["y"] * SIGN - truth[..., 1]
+        turn = _wrapped(beliefs["heading"] + np.where(SIGN < 0, np.pi, 0.0) - truth[..., 2])
         return np.hypot(x, y)[:, PLAYERS], np.abs(turn)[:, PLAYERS]
 
 
@@ -99,7 +99,7 @@ def test_the_filter_is_as_sure_as_it_is_right() -> None:
     for cycle in range(200):
         stroll.step()
         if cycle % 20 == 19:
-            ratios.append(stroll.errors()[0] / stroll.tracker.rows[:, PLAYERS, SPREAD])
+            ratios.append(stroll.errors()[0] / stroll.tracker.beliefs["spread"][:, PLAYERS])
     # the length of two normal errors over one deviation has the mean square 2
     assert 0.5 < np.mean(np.square(ratios)) < 5.0
 
@@ -132,12 +132,12 @@ def test_without_eyes_one_gets_lost() -> None:
         stroll.step()
     place, _ = stroll.errors()
     assert np.median(place) > 0.05
-    assert np.median(stroll.tracker.rows[:, PLAYERS, SPREAD]) > 0.05
+    assert np.median(stroll.tracker.beliefs["spread"][:, PLAYERS]) > 0.05
 
 
 def test_a_rolling_ball_is_tracked_with_its_velocity() -> None:
     eyes = load_eyes("nao")
-    state = MatchesState.new(50)
+    state = MatchesState(50)
     state.seed[:], state.present[:, 0] = np.arange(50), True
     state.head[:, 0] = 0.0, -0.2
     vision = Vision(eyes, FIELD, ball_radius=0.0325, count=50)
@@ -213,21 +213,24 @@ def test_robots_that_are_seen_become_tracks_of_their_team() -> None:
 
 
 def test_an_ambiguous_landmark_between_two_candidates_is_not_taken() -> None:
-    table = table_of(FIELD)
+    table = landmark_table(FIELD)
     tracker = Tracker(load_eyes("nao"), FIELD, ball_radius=0.0325, rolling=0.25, count=1)
-    sights = Sightings.new(1, 8)
-    state = MatchesState.new(1)
+    sights = Sightings(new_records(SightingRecord, 1, 22, 8), np.zeros((1, 22), np.int64))
+    thing = sights.things[0, 0, 0]
+    state = MatchesState(1)
     state.present[0, 0] = True
-    tracker.placed(0, 0, np.array([-0.0, 0.0, math.pi / 2]), spread=0.6)
-    crossings = table.places[table.first[ObjectKind.X_CROSSING] : table.first[ObjectKind.X_CROSSING + 1]]
-    np.testing.assert_allclose(np.sort(crossings[:, 1]), [-0.6, 0.6])
-    sights.count[0, 0], sights.kind[0, 0, 0] = 1, ObjectKind.X_CROSSING
-    sights.polar[0, 0, 0] = 0.05, 0.0, np.nan, 0.02
+    tracker.placed(0, 0, np.array([-0.0, 0.0, math.pi / 2]))
+    pose = tracker.minds[0, 0].pose
+    pose.xx = pose.yy = 0.6**2
+    crossings = table.landmarks[table.first[ObjectKind.X_CROSSING] : table.first[ObjectKind.X_CROSSING + 1]]
+    np.testing.assert_allclose(np.sort(crossings["y"]), [-0.6, 0.6])
+    sights.count[0, 0], thing.kind = 1, ObjectKind.X_CROSSING
+    thing.distance, thing.bearing, thing.turn, thing.spread = 0.05, 0.0, np.nan, 0.02
     tracker.update(state, sights)
-    assert tracker.rows[0, 0, Y] == pytest.approx(0.0)
-    sights.kind[0, 0, 0] = ObjectKind.CENTRE_CIRCLE
+    assert tracker.beliefs["y"][0, 0] == pytest.approx(0.0)
+    thing.kind = ObjectKind.CENTRE_CIRCLE
     tracker.update(state, sights)
-    assert tracker.rows[0, 0, Y] == pytest.approx(-0.05, abs=0.01)
+    assert tracker.beliefs["y"][0, 0] == pytest.approx(-0.05, abs=0.01)
 
 
 def test_minds_do_not_depend_on_what_else_is_in_the_batch() -> None:
@@ -242,9 +245,10 @@ def test_minds_do_not_depend_on_what_else_is_in_the_batch() -> None:
             getattr(one.state, name)[0] = getattr(many.state, name)[2]
         one.tracker.update(one.state, one.vision.see(one.state))
         one.tracker.hear(one.state)
-    np.testing.assert_array_equal(one.tracker.rows[0, PLAYERS], many.tracker.rows[2, PLAYERS])
-    assert np.isfinite(one.tracker.rows[0, 0, [X, Y, HEADING, BALL_X, BALL_Y]]).all()
-    assert (one.tracker.rows[0, PLAYERS, SEEN] > 0.0).any()
+    alone, among = one.tracker.beliefs[0, PLAYERS], many.tracker.beliefs[2, PLAYERS]
+    assert repr(alone.tolist()) == repr(among.tolist())  # NaN is not equal to itself
+    assert all(np.isfinite(alone[name]).all() for name in ("x", "y", "heading", "ball_x", "ball_y"))
+    assert (alone["seen_ago"] > 0.0).any()
 
 
 def test_the_right_team_knows_its_place_in_its_own_frame() -> None:

@@ -15,7 +15,7 @@ TEAMS = ("reds", "blues")
 
 
 def scene(count: int = 1) -> MatchesState:
-    state = MatchesState.new(count)
+    state = MatchesState(count)
     state.seed[:] = np.arange(count) + 5
     state.present[:, [0, 1, 2, 11, 12]] = True
     state.pose[:, 1, :2] = 0.0, 1.0

@@ -13,7 +13,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.players.perception import CameraSenses, Picture
 from nutmeg.match.players.perception.colours import Colour, classify, colour_of, find_blobs
 from nutmeg.match.players.perception.lines import find_line_points
-from nutmeg.match.players.perception.localisation import LineMap
+from nutmeg.match.players.perception.localisation import line_distance, line_map
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
@@ -33,7 +33,7 @@ def cameras() -> Iterator[Cameras]:
 
 
 def scene(pose: tuple[float, float, float], head: tuple[float, float] = HEAD) -> MatchesState:
-    state = MatchesState.new(1)
+    state = MatchesState(1)
     state.present[0, 0], state.pose[0, 0], state.head[0, 0] = True, pose, head
     state.ball[0] = 10.0, 10.0
     return state
@@ -155,12 +155,12 @@ def test_who_lies_is_seen_to_lie(cameras: Cameras) -> None:
 def test_points_on_lines_are_on_lines_also_in_a_noisy_picture(
     cameras: Cameras, pose: tuple[float, float, float]
 ) -> None:
-    table, (x, y, heading) = LineMap.of(FIELD), pose
+    lines, (x, y, heading) = line_map(FIELD), pose
     turn = np.array([[math.cos(heading), math.sin(heading)], [-math.sin(heading), math.cos(heading)]])
     for noise in (0.0, 8.0):
         points = look(cameras, scene(pose), noise=noise).lines
         assert len(points) > 10
-        away = table.distances(points[:, :2] @ turn + (x, y))
+        away = np.array([line_distance(*spot, lines) for spot in points[:, :2] @ turn + (x, y)])
         assert np.median(away) < 0.03
         assert (away < 0.03 + 2 * points[:, 2]).mean() > 0.95
 

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.sonar import LEFT, RIGHT, Sonar
+from nutmeg.match.worlds.behavioural.sonar import LEFT, Sonar
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
 from nutmeg.model.field import load_field
+
+RIGHT = 1
 
 RADIUS = load_eyes("nao").bodies.width / 2
 EDGE = math.radians(19.48 + 9.0)
@@ -21,7 +23,7 @@ def heard(x: float, y: float, *, noise: float = 0.0, count: int = 1, post: bool 
     """What player 0 at the middle, looking along x, hears of somebody there, (M, 2)."""
     eyes = load_eyes("nao")
     eyes = replace(eyes, sonar=replace(eyes.sonar, noise=noise))
-    state = MatchesState.new(count)
+    state = MatchesState(count)
     state.seed[:] = np.arange(count)
     state.present[:, [0, 12]] = True
     state.present[:, 12] = not post
@@ -70,7 +72,7 @@ def test_noise_has_the_spread_that_is_set() -> None:
 
 
 def test_who_lies_neither_hears_nor_answers() -> None:
-    state = MatchesState.new(2)
+    state = MatchesState(2)
     state.present[:, [0, 12]] = True
     state.pose[:, 12] = 0.5, 0.17, 0.0
     state.posture[0, 0] = state.posture[1, 12] = Posture.LYING
