@@ -106,7 +106,7 @@ def test_what_cannot_be_used_is_left_out_and_said(message: bytes, problem: str) 
 
 def test_a_message_full_of_problems_is_not_read_to_its_end() -> None:
     orders = read_orders(b"(wings 3)" * 100)
-    assert len(orders.problems) == effectors.MOST_PROBLEMS + 1
+    assert len(orders.problems) == effectors.MAX_PROBLEMS + 1
 
 
 @settings(max_examples=200, deadline=None)

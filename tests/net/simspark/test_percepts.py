@@ -48,7 +48,7 @@ def sight() -> Sight:
 def names(message: bytes) -> list[str]:
     """What comes in a message, in order: `HJ hj1`, `See`."""
     found = []
-    for words in sexpr.read(message).expressions:
+    for words in sexpr.parse(message).expressions:
         assert isinstance(words, list)
         name = words[1][1] if words[0] in (b"HJ", b"FRP") else b""
         found.append(f"{words[0].decode()} {name.decode()}".strip())

@@ -37,7 +37,7 @@ from nutmeg.match.worlds.physical.percept import (
     Percept,
     Sight,
 )
-from nutmeg.net.loop import WakefulSelector
+from nutmeg.net.loop import AwakeSelector
 from nutmeg.net.simspark import sexpr
 from nutmeg.net.simspark.sexpr import Expression, Unframer, framed
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _JOINT_COLUMNS = {name.encode(): column for column, name in enumerate(JOINTS)}
 _FOOT_ROWS = {name.encode(): row for row, name in enumerate(FEET)}
 _PART_COLUMNS = {name.encode(): column for column, name in enumerate(PARTS)}
-_MOST_WORDS = 65536
+_MAX_WORDS = 65536
 
 Words: TypeAlias = list[Expression]
 
@@ -66,11 +66,11 @@ class ProtocolError(NutmegError):
 
 def read_percept(message: bytes) -> Percept:
     """The percept in a message, whose length has been taken off."""
-    reading = sexpr.read(message, most_words=_MOST_WORDS)
-    if reading.problem is not None:
-        raise ProtocolError(f"a percept cannot be read: {reading.problem}. It begins {sexpr.shown(message[:80])}")
+    parsed = sexpr.parse(message, max_words=_MAX_WORDS)
+    if parsed.problem is not None:
+        raise ProtocolError(f"a percept cannot be read: {parsed.problem}. It begins {sexpr.shown(message[:80])}")
     try:
-        return _percept([_list(expression) for expression in reading.expressions])
+        return _percept([_list(expression) for expression in parsed.expressions])
     except (LookupError, ValueError, TypeError) as error:
         raise ProtocolError(f"a percept has unexpected content ({error!r}): {sexpr.shown(message, 200)}") from None
 
@@ -310,7 +310,7 @@ def answer_of_motors(speed: float = 0.01) -> bytes:
 def play_crowd(host: str, port: int, count: int, percepts: int | None = None) -> int:
     """Play with `count` agents until the server ends it, or each has had so many percepts; percepts in all."""
     answer = answer_of_motors()
-    with WakefulSelector() as selector:
+    with AwakeSelector() as selector:
         extras = [_connect(host, port, index) for index in range(count)]
         for extra in extras:
             selector.register(extra.socket, selectors.EVENT_READ, extra)

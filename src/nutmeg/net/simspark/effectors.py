@@ -31,9 +31,9 @@ _SCENES = (b"rsg/agent/nao/nao_hetero.rsg", b"rsg/agent/nao/nao.rsg")
 ROBOT_TYPES = 5
 """Types 0 to 4."""
 LONGEST_TEAM_NAME = 40
-MOST_WORDS = 512
+MAX_WORDS = 512
 """Words and parentheses in a message; all motors, a beam and a message have about 120."""
-MOST_PROBLEMS = 8
+MAX_PROBLEMS = 8
 """After so many, the rest of a message is not looked at."""
 
 
@@ -129,14 +129,14 @@ def _read_slowly(message: bytes, joints: int) -> Orders:
     if message.endswith(b"\0"):  # as C ends a text
         return read_orders(message.rstrip(b"\0"), joints)
     draft = _Draft(joints)
-    reading = sexpr.read(message, most_words=MOST_WORDS)
-    for expression in reading.expressions:
+    parsed = sexpr.parse(message, max_words=MAX_WORDS)
+    for expression in parsed.expressions:
         draft.add(expression)
-        if len(draft.problems) >= MOST_PROBLEMS:
+        if len(draft.problems) >= MAX_PROBLEMS:
             draft.problems.append("the rest of the message was not read")
             break
-    if reading.problem is not None:
-        draft.problems.append(f"the message has {reading.problem}")
+    if parsed.problem is not None:
+        draft.problems.append(f"the message has {parsed.problem}")
         draft.broken = True
     return draft.orders()
 

@@ -66,22 +66,14 @@ class GamePort(Protocol):
         """How often the teams have changed ends; each time, every player's slot changes by 11."""
         ...
 
-    def has_seat(self, robot_type: int) -> bool:
-        """Whether a player of a type can enter without holding up the game."""
-        ...
-
-    def prepare_seat(self, robot_type: int) -> None:
-        """Begin to make room for one more player of a type, unless that is done or under way; returns at once."""
-        ...
-
     def percept_before_joining(self, robot_type: int) -> Percept:
         """What an agent is told that has a robot, but no team and number yet."""
         ...
 
     def enter(self, team: str, number: int, robot_type: int) -> int:
-        """A player enters, and this is its slot; number 0 is any that is free.
+        """Lets a player enter and returns its slot; number 0 takes any that is free.
 
-        The percept of its next cycle tells it its number and side.
+        The percept of its next cycle tells it its number and side. A game without a free seat refuses.
         """
         ...
 

@@ -1,12 +1,12 @@
-"""Monitors and trainers of a served game: they are shown the scene, and may command what happens in it.
+"""Monitors and trainers of a served game: they are sent the scene, and may command what happens in it.
 
-    monitors = Monitors(game, limits, report, lose_player=agents.lose, end=server.stop)
-    monitors.admit(connection)
-    monitors.handle(connection, b"(kickOff Left)")
+    monitors = Monitors(game, loop, SparkLimits(), report, lose_player=agents.lose, end=server.stop)
+    listener = Listener(loop, tcp_listener("127.0.0.1", 3200), monitors.admit)
     monitors.show()                              # every other cycle
 
-Trainers often never read what they are sent. So a monitor that does not keep up is not disconnected: it misses frames,
-and is sent a full one as soon as it has read the last.
+A monitor is sent a full frame once, and then the differences. Trainers often never read what they are sent. So a
+monitor that does not keep up is not disconnected: it misses frames, and is sent a full one as soon as it has read the
+last. What trainers may command is in `trainer`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.match.rules.book import Foul
 from nutmeg.match.rules.play_modes import WIRE_NAMES, Side, mode_named
 from nutmeg.match.rules.slots import side_and_number
-from nutmeg.net.simspark import trainer
-from nutmeg.net.simspark.agents import count_broken, note_problem
+from nutmeg.net.connection import Connection, refuse
 from nutmeg.net.simspark.effectors import ROBOT_TYPES
+from nutmeg.net.simspark.sexpr import Unframer, framed
+from nutmeg.net.simspark.trainer import Trainer
 
 if TYPE_CHECKING:
+    import socket
+
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.match.rules.book import Pitch, Rules
-    from nutmeg.net.connection import Connection, Limits, Reporter
+    from nutmeg.net.connection import Reporter
+    from nutmeg.net.loop import SocketLoop
+    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.game_port import GamePort
-
 
 # ----------------------------------------------------------------------------------------------------
 # The scene as SimSpark's monitors draw it: a tree of transforms, meshes and shapes, whole or only where changed.
@@ -381,132 +384,75 @@ def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
     return np.array(pairs, np.intp).reshape(-1, 2)
 
 
-@dataclass(slots=True, eq=False)
-class Monitor:
-    """One client."""
-
-    needs_full: bool = True
-    """Whether differences mean nothing to it."""
-    selected: int | None = None
-    """The slot it has selected."""
-
-
 class Monitors:
-    """All monitors."""
+    """All monitors; the owner of their connections.
+
+    Args:
+        game: what is shown and commanded.
+        loop: watches the sockets.
+        limits: what one monitor may do.
+        report: told about monitors.
+        lose_player: disconnects the agent of a slot, with a reason.
+        end: ends the simulation.
+    """
 
     def __init__(
         self,
         game: GamePort,
-        limits: Limits,
+        loop: SocketLoop,
+        limits: SparkLimits,
         report: Reporter,
         *,
         lose_player: Callable[[int, str], None],
         end: Callable[[], None],
     ) -> None:
-        """Nobody yet; `lose_player` disconnects an agent by slot, `end` ends the simulation."""
-        self._game, self._limits, self._report = game, limits, report
+        self._game, self._loop, self._limits, self._report = game, loop, limits, report
         self._lose_player, self._end = lose_player, end
-        self._monitors: dict[Connection, Monitor] = {}
+        self._monitors: dict[Connection[bytes], Trainer] = {}
         self._frames = MonitorFrames(game)
 
-    def __len__(self) -> int:
+    @property
+    def connections(self) -> list[Connection[bytes]]:
         """Connected monitors."""
-        return len(self._monitors)
+        return list(self._monitors)
 
-    def admit(self, connection: Connection) -> None:
-        """A new client."""
-        self._monitors[connection] = Monitor()
+    def admit(self, sock: socket.socket, peer: str) -> None:
+        """Takes in a new client."""
+        name, limits = f"monitor {peer}", self._limits
+        if len(self._monitors) >= limits.monitors:
+            refuse(sock, name, limits.monitors, self._report)
+            return
+        reader = Unframer(limits.monitor_message)
+        connection = Connection(sock, name, self._loop, reader=reader, owner=self, limits=limits, report=self._report)
+        self._monitors[connection] = Trainer(self._game, lose_player=self._lose_player, end=self._end)
 
-    def dismiss(self, connection: Connection) -> None:
-        """A client that has gone."""
+    def dismiss(self, connection: Connection[bytes]) -> None:
+        """A client has gone."""
         del self._monitors[connection]
 
     def show(self) -> None:
-        """Send everybody the present moment, as far as they can take it."""
+        """Sends everybody the present moment, as far as they can take it."""
         if not self._monitors:
             return
         self._frames.look()
         full: bytes | None = None
         difference: bytes | None = None
-        for connection, monitor in self._monitors.items():
-            monitor.needs_full |= self._frames.new_cast or connection.unsent > 0
+        for connection, trainer in self._monitors.items():
+            trainer.needs_full |= self._frames.new_cast or connection.unsent > 0
             if connection.unsent > 0:
                 continue
-            if monitor.needs_full:
-                full = full or self._frames.full()
+            if trainer.needs_full:
+                full = full or framed(self._frames.full())
                 connection.send(full)
-                monitor.needs_full = False
+                trainer.needs_full = False
             else:
-                difference = difference or self._frames.difference()
+                difference = difference or framed(self._frames.difference())
                 connection.send(difference)
 
-    def handle(self, connection: Connection, message: bytes) -> None:
-        """Carry out the commands in a message."""
-        orders = trainer.read_commands(message)
-        problems = list(orders.problems)
-        for command in orders.commands:
-            try:
-                self._obey(command, self._monitors[connection])
-            except NutmegError as error:
-                problems.append(str(error))
-        for problem in problems:
-            note_problem(connection, problem, self._limits, self._report)
-        if orders.broken and not orders.commands:
-            count_broken(connection, self._limits)
-
-    def _obey(self, command: trainer.Command, monitor: Monitor) -> None:
-        game = self._game
-        match command:
-            case trainer.PlacePlayer(slot=slot, position=place, heading=heading):
-                self._refuse_absent(slot)
-                game.place_player(slot, place, heading)
-            case trainer.Select(slot=slot):
-                monitor.selected = slot
-            case trainer.SelectNext():
-                monitor.selected = self._next(monitor.selected)
-            case trainer.Nothing():
-                pass
-            case trainer.Kill(slot=named):
-                self._lose_player(self._meant(named, monitor), "a trainer removed it")
-            case trainer.SendOff(slot=named):
-                game.send_off(self._meant(named, monitor))
-            case trainer.SendFullState():
-                monitor.needs_full = True
-            case trainer.EndSimulation():
-                self._end()
-            case _:
-                _command_game(game, command)
-
-    def _next(self, selected: int | None) -> int | None:
-        """The next player after the one that is selected, or the first; None if nobody plays."""
-        players = np.flatnonzero(self._game.present).tolist()
-        return next((slot for slot in players if selected is not None and slot > selected), next(iter(players), None))
-
-    def _meant(self, named: int | None, monitor: Monitor) -> int:
-        slot = monitor.selected if named is None else named
-        if slot is None:
-            raise UsageError("no player is selected; select one first, or name it with (unum n)(team Left).")
-        self._refuse_absent(slot)
-        return slot
-
-    def _refuse_absent(self, slot: int) -> None:
-        if not self._game.present[slot]:
-            side, number = side_and_number(slot)
-            raise UsageError(f"player {number} of the {side.word} team is not in the game.")
-
-
-def _command_game(game: GamePort, command: trainer.Command) -> None:
-    """Carry out what is about the game, not about clients."""
-    match command:
-        case trainer.PlaceBall(position=position, velocity=velocity):
-            game.place_ball(position, velocity)
-        case trainer.SetPlayMode(mode=mode):
-            game.set_play_mode(mode)
-        case trainer.KickOff(side=side):
-            game.kick_off(side)
-        case trainer.DropBall():
-            game.drop_ball()
-        case trainer.SetTime(time=time):
-            game.set_time(time)
-        case trainer.SetScore(left=left, right=right):
-            game.set_score(left, right)
+    def handle(self, connection: Connection[bytes], message: bytes) -> None:
+        """Carries out the commands in a message."""
+        outcome = self._monitors[connection].obey(message)
+        for problem in outcome.problems:
+            connection.note_problem(problem)
+        if outcome.broken:
+            connection.count_broken()

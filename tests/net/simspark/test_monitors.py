@@ -16,7 +16,7 @@ from nutmeg.net.simspark.monitors import MonitorFrames
 
 def tree(message: bytes) -> Any:
     """Header, kind of frame, and scene."""
-    reading = sexpr.read(message, deepest=20, most_words=1 << 20)
+    reading = sexpr.parse(message, max_depth=20, max_words=1 << 20)
     assert reading.problem is None
     header, kind, scene = reading.expressions
     return header, kind, scene
