@@ -17,7 +17,7 @@ from nutmeg.net.host.cameras import Picture
 from nutmeg.net.host.clock import HostClock
 from nutmeg.net.host.robot import CAPACITY, CHARGER, COMPUTERS, PACK, SURROUNDINGS, THERMAL, HostedRobot
 from nutmeg.net.host.robot_host import HostSettings, RobotHost, TaskTimes
-from nutmeg.net.loop import Sockets
+from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Recording
 
 
@@ -234,10 +234,10 @@ def test_a_host_ends_when_told_from_another_thread() -> None:
 
 
 def test_in_lock_step_a_clock_stands_still_without_clients_and_loses_patience_with_silent_ones() -> None:
-    sockets, missing, given_up = Sockets(), ["slow"], list[Sequence[str]]()
+    loop, missing, given_up = SocketLoop(), ["slow"], list[Sequence[str]]()
     clients = [0]
     clock = HostClock(
-        sockets,
+        loop,
         waiting=lambda: missing,
         clients=lambda: clients[0],
         lock_step=True,
@@ -245,17 +245,17 @@ def test_in_lock_step_a_clock_stands_still_without_clients_and_loses_patience_wi
         overdue=given_up.append,
     )
     began = time.monotonic()
-    threading.Timer(0.15, lambda: (clients.__setitem__(0, 1), sockets.wake())).start()
+    threading.Timer(0.15, lambda: (clients.__setitem__(0, 1), loop.wake())).start()
     clock.start(0.0)
     clock.keep(0.012)
     assert time.monotonic() - began >= 0.15
     assert given_up == [["slow"]]
-    sockets.close()
+    loop.close()
 
 
 def test_a_clock_that_is_far_behind_starts_anew() -> None:
-    sockets = Sockets()
-    clock = HostClock(sockets, waiting=list, clients=lambda: 0)
+    loop = SocketLoop()
+    clock = HostClock(loop, waiting=list, clients=lambda: 0)
     clock.start(0.0)
     time.sleep(0.4)
     before = time.monotonic()
@@ -263,4 +263,4 @@ def test_a_clock_that_is_far_behind_starts_anew() -> None:
     assert clock.lost > 0.25
     assert clock.behind(0.012)
     assert clock.due(0.024) >= before, "what was lost is not made up for"
-    sockets.close()
+    loop.close()

@@ -150,7 +150,7 @@ def _openr(arguments: Arguments, journal: Journal) -> tuple[HostSettings, Port, 
     )
     return (
         hosted,
-        OpenrPort(settings, report=journal.write),
+        OpenrPort(settings, report=journal.report),
         _cameras(drawn=settings.pictures, in_step=arguments.lock_step),
     )
 

@@ -25,6 +25,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from nutmeg.net.loop import READ, WRITE, SocketLoop
 
 Message = TypeVar("Message")
+_Handled_contra = TypeVar("_Handled_contra", contravariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +82,10 @@ class MessageReader(Protocol[Message]):
         """Returns the messages that are complete once `data` has arrived."""
 
 
-class Owner(Protocol[Message]):
+class Owner(Protocol[_Handled_contra]):
     """Whom a connection belongs to."""
 
-    def handle(self, connection: Any, message: Message) -> None:  # noqa: ANN401 (the owner's kind of connection)
+    def handle(self, connection: Any, message: _Handled_contra) -> None:  # noqa: ANN401 (the owner's kind of connection)
         """A message has come."""
 
     def dismiss(self, connection: Any) -> None:  # noqa: ANN401

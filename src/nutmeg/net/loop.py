@@ -38,8 +38,6 @@ BACKLOG = 64
 """Clients that may wait to be accepted."""
 LEAST_SERVICE = 0.004
 """Time for sockets in each call of `serve`, even where that has to end at once [s]."""
-ACCEPTED_AT_ONCE = 16
-"""Clients that are accepted in one turn of a listener, so that the others get a turn, too."""
 
 Turn = Callable[[int], None]
 """A callback, called with the events that are ready."""
@@ -158,12 +156,12 @@ class Listener:
         self._socket.close()
 
     def _accept(self, _events: int) -> None:
-        for _ in range(ACCEPTED_AT_ONCE):
-            try:
-                sock, peer = self._socket.accept()
-            except OSError:  # nobody is left, or the client has gone again
-                return
-            self._admit(sock, f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else str(peer))
+        """Accepts one client; a client that has gone meanwhile then makes room for the next in a later turn."""
+        try:
+            sock, peer = self._socket.accept()
+        except OSError:  # the client has gone again
+            return
+        self._admit(sock, f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else "")
 
 
 def tcp_listener(host: str, port: int) -> socket.socket:

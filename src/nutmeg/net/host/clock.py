@@ -3,7 +3,7 @@
 In *real time* a stretch of simulated time begins when the wall clock has reached it. In *lock-step* it begins when
 every connected client has answered what it was last sent; with too few clients, time stands still.
 
-    clock = HostClock(sockets, waiting=lambda: ["nao-1"], clients=lambda: 1)
+    clock = HostClock(loop, waiting=lambda: ["nao-1"], clients=lambda: 1)
     schedule.every(0.012, sense)        # done ahead of time
     schedule.every(0.012, clock.keep)   # a task that waits, so that what follows is done when it is due
     schedule.every(0.012, send)
@@ -25,7 +25,7 @@ from nutmeg.sim.pace import ON_TIME_TOLERANCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nutmeg.net.loop import Sockets
+    from nutmeg.net.loop import SocketLoop
 
 SLACK = 0.25
 """A run that is later than this does not try to catch up [s]."""
@@ -39,7 +39,7 @@ class HostClock:
     """Serves sockets until simulated time may go on.
 
     Args:
-        sockets: served while waiting.
+        loop: served while waiting.
         waiting: names of the clients that have not answered yet.
         clients: how many clients there are.
         lock_step: whether to wait for clients instead of for the wall clock.
@@ -51,7 +51,7 @@ class HostClock:
 
     def __init__(
         self,
-        sockets: Sockets,
+        loop: SocketLoop,
         *,
         waiting: Callable[[], Sequence[str]],
         clients: Callable[[], int],
@@ -70,7 +70,7 @@ class HostClock:
         self.stretches = 0
         self.lost = 0.0
         """Wall-clock seconds by which the run was late and that were given up."""
-        self._sockets, self._waiting, self._clients, self._overdue = sockets, waiting, clients, overdue
+        self._loop, self._waiting, self._clients, self._overdue = loop, waiting, clients, overdue
         self._ended = self._behind = False
         self._wall = self._simulated = self._computed = self._last = 0.0
 
@@ -89,7 +89,7 @@ class HostClock:
         """Serves clients until `now` is due, at least once; a task of the schedule."""
         self.stretches += 1
         if self.lock_step:
-            self._sockets.serve(0.0)
+            self._loop.serve(0.0)
             self._wait_for_clients()
         else:
             self._keep_time(now)
@@ -105,7 +105,7 @@ class HostClock:
     def end(self) -> None:
         """Ends the run at its next wait."""
         self._ended = True
-        self._sockets.wake()
+        self._loop.wake()
 
     @property
     def ended(self) -> bool:
@@ -114,11 +114,11 @@ class HostClock:
 
     def _keep_time(self, now: float) -> None:
         due = self.due(now)
-        self._sockets.serve(0.0)
+        self._loop.serve(0.0)
         while not self._ended and (left := due - time.monotonic()) > 0:
             whole = math.floor(left / FINE) * FINE
             if whole > FINE:
-                self._sockets.serve(whole - FINE / 2)
+                self._loop.serve(whole - FINE / 2)
             else:
                 time.sleep(left)
         self._judge(due, now)
@@ -138,7 +138,7 @@ class HostClock:
         patience_ends = time.monotonic() + self.patience
         while not self._ended:
             if self._clients() < self.needed:
-                self._sockets.serve(LOOK)
+                self._loop.serve(LOOK)
                 patience_ends = time.monotonic() + self.patience
                 continue
             missing = self._waiting()
@@ -148,4 +148,4 @@ class HostClock:
             if left <= 0:
                 self._overdue(missing)
                 return
-            self._sockets.serve(min(left, LOOK))
+            self._loop.serve(min(left, LOOK))

@@ -7,8 +7,8 @@ clients. A protocol comes as a `Port`: it takes robots, opens sockets, and gets 
         name, period = "mine", 0.008
         def open(self, host):
             self.robot = host.take("ers7-1", period=self.period)        # a HostedRobot
-            listener = tcp_listener("127.0.0.1", 9000)                  # host_sockets.py
-            host.sockets.watch(listener, readable=self.accept)          # callbacks that neither block nor raise
+            sock = tcp_listener("127.0.0.1", 9000)                      # net.loop
+            self.listener = Listener(host.loop, sock, self.admit)       # admit(socket, peer): see net.connection
         def turn(self, time):                               # every 8 ms, after the sensors were sampled
             self.robot.tell(index, angles)                  # what clients have said since the last turn
             self.send(time, self.robot.read("joints"))      # then what the robot senses now
@@ -48,7 +48,7 @@ from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.net.host.cameras import CameraFeed, NoCameras, Picture
 from nutmeg.net.host.clock import HostClock
 from nutmeg.net.host.robot import HostedRobot
-from nutmeg.net.loop import Sockets
+from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Channel
 from nutmeg.sim.pace import ON_TIME_TOLERANCE
 from nutmeg.sim.schedule import Schedule
@@ -317,10 +317,10 @@ class RobotHost(Closing):
             self.worlds.advance(settings.settle)
         self.worlds.times = self._new_task("dynamics", settings.timestep)
         self._schedule = Schedule(self.worlds)
-        self.sockets = Sockets()
-        """Where ports register their sockets."""
+        self.loop = SocketLoop()
+        """Watches the ports' sockets."""
         self.clock = HostClock(
-            self.sockets,
+            self.loop,
             waiting=lambda: [name for port in self.ports for name in port.waiting()],
             clients=lambda: sum(port.clients for port in self.ports),
             lock_step=settings.lock_step,
@@ -396,7 +396,7 @@ class RobotHost(Closing):
         for port in self.ports:
             port.close()
         self._cameras.close()
-        self.sockets.close()
+        self.loop.close()
 
     def _add_tasks(self, cameras: Callable[[Worlds], CameraFeed] | None) -> None:
         periods = sorted({robot.period for robot in self.robots.values()})

@@ -129,13 +129,8 @@ class LolaClient(Closing):
                 self._targets["Stiffness"][place] = stiffness
         self._changed |= {"Position", "Stiffness"} if stiffness is not None else {"Position"}
 
-    def stiffen(self, stiffness: float) -> None:
-        """Sets the stiffness of all joints, with the next `send`."""
-        self._targets["Stiffness"][:] = stiffness
-        self._changed.add("Stiffness")
-
     def light(self, name: str, values: Sequence[float]) -> None:
-        """Sets lights, as many numbers as `names.LIGHTS` says, with the next `send`."""
+        """Sets lights, as many numbers as `packets.LIGHTS` says, with the next `send`."""
         if name not in LIGHTS:
             raise UnknownNameError("light", name, LIGHTS)
         self._targets[name] = np.array(values, dtype=np.float64)
