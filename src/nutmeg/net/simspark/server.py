@@ -107,12 +107,12 @@ class Server(Closing):
         """The number of connected clients of all kinds."""
         return len(self._agents.connections) + len(self._monitors.connections)
 
-    def run(self, cycles: int | None = None) -> None:
-        """Serves until stopped, or for so many cycles; Ctrl-C stops at the end of a cycle."""
+    def run(self, cycles: int | None = None, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Serves until stopped, for so many cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
         last = math.inf if cycles is None else self.cycles + cycles
         self._due = time.monotonic()
         with _stopping_on_signals(self.stop):
-            while not self._stopping and self.cycles < last:
+            while not self._stopping and not until() and self.cycles < last:
                 self._await_cycle()
                 if not self._stopping:
                     self._play_cycle()
