@@ -354,9 +354,9 @@ def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
     if not drawn:
         return None
     if in_step:
-        from nutmeg.net.host.cameras import cameras_in_step
+        from nutmeg.net.host.cameras import CamerasInStep
 
-        return cameras_in_step
-    from nutmeg.net.host.cameras import camera_feed
+        return CamerasInStep
+    from nutmeg.net.host.cameras import ProcessCameras
 
-    return camera_feed
+    return ProcessCameras

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from nutmeg.net.host.cameras import camera_feed
+from nutmeg.net.host.cameras import ProcessCameras
 from nutmeg.net.openr.client import OpenrClient
 from nutmeg.net.openr.configuration import settings_for
 
@@ -20,7 +20,7 @@ from .conftest import Serve
 def test_a_robot_sees_the_ball_in_front_of_it(serve: Serve, name: str, size: tuple[int, int], period: float) -> None:
     chosen = settings_for([name], first_port=0, awake=True)
     settings = dataclasses.replace(chosen, ball_pos=(-0.45, 0.0))  # 0.45 m ahead
-    with serve(settings, cameras=camera_feed) as served, OpenrClient(*served.address(), timeout=60.0) as robot:
+    with serve(settings, cameras=ProcessCameras) as served, OpenrClient(*served.address(), timeout=60.0) as robot:
         assert robot.design.image_period == pytest.approx(period * 1e6, abs=1)
         pictures = robot.pictures()
         first = next(pictures)

@@ -10,8 +10,8 @@ Each camera has one place for the state it shall take a picture of. A newer stat
 been drawn yet (the newest wins), so a slow renderer makes frames fewer, never late by more than one. `sequence`
 counts what was asked of a camera, from 1: a gap in the sequence numbers of its frames is a state that was skipped.
 Positions are all it needs; velocities are for rolling shutter and motion blur.
-`frame.time` is the time that was handed over with the state. Frames come in the order in which they were drawn; four
-of each camera are kept for who collects them late (`frames`), and `newest` looks at the latest again.
+`frame.time` is the time that was handed over with the state. Frames come in the order in which they were drawn; the
+last four of each camera are kept until they are collected.
 
 The process ends with the `with` block, with `close()`, or within half a second when this process ends, however that
 happens. It does not hear Ctrl-C: what that means is up to who started it. It starts afresh (`spawn`): a script must
@@ -221,11 +221,6 @@ class CameraProcess(Closing):
         self._finalizer = weakref.finalize(self, _end, self._process, self._pipe)
 
     @property
-    def cameras(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._states)
-
-    @property
     def pid(self) -> int:
         """The number of the process."""
         return self._process.pid or 0
@@ -271,13 +266,6 @@ class CameraProcess(Closing):
         while self._came.acquire(block=False):
             pass
         return [frame for camera in self._pictures for frame in self._collected(camera)]
-
-    def newest(self, camera: str) -> Frame | None:
-        """The newest picture of a camera, collected or not; None before the first."""
-        if camera not in self._pictures:
-            raise UnknownNameError("camera", camera, self._pictures)
-        found = self._pictures[camera].read(after=0)
-        return None if found is None else _frame(camera, found[1])
 
     def wait(self, timeout: float) -> bool:
         """Waits until a picture has come that was not collected yet; False if none did within `timeout` [s]."""

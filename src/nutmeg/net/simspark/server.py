@@ -29,6 +29,7 @@ from nutmeg.net.connection import Reporter, no_report
 from nutmeg.net.loop import Listener, SocketLoop, tcp_listener
 from nutmeg.net.simspark.agents import Agents, SparkLimits
 from nutmeg.net.simspark.monitors import Monitors
+from nutmeg.sim.pace import RealTime
 
 if TYPE_CHECKING:
     from nutmeg.net.simspark.game_port import GamePort
@@ -83,7 +84,8 @@ class Server(Closing):
             game, self._loop, settings.limits, report, lose_player=self._agents.lose, end=self.stop
         )
         self._stopping = False
-        self._due = self._next_check = self._next_accept = 0.0
+        self._next_check = self._next_accept = 0.0
+        self._clock = RealTime(slack=MAX_LATENESS)
         self._listeners: list[Listener] = []
         try:
             for port, admit in (
@@ -110,7 +112,7 @@ class Server(Closing):
     def run(self, cycles: int | None = None, *, until: Callable[[], bool] = lambda: False) -> None:
         """Serves until stopped, for so many cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
         last = math.inf if cycles is None else self.cycles + cycles
-        self._due = time.monotonic()
+        self._clock.start(self.cycles * self.settings.cycle)
         with _stopping_on_signals(self.stop):
             while not self._stopping and not until() and self.cycles < last:
                 self._await_cycle()
@@ -129,6 +131,11 @@ class Server(Closing):
         for listener in self._listeners:
             listener.close()
         self._loop.close()
+
+    @property
+    def _due(self) -> float:
+        """When the next cycle is due, by `time.monotonic` [s]."""
+        return self._clock.due(self.cycles * self.settings.cycle)
 
     def _await_cycle(self) -> None:
         """Serves clients until the next cycle is to begin, at least once."""
@@ -175,11 +182,11 @@ class Server(Closing):
 
     def _play_cycle(self) -> None:
         settings = self.settings
-        now = time.monotonic()
-        late = now - self._due
-        self.late_cycles += settings.pace == "real-time" and late > settings.cycle
-        restarts = settings.pace != "real-time" or late > MAX_LATENESS
-        self._due = (now if restarts else self._due) + settings.cycle
+        now = self.cycles * settings.cycle
+        if settings.pace == "real-time":
+            self.late_cycles += self._clock.note_lateness(now) > settings.cycle
+        else:
+            self._clock.start(now)
         percepts = self._game.cycle(self._agents.take_actions())
         self.cycles += 1
         if self.cycles % settings.monitor_every == 0:
