@@ -284,7 +284,7 @@ class Connection(Generic[Message]):
         self.lose(f"the connection broke ({error.strerror or error})")
 
 
-def refuse(sock: socket.socket, name: str, most: int, report: Reporter) -> None:
-    """Sends a client away because there are `most` connections already."""
+def refuse(sock: socket.socket, name: str, limit: int, report: Reporter) -> None:
+    """Sends a client away because there are `limit` connections already."""
+    report(Report(kind="refused", client=name, text=f"there are {limit} connections already"))
     sock.close()
-    report(Report(kind="refused", client=name, text=f"there are {most} connections already"))

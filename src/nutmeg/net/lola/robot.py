@@ -26,7 +26,7 @@ import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.motion.inertial import GRAVITY_BAND, TILT_TIME_CONSTANT
-from nutmeg.net.host.robot import SURROUNDINGS
+from nutmeg.net.host.robot import AMBIENT_TEMPERATURE
 from nutmeg.net.lola.packets import FORCES, HANDS, JOINTS, LIGHTS, PERIOD, SONARS, TOUCHES, Commands, SensorPacket
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class LolaBody:
             good = np.isfinite(numbers)
             wrong += int(len(numbers) - np.count_nonzero(good))
             if name == "Position":
-                self.robot.tell(self._motors, numbers[self._joints])
+                self.robot.set_targets(self._motors, numbers[self._joints])
                 self._keep(self._hand_targets, numbers[self._hands])
             elif name == "Stiffness":
                 self._stiffen(numbers, good)
@@ -115,7 +115,7 @@ class LolaBody:
         packet["Position"] = self._all(robot.read("encoders")[self._encoders], self._hand_places)
         packet["Stiffness"] = self._all(motors.stiffness[self._motors], self._hand_stiffness)
         packet["Current"] = self._all(motors.current[self._motors], 0.0)
-        packet["Temperature"] = self._all(motors.temperature[self._motors], SURROUNDINGS)
+        packet["Temperature"] = self._all(motors.temperature[self._motors], AMBIENT_TEMPERATURE)
         packet["Status"] = self._all(np.digitize(motors.temperature[self._motors], HOT).astype(float), 0.0)
 
     def _all(self, joints: Floats, hands: Floats | float) -> Floats:

@@ -128,7 +128,7 @@ class OpenrMotors:
         motors = self._robot.motors
         motors.stiffness[:] = np.where(limp, 0.0, 1.0)
         motors.p_gain[:], motors.d_gain[:] = np.where(limp, 1.0, self._scale)
-        self._robot.tell(self._all, self.references)
+        self._robot.set_targets(self._all, self.references)
 
 
 # ----------------------------------------------------------------------------------------------------
