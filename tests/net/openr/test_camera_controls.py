@@ -15,9 +15,9 @@ RAMP = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
 def test_nothing_changes_until_something_is_asked() -> None:
     controls = CameraControls(model_named("ers7"))
     assert controls.apply(RAMP) is RAMP
-    controls.ask(SHUTTER, 3)
+    controls.set(SHUTTER, 3)
     assert controls.apply(RAMP) is not RAMP
-    controls.ask(SHUTTER, 2)
+    controls.set(SHUTTER, 2)
     assert controls.apply(RAMP) is RAMP
 
 
@@ -34,7 +34,7 @@ def test_nothing_changes_until_something_is_asked() -> None:
 )
 def test_light_is_multiplied_by_shutter_and_gain(model: str, request_: int, parameter: int, factor: float) -> None:
     controls = CameraControls(model_named(model))
-    controls.ask(request_, parameter)
+    controls.set(request_, parameter)
     np.testing.assert_allclose(controls.factors, factor)
     expected = np.round(255 * np.clip((RAMP / 255) ** 2.2 * factor, 0, 1) ** (1 / 2.2))
     np.testing.assert_array_equal(controls.apply(RAMP), expected)
@@ -42,14 +42,14 @@ def test_light_is_multiplied_by_shutter_and_gain(model: str, request_: int, para
 
 def test_a_balance_for_lamps_is_bluer_and_one_for_daylight_redder() -> None:
     controls = CameraControls(model_named("ers7"))
-    controls.ask(WHITE_BALANCE, 1)
+    controls.set(WHITE_BALANCE, 1)
     red, green, blue = controls.factors
     assert green == pytest.approx(1.0)
     assert red < green < blue
-    controls.ask(WHITE_BALANCE, 2)
+    controls.set(WHITE_BALANCE, 2)
     red, green, blue = controls.factors
     assert blue < green < red
-    controls.ask(WHITE_BALANCE, 3)
+    controls.set(WHITE_BALANCE, 3)
     np.testing.assert_allclose(controls.factors, 1.0)
 
 

@@ -96,7 +96,7 @@ def test_packets_come_out_of_a_stream_however_it_is_cut(bodies: list[bytes], cut
         found += reader.feed(stream[start : start + size])
         start, turn = start + size, turn + 1
     assert found == packets
-    assert reader.waiting == 0
+    assert not reader._kept
     assert reader.problem is None
 
 
@@ -119,7 +119,7 @@ def test_a_header_without_sense_loses_the_stream(at: int, value: bytes, problem:
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     reader = PacketReader(longest=128)
     packets = reader.feed(data)
-    assert reader.waiting <= 128
+    assert len(reader._kept) <= 128
     assert all(len(packet.body) <= 96 for packet in packets)
 
 

@@ -68,7 +68,7 @@ class Bench:
 
     def hear(self, data: bytes) -> None:
         (packet,) = PacketReader().feed(data)
-        self.robot.hear(packet, "a client")
+        self.robot.receive(packet, "a client")
 
     def values(self) -> Any:
         """The frames of the last vector, by locator or name."""
@@ -195,7 +195,7 @@ def test_the_largest_gains_are_stable(bench: Bench) -> None:
         bench.hear(commands_packet(CommandVector(commands=commands)))
     bench.run(2.0)
     assert np.isfinite(bench.host.worlds.qpos).all()
-    assert np.abs(bench.robot.robot.rates).max() < 20
+    assert np.abs(bench.robot.robot._views.rates[0]).max() < 20
 
 
 def test_gains_in_a_command_are_those_of_the_old_format(ers7: Bench) -> None:

@@ -48,15 +48,6 @@ if TYPE_CHECKING:
     from nutmeg.model.lights import Light
 
 
-# ----------------------------------------------------------------------------------------------------
-# A mailbox in shared memory: one process writes, another reads, and neither ever waits for the other.
-#
-# Every entry goes to the next of a few slots, so that a reader has time to copy one while others are written. A slot
-# carries the number of its entry before and after it is filled; a reader that finds another number has been overtaken
-# and takes the newest instead. Memory is given to the other process when that is started, and is nobody's once both
-# have ended: nothing is left behind, whichever way they end.
-
-
 SLOTS = 4
 """Entries that are kept; a reader that comes later than that has missed some."""
 _STAMP = np.dtype([("number", "i8"), ("sequence", "i8"), ("time", "f8"), ("took", "f8")])
@@ -76,7 +67,12 @@ class Entry:
 
 
 class Mailbox:
-    """Entries of one shape and type, in memory that two processes share.
+    """A mailbox in shared memory: one process writes, another reads, and neither ever waits for the other.
+
+    Every entry goes to the next of a few slots, so that a reader has time to copy one while others are written. A slot
+    carries the number of its entry before and after it is filled; a reader that finds another number has been overtaken
+    and takes the newest instead. Memory is given to the other process when that is started, and is nobody's once both
+    have ended: nothing is left behind, whichever way they end.
 
     Args:
         context: the context with which the other process is started.

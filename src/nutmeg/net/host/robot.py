@@ -30,28 +30,6 @@ if TYPE_CHECKING:
     from nutmeg.sim.worlds import Worlds
 
 
-# ----------------------------------------------------------------------------------------------------
-# The motors of one hosted robot: stiffness, gains, currents and temperatures.
-#
-# With servos (`servo`, `motoflex`) stiffness scales the voltage as `sim.power_supply` says, the battery sags, and the
-# current of a motor is its torque at the joint over torque constant and gear losses, i = |T| / (k eta). With ideal
-# drives stiffness scales gains and torque limit; there is no motor, so currents are zero and temperatures stay as
-# they were.
-#
-# **Heat.** A motor is one lump of metal: C dT/dt = R i² - (T - T0) / Rth, with R the winding's resistance. `thermal`
-# of the robot's `actuation.toml` gives Rth and C; where it is missing they are assumed (15 K/W and 40 J/K: a coreless
-# motor of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao estimates its motors'
-# temperatures from their currents in the same way. The winding's resistance is not made to grow by it (the engine
-# does that if `thermal` is set).
-#
-# **Battery.** Its charge falls by what all motors draw together (the electrical power of the servos over the
-# battery's voltage, `sim.power_supply`) plus what the computers draw, over its capacity (Nao V6: 62.5 Wh at 21.6 V,
-# NAO6 datasheet H25600, so 2.9 Ah; computers 1 A, assumed). While `charging`, a charger gives 2 A (assumed) until it is
-# full, and all that the robot draws from then on. The current I through its resistance r (`[battery]` of the
-# actuation) warms it: C dT/dt = r I² - (T - T0) / Rth, with C = 300 J/K and Rth = 5 K/W (assumed: a third of a
-# kilogram of cells in a shell).
-
-
 AMBIENT_TEMPERATURE = 30.0
 """Inside a robot's shell [degrees Celsius], assumed."""
 MOTOR_THERMAL = (15.0, 40.0)
@@ -69,7 +47,25 @@ _KP, _KD = 1, 2
 
 
 class HostMotors:
-    """The motors of one robot in a single world.
+    """The motors of one robot in a single world: stiffness, gains, currents and temperatures.
+
+    With servos (`servo`, `motoflex`) stiffness scales the voltage as `sim.power_supply` says, the battery sags, and the
+    current of a motor is its torque at the joint over torque constant and gear losses, i = |T| / (k eta). With ideal
+    drives stiffness scales gains and torque limit; there is no motor, so currents are zero and temperatures stay as
+    they were.
+
+    **Heat.** A motor is one lump of metal: C dT/dt = R i² - (T - T0) / Rth, with R the winding's resistance. `thermal`
+    of the robot's `actuation.toml` gives Rth and C; where it is missing they are assumed (15 K/W and 40 J/K: a coreless
+    motor of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao estimates its motors'
+    temperatures from their currents in the same way. The winding's resistance is not made to grow by it (the engine
+    does that if `thermal` is set).
+
+    **Battery.** Its charge falls by what all motors draw together (the electrical power of the servos over the
+    battery's voltage, `sim.power_supply`) plus what the computers draw, over its capacity (Nao V6: 62.5 Wh at 21.6 V,
+    NAO6 datasheet H25600, so 2.9 Ah; computers 1 A, assumed). While `charging`, a charger gives 2 A (assumed) until it
+    is full, and all that the robot draws from then on. The current I through its resistance r (`[battery]` of the
+    actuation) warms it: C dT/dt = r I² - (T - T0) / Rth, with C = 300 J/K and Rth = 5 K/W (assumed: a third of a
+    kilogram of cells in a shell).
 
     Args:
         worlds: where the robot is; one world.

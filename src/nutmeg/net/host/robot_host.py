@@ -63,17 +63,14 @@ if TYPE_CHECKING:
     Source = tuple[Channel, Callable[[], Floats]]
 
 
-# ----------------------------------------------------------------------------------------------------
-# How punctual the tasks of a hosted simulation are: period, lateness, time taken, overruns.
-#
-# *Late* is a turn that began more than a millisecond after it was due by the wall clock; an *overrun* is one that
-# ended after the next one was due. A run in lock-step has no due times: there nothing is late, and a turn overruns
-# when it takes longer than its period.
-
-
 @dataclass(kw_only=True)
 class TaskTimes:
-    """Statistics of one task."""
+    """How punctual one task of a hosted simulation is.
+
+    *Late* is a turn that began more than a millisecond after it was due by the wall clock; an *overrun* is one that
+    ended after the next one was due. A run in lock-step has no due times: there nothing is late, and a turn overruns
+    when it takes longer than its period.
+    """
 
     name: str
     period: float
@@ -121,12 +118,6 @@ class TaskTimes:
         }
 
 
-# ----------------------------------------------------------------------------------------------------
-# A recording that is written by a thread of its own: the simulation only copies numbers.
-#
-# Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
-
-
 MAX_WAITING_ROWS = 512
 """Rows that may wait for the disk."""
 CLOSING_PATIENCE = 30.0
@@ -134,7 +125,9 @@ CLOSING_PATIENCE = 30.0
 
 
 class HostRecording:
-    """Records world 0.
+    """A recording of world 0, written by a thread of its own: the simulation only copies numbers.
+
+    Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
 
     Args:
         path: the recording to make.

@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from nutmeg.net.openr.models import Model
 
 
-# ----------------------------------------------------------------------------------------------------
-# Finds an orange ball in a picture of an AIBO's camera, by its colour.
-#
-# Orange is rich in Cr, and the more so the brighter it is: Cr - 128 is 0.6 to 0.8 of Y for the ball and 0.2 for a
-# yellow goal, in light and in shade alike. Only pixels with neighbours of that colour count, so that noise is no
-# ball. How far away it is follows from how large it looks.
-
-
 RADIUS = 0.0325
 """Of the ball [m]."""
 GREY = 128
@@ -71,7 +63,11 @@ class BallSighting:
 
 
 class BallFinder:
-    """Knows a model's camera.
+    """Finds an orange ball in a picture of an AIBO's camera, by its colour.
+
+    Orange is rich in Cr, and the more so the brighter it is: Cr - 128 is 0.6 to 0.8 of Y for the ball and 0.2 for a
+    yellow goal, in light and in shade alike. Only pixels with neighbours of that colour count, so that noise is no
+    ball. How far away it is follows from how large it looks.
 
     Args:
         model: which AIBO.

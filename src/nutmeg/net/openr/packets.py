@@ -1,4 +1,4 @@
-"""Packets of the OPEN-R streams: the header, what tells the robot's design, and cutting a stream into packets.
+"""Packets of the OPEN-R streams: the header, the robot's design, sensor vectors, pictures and status reports.
 
     packet = design_packet(model_named("ers7"), pictures=True)
     reader = PacketReader(longest=16384)
@@ -7,7 +7,16 @@
     if reader.problem is not None:
         ...                                  # the stream is lost; disconnect, and say why
 
-Every byte is told in docs/reference/openr-wire.md. All numbers are little-endian.
+    vector = SensorVector(model)             # one buffer, filled again and again
+    vector.values["value"][k, f] = 523599    # primitive k, frame f of four
+    packet = vector.packet(sequence=0, time=32000)
+
+    planes = ycrcb(picture)                  # (height, width, 3) RGB -> three planes Y, Cr, Cb
+    packets = image_packets(model, planes, sequence=0, frame=12, time=100000)
+
+Every byte is described in docs/reference/openr-wire.md; sensor vectors and pictures are laid out as OPEN-R has them in
+memory. All numbers are little-endian. Colours are converted by ITU-R BT.601 in full range, in whole numbers. What
+clients send is in `commands`.
 """
 
 from __future__ import annotations
@@ -31,10 +40,10 @@ VERSION = 1
 HEADER = struct.Struct("<4sHHIIIIQ")
 """magic, version, type, length, model, sequence, dropped, time"""
 HEADER_SIZE = HEADER.size
-LONGEST_COMMAND = 16384
-"""The longest packet of a client, bytes."""
-LONGEST = 65536
-"""The longest packet of a server, bytes."""
+MAX_COMMAND = 16384
+"""The longest packet of a client [bytes]."""
+MAX_PACKET = 65536
+"""The longest packet of a server [bytes]."""
 
 _DESIGN = struct.Struct("<32s8I")
 _PRIMITIVE = struct.Struct("<128s4I6HI")
@@ -99,18 +108,13 @@ def with_dropped(packet: bytes, dropped: int) -> bytes:
 class PacketReader:
     """Cuts a stream of bytes into packets; a header that makes no sense loses the stream."""
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    def __init__(self, longest: int = MAX_PACKET) -> None:
         """A reader of packets of at most `longest` bytes."""
         self.longest = longest
         """Packets longer than this lose the stream, bytes."""
         self.problem: str | None = None
         """Why nothing more can be read from this stream, once that is so."""
         self._kept = bytearray()
-
-    @property
-    def waiting(self) -> int:
-        """Bytes of a packet that is not complete yet."""
-        return len(self._kept)
 
     def feed(self, data: bytes) -> list[Packet]:
         """The packets that are complete once `data` has arrived; after a problem, none."""
@@ -251,12 +255,6 @@ def _text(raw: bytes) -> str:
         return raw.split(b"\0", 1)[0].decode("ascii")
     except UnicodeDecodeError:
         raise PacketError(f"a name is {raw[:32]!r}; names are ASCII.") from None
-
-
-# ----------------------------------------------------------------------------------------------------
-# Sensor vectors and pictures as OPEN-R lays them out in memory.
-#
-# Layouts: docs/reference/openr-wire.md. The conversion of colours is ITU-R BT.601 in full range, in whole numbers.
 
 
 OPTIONAL = 128

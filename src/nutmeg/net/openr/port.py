@@ -20,7 +20,7 @@ from nutmeg.net.loop import Listener, tcp_listener
 from nutmeg.net.openr.commands import read_step
 from nutmeg.net.openr.models import FRAME, model_named
 from nutmeg.net.openr.packets import (
-    LONGEST_COMMAND,
+    MAX_COMMAND,
     Event,
     Packet,
     PacketError,
@@ -116,7 +116,7 @@ class Commander(OpenrConnection):
     """The connection to a client that commands."""
 
     def __init__(self, sock: socket.socket, name: str, seat: Seat) -> None:
-        super().__init__(sock, name, seat, STATUS_KEPT, PacketReader(LONGEST_COMMAND))
+        super().__init__(sock, name, seat, STATUS_KEPT, PacketReader(MAX_COMMAND))
         self.answered = seat.robot.sequence - 2
         """The sensor vector up to which the client has dealt with them; not with the newest yet (lock-step)."""
         self._statuses = 0
@@ -201,9 +201,9 @@ class Seat:
         """One frame of 8 ms."""
         for connection in (*self.listeners, *self.commanders):
             connection.new_cycle()
-        for happening in self.robot.turn():
-            self.counts[happening.event.name.lower()] += 1
-            happening.owner.send_status(self.robot, happening.sequence, happening.vector.channel, happening.event)
+        for event in self.robot.turn():
+            self.counts[event.event.name.lower()] += 1
+            event.owner.send_status(self.robot, event.sequence, event.vector.channel, event.event)
         packet = self.robot.vector()
         if packet is not None:
             for listener in self.listeners:
@@ -222,7 +222,7 @@ class Seat:
             if packet.type == PacketType.STEP:
                 connection.answered = max(connection.answered, min(read_step(packet.body), self.robot.sequence - 1))
             else:
-                self.robot.hear(packet, connection)
+                self.robot.receive(packet, connection)
         except PacketError as problem:
             self.counts["refused"] += 1
             connection.note_problem(f"a packet was refused: {problem}")

@@ -35,15 +35,6 @@ if TYPE_CHECKING:
     from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.game_port import GamePort
 
-# ----------------------------------------------------------------------------------------------------
-# The scene as SimSpark's monitors draw it: a tree of transforms, meshes and shapes, whole or only where changed.
-#
-# `transforms` has one row for the ball and one for each part of each robot, in the order of `scene.bodies`. Names of
-# meshes and materials, nesting and number format are those that rcssserver3d 0.7.3 sends; monitors have the meshes
-# themselves. Nodes that draw nothing there (flags, lines, boxes for collisions) are here, too: there are monitors
-# that count nodes, and expect the ball at number 35 and the robots after it.
-
-
 _TRANSFORM = "%g %g %g 0 %g %g %g 0 %g %g %g 0 %g %g %g 1"
 _UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ROBOT_MESH = ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
@@ -77,7 +68,13 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """The whole tree for a cast of robots."""
+    """The scene as SimSpark's monitors draw it: a tree of transforms, meshes and shapes.
+
+    `transforms` has one row for the ball and one for each part of each robot, in the order of `scene.bodies`. Names of
+    meshes and materials, nesting and number format are those that rcssserver3d 0.7.3 sends; monitors have the meshes
+    themselves. Nodes that draw nothing there (flags, lines, boxes for collisions) are here, too: there are monitors
+    that count nodes, and expect the ball at number 35 and the robots after it.
+    """
 
     tree: Node
     cast: tuple[Performer, ...]
@@ -239,28 +236,25 @@ def _three(size: tuple[float, float, float]) -> str:
     return " ".join(f"{value:g}" for value in size)
 
 
-# ----------------------------------------------------------------------------------------------------
-# What monitors are sent: once the whole of game and scene, then, twenty-five times a second, what has changed.
-#
-# The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
-# since the last look, as rcssserver3d tells them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
-# as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
-# when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
-# monitors; when robots come or go, everybody needs a full one.
-
-
-WORTH_TELLING = 0.005
+MIN_CHANGE = 0.005
 """Smaller changes of a number in a transform are not sent."""
 BALL_MASS = 0.026
 """kg; told to monitors, which do nothing with it. Source: rcssserver3d 0.7.3."""
-FOULS_TOLD = frozenset(
+REPORTED_FOULS = frozenset(
     {Foul.CROWDING, Foul.TOUCHING, Foul.ILLEGAL_DEFENCE, Foul.INCAPABLE, Foul.CHARGING, Foul.SELF_COLLISION}
 )
 """Those that rcssserver3d tells monitors; a kind that these do not know may end them."""
 
 
 class MonitorFrames:
-    """The frames of a game, one moment at a time."""
+    """The frames of a game: the whole of it once, then, 25 times a second, what has changed.
+
+    The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
+    since the last look, as rcssserver3d tells them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
+    as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
+    when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
+    monitors; when robots come or go, everybody needs a full one.
+    """
 
     def __init__(self, game: GamePort) -> None:
         """Frames of this game; nothing is looked at yet."""
@@ -289,7 +283,7 @@ class MonitorFrames:
         rows = self._present_rows()
         if self.new_cast:
             self._rows, self._told = rows, rows
-        changed: Bools = np.any(np.abs(rows - self._told) > WORTH_TELLING, axis=1)
+        changed: Bools = np.any(np.abs(rows - self._told) > MIN_CHANGE, axis=1)
         self._changed = changed.tolist()
         self._rows = np.where(changed[:, None], rows, self._told)
         self._facts = game_facts(self._game)
@@ -315,7 +309,7 @@ class MonitorFrames:
         found = []
         for event in self._game.fouls[self._fouls_seen :]:
             self._fouls_seen += 1
-            if event.side is None or event.foul not in FOULS_TOLD:
+            if event.side is None or event.foul not in REPORTED_FOULS:
                 continue
             self._fouls_told += 1
             found.append(f"(foul {self._fouls_told} {int(event.foul)} {event.side + 1} {event.number})")
