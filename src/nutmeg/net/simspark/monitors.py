@@ -47,11 +47,10 @@ _SKY = " ".join(f"Material_skyrender_000{k}.tif" for k in range(1, 7))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Performer:
-    """A robot on the stage."""
+class SceneRobot:
+    """A robot in the scene."""
 
     slot: int
-    """Whose it is."""
     robot_type: int
     """0 to 4."""
 
@@ -77,18 +76,18 @@ class Scene:
     """
 
     tree: Node
-    cast: tuple[Performer, ...]
+    robots: tuple[SceneRobot, ...]
     """The robots, in the order in which they stand in the tree."""
     bodies: tuple[tuple[int | None, str], ...]
     """Slot and body of each moving transform; the ball comes first and has no slot."""
 
     @classmethod
-    def of(cls, pitch: Pitch, cast: Sequence[Performer]) -> Scene:
+    def of(cls, pitch: Pitch, robots: Sequence[SceneRobot]) -> Scene:
         """The tree for a pitch and these robots."""
-        robots = [_robot(performer) for performer in cast]
-        bodies = [(p.slot, name) for p, node in zip(cast, robots, strict=True) for name in node.bodies]
-        tree = _group([*_stadium(pitch), _ball(pitch.ball_radius), *robots])
-        return cls(tree=tree, cast=tuple(cast), bodies=((None, "ball"), *bodies))
+        nodes = [_robot(robot) for robot in robots]
+        bodies = [(robot.slot, name) for robot, node in zip(robots, nodes, strict=True) for name in node.bodies]
+        tree = _group([*_stadium(pitch), _ball(pitch.ball_radius), *nodes])
+        return cls(tree=tree, robots=tuple(robots), bodies=((None, "ball"), *bodies))
 
     def whole(self, transforms: Floats) -> str:
         """Everything; `transforms` is (bodies, 12): the columns of the rotation, then the place."""
@@ -150,12 +149,12 @@ def _ball(radius: float) -> Node:
     return _moving("ball", [_mesh("soccerball", (radius, radius, radius), "soccerball_rcs-soccerball.png")])
 
 
-def _robot(performer: Performer) -> Node:
+def _robot(robot: SceneRobot) -> Node:
     """A robot: parts side by side, each with its place in the world."""
-    team, uniform = side_and_number(performer.slot)
+    team, uniform = side_and_number(robot.slot)
     side = "matLeft" if team is Side.LEFT else "matRight"
     number = f"matNum{uniform}"
-    kind = performer.robot_type
+    kind = robot.robot_type
     tinted = f"{side} naowhite" if kind == ROBOT_TYPES - 1 else f"{side} matType{kind} naowhite"
     ring = _still([_shape("StdUnitCylinder 1 1", (0.2, 0.2, 0.02), "matSelect", hidden=True)])
     torso = _still([_mesh(f"naobody{kind}", (0.1, 0.1, 0.1), f"{number} {tinted}")], turned=_ROBOT_MESH)
@@ -239,11 +238,11 @@ def _three(size: tuple[float, float, float]) -> str:
 MIN_CHANGE = 0.005
 """Smaller changes of a number in a transform are not sent."""
 BALL_MASS = 0.026
-"""kg; told to monitors, which do nothing with it. Source: rcssserver3d 0.7.3."""
+"""Sent to monitors, which do nothing with it [kg]. Source: rcssserver3d 0.7.3."""
 REPORTED_FOULS = frozenset(
     {Foul.CROWDING, Foul.TOUCHING, Foul.ILLEGAL_DEFENCE, Foul.INCAPABLE, Foul.CHARGING, Foul.SELF_COLLISION}
 )
-"""Those that rcssserver3d tells monitors; a kind that these do not know may end them."""
+"""The fouls that rcssserver3d sends to monitors; an unknown kind may end a monitor."""
 
 
 class MonitorFrames:
@@ -257,62 +256,61 @@ class MonitorFrames:
     """
 
     def __init__(self, game: GamePort) -> None:
-        """Frames of this game; nothing is looked at yet."""
         self._game = game
         self._environment = environment(game.rules)
         self._scene: Scene | None = None
         self._rows: Floats = np.zeros((0, 12))
-        self._told: Floats = self._rows
+        self._sent: Floats = self._rows
         self._facts: dict[str, str] = {}
-        self._told_facts: dict[str, str] = {}
+        self._sent_facts: dict[str, str] = {}
         self._called: list[str] = []
-        self._fouls_seen = self._fouls_told = 0
+        self._fouls_seen = self._fouls_sent = 0
         self._indices: Indices = np.zeros((0, 2), np.intp)
         self._changed: list[bool] = []
-        self.new_cast = True
+        self.robots_changed = True
         """Whether robots have come or gone since the last look, so that differences mean nothing."""
 
     def look(self) -> None:
-        """Take in the game as it is now; what has changed since the last look is the next difference."""
-        self._told, self._told_facts = self._rows, self._facts
-        cast = _cast(self._game)
-        self.new_cast = self._scene is None or self._scene.cast != cast
-        if self._scene is None or self.new_cast:
-            self._scene = Scene.of(self._game.rules.pitch, cast)
+        """Takes in the game as it is now; what has changed since the last look is the next difference."""
+        self._sent, self._sent_facts = self._rows, self._facts
+        robots = _scene_robots(self._game)
+        self.robots_changed = self._scene is None or self._scene.robots != robots
+        if self._scene is None or self.robots_changed:
+            self._scene = Scene.of(self._game.rules.pitch, robots)
             self._indices = _indices(self._scene, self._game.body_names)
         rows = self._present_rows()
-        if self.new_cast:
-            self._rows, self._told = rows, rows
-        changed: Bools = np.any(np.abs(rows - self._told) > MIN_CHANGE, axis=1)
+        if self.robots_changed:
+            self._rows, self._sent = rows, rows
+        changed: Bools = np.any(np.abs(rows - self._sent) > MIN_CHANGE, axis=1)
         self._changed = changed.tolist()
-        self._rows = np.where(changed[:, None], rows, self._told)
+        self._rows = np.where(changed[:, None], rows, self._sent)
         self._facts = game_facts(self._game)
         self._called = self._new_fouls()
 
     def full(self) -> bytes:
-        """Everything."""
+        """The frame with everything."""
         assert self._scene is not None, "look comes first"
         facts = "".join(f"({name} {value})" for name, value in self._facts.items() if value)
         header = f"({self._environment}{facts}{''.join(self._called)})"
         return f"{header}(RSG 0 1){self._scene.whole(self._rows)}".encode("ascii")
 
     def difference(self) -> bytes:
-        """What changed between the last two looks; the time is always told."""
+        """The frame with what has changed between the last two looks; the time is always in it."""
         assert self._scene is not None, "look comes first"
-        told = self._told_facts
+        told = self._sent_facts
         facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != told.get(n))]
         changes = self._scene.changes(self._rows, self._changed)
         return f"({''.join(facts + self._called)})(RDS 0 1){changes}".encode("ascii")
 
     def _new_fouls(self) -> list[str]:
-        """Those called since the last look."""
+        """The fouls that were called since the last look."""
         found = []
         for event in self._game.fouls[self._fouls_seen :]:
             self._fouls_seen += 1
             if event.side is None or event.foul not in REPORTED_FOULS:
                 continue
-            self._fouls_told += 1
-            found.append(f"(foul {self._fouls_told} {int(event.foul)} {event.side + 1} {event.number})")
+            self._fouls_sent += 1
+            found.append(f"(foul {self._fouls_sent} {int(event.foul)} {event.side + 1} {event.number})")
         return found
 
     def _present_rows(self) -> Floats:
@@ -353,7 +351,7 @@ def environment(rules: Rules) -> str:
 
 
 def game_facts(game: GamePort) -> dict[str, str]:
-    """Clock, teams, score and play mode as a monitor is told; teams that have not come are empty."""
+    """Clock, teams, score and play mode as a monitor is sent them; teams that have not come are empty."""
     view, names = game.view, game.team_names
     return {
         "time": f"{view.time:g}",
@@ -366,9 +364,9 @@ def game_facts(game: GamePort) -> dict[str, str]:
     }
 
 
-def _cast(game: GamePort) -> tuple[Performer, ...]:
+def _scene_robots(game: GamePort) -> tuple[SceneRobot, ...]:
     types = game.robot_types.tolist()
-    return tuple(Performer(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
+    return tuple(SceneRobot(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
 
 
 def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
@@ -432,7 +430,7 @@ class Monitors:
         full: bytes | None = None
         difference: bytes | None = None
         for connection, trainer in self._monitors.items():
-            trainer.needs_full |= self._frames.new_cast or connection.unsent > 0
+            trainer.needs_full |= self._frames.robots_changed or connection.unsent > 0
             if connection.unsent > 0:
                 continue
             if trainer.needs_full:

@@ -1,7 +1,7 @@
 """The lights of robots on the page: small lamps that have the colour that was recorded.
 
 A recording of hosted robots has a channel `<robot>.lights` for each Nao, with LoLA's groups: `Chest0..2`, `LEye0..23`
-and so on (see `net.lola.names`). A lamp shows the mean colour of its group; switched off, it is dark.
+and so on (see `net.lola.packets`). A lamp shows the mean colour of its group; switched off, it is dark.
 
     lights = Lights(server, stage, film)        # nothing is added for robots without lights
     lights.show(12.5)                           # after stage.show(...)
@@ -103,8 +103,8 @@ def _lamps(
 # ----------------------------------------------------------------------------------------------------
 # How punctual the tasks of hosted robots are, on the page: a table that follows the recording.
 #
-# A recording of hosted robots has a channel `schedule.<task>` for each task (see `net.robot_host`); others have none,
-# and then nothing is added to the page.
+# A recording of hosted robots has a channel `schedule.<task>` for each task (see `net.host.robot_host`); others have
+# none, and then nothing is added to the page.
 
 
 SCHEDULE_PREFIX = "schedule."
