@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
+SHIRTS = ("Blue", "Red")
+"""The titles of teams that nobody chose, by the colours of their shirts."""
 DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
 DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
@@ -121,7 +123,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         load_physics()
         from nutmeg.match.loop import PlayerError
         from nutmeg.view.live import UNPACED_SPEED, watch_run
-        from nutmeg.view.pages.server import check_port
+        from nutmeg.view.pages.process import check_port
 
         check(arguments)
     if arguments.view:
@@ -230,7 +232,8 @@ def new_match(arguments: Arguments, path: Path) -> GameLoop:
     game, players = build(arguments, path)
     driver = GameLoop(game, players)
     eyes = {"eyes": str(Path(arguments.eyes).resolve())} if arguments.eyes.endswith(".toml") else {}
-    game.record_with(minds=lambda: driver.players, config={"command": command_of(arguments), **eyes})
+    shown = {"command": command_of(arguments), **eyes, **shown_names(arguments)}
+    game.record_with(minds=lambda: driver.players, config=shown)
     return driver
 
 
@@ -306,6 +309,20 @@ def team_names(left: str, right: str) -> tuple[str, str]:
 
     first, second = (title_of(team) if is_decider(team) else Path(team).stem for team in (left, right))
     return first, second if second != first else f"{second}-2"
+
+
+def shown_names(arguments: Arguments) -> dict[str, list[str]]:
+    """Titles and subtitles of the teams on pages and in reports.
+
+    Teams that nobody chose are called by their shirts, with what they are below: the names of their walks or strategies
+    mean nothing to a stranger. A team that was chosen keeps its name.
+    """
+    kind = "strategy" if arguments.world == BEHAVIOURAL else "walk"
+    shown = [
+        ("", "") if chosen else (shirt, f"{kind}: {team}")
+        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, teams_of(arguments), strict=True)
+    ]
+    return {"titles": [title for title, _ in shown], "subtitles": [subtitle for _, subtitle in shown]}
 
 
 def command_of(arguments: Arguments) -> str:

@@ -36,8 +36,9 @@ from nutmeg.reality.logs.replay import MeasuredTrial, found_files, read_all
 from nutmeg.reality.observation import TORSO_ANGLES, TORSO_RATES, angular_rates, roll_pitch_yaw
 from nutmeg.reality.twin import Searched, Twin
 from nutmeg.search.evaluation import InThisThread, Threads
-from nutmeg.view.reports.fit import Table, save_figures, write_report
+from nutmeg.view.reports.fit import save_figures, write_report
 from nutmeg.view.reports.identify import identify_report
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
