@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 import tyro
 
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, signals_handled
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Placement

@@ -14,17 +14,14 @@ be served before it go first afterwards. A server that waits for agents that ans
 
 from __future__ import annotations
 
-import contextlib
 import math
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from nutmeg.base.interrupts import Closing
+from nutmeg.base.interrupts import Closing, signals_handled
 from nutmeg.net.connection import Reporter, no_report
 from nutmeg.net.loop import Listener, SocketLoop, tcp_listener
 from nutmeg.net.simspark.agents import Agents, SparkLimits
@@ -113,7 +110,7 @@ class Server(Closing):
         """Serves until stopped, for so many cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
         last = math.inf if cycles is None else self.cycles + cycles
         self._clock.start(self.cycles * self.settings.cycle)
-        with _stopping_on_signals(self.stop):
+        with signals_handled(self.stop, signal.SIGINT, signal.SIGTERM):
             while not self._stopping and not until() and self.cycles < last:
                 self._await_cycle()
                 if not self._stopping:
@@ -196,21 +193,3 @@ class Server(Closing):
             connection.new_cycle()
         if settings.pace != "real-time":
             self._game.work_ahead()  # while agents think
-
-
-@contextlib.contextmanager
-def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While inside, Ctrl-C and a request to terminate stop the server; only the main thread can be told of them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        stop()
-
-    before: dict[int, Any] = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
