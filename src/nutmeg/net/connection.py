@@ -68,7 +68,7 @@ Reporter: TypeAlias = Callable[[Report], None]
 
 
 def no_report(_report: Report) -> None:
-    """A reporter that tells nobody."""
+    """A reporter that drops all reports."""
 
 
 class MessageReader(Protocol[Message]):
@@ -97,12 +97,12 @@ class Connection(Generic[Message]):
 
     Args:
         sock: connected; taken over.
-        name: what people are told the client is.
+        name: names the client in reports.
         loop: watches the socket.
         reader: cuts what comes into messages.
-        owner: gets the messages, and is told the end.
+        owner: gets the messages, and is called at the end.
         limits: what the client may do.
-        report: told about problems and the end.
+        report: called with problems and the end.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Connection(Generic[Message]):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.socket_buffer)
         self.name = name
-        """What people are told the client is."""
+        """Names the client in reports."""
         self.lost: str | None = None
         """Why the connection is to be closed, once that is so."""
         self.held_up = False
@@ -223,7 +223,7 @@ class Connection(Generic[Message]):
         """Reports a problem with what the client sent, the first few times."""
         self.problems += 1
         if self.problems <= self._limits.reported_problems:
-            last = "; further problems are not told" if self.problems == self._limits.reported_problems else ""
+            last = "; further problems are not reported" if self.problems == self._limits.reported_problems else ""
             self._report(Report(kind="problem", client=self.name, text=f"{text}{last}"))
 
     def count_broken(self) -> None:
@@ -233,7 +233,7 @@ class Connection(Generic[Message]):
             self.lose(f"it sent {self.broken} messages without sense")
 
     def close(self, reason: str = "the server ends") -> None:
-        """Closes the socket; what waits is not sent. The owner is not told."""
+        """Closes the socket; what waits is not sent. The owner is not called."""
         if self._closed:
             return
         self._closed = True

@@ -8,13 +8,13 @@
 
 Each camera has one place for the state it shall take a picture of. A newer state takes the place of one that has not
 been drawn yet (the newest wins), so a slow renderer makes frames fewer, never late by more than one. `sequence`
-counts what was asked of a camera, from 1: a gap in the sequence numbers of its frames is a state that was skipped.
-Positions are all it needs; velocities are for rolling shutter and motion blur.
-`frame.time` is the time that was handed over with the state. Frames come in the order in which they were drawn; the
-last four of each camera are kept until they are collected.
+counts the states of a camera from 1: a gap in the sequence numbers of its frames is a state that was skipped.
+Positions are all it needs; velocities are for rolling shutter and motion blur. `frame.time` is the time that was handed
+over with the state. Frames come in the order in which they were drawn; the last four of each camera are kept until they
+are collected.
 
 The process ends with the `with` block, with `close()`, or within half a second when this process ends, however that
-happens. It does not hear Ctrl-C: what that means is up to who started it. It starts afresh (`spawn`): a script must
+happens. It ignores Ctrl-C, which is handled by the process that started it. It starts afresh (`spawn`): a script must
 keep its own work under `if __name__ == "__main__":`. A machine without a renderer shows as an `EnvironmentProblem` of
 `wait_until_ready` and `frames`.
 """
@@ -57,7 +57,7 @@ class Entry:
     """What lies in a slot."""
 
     sequence: int
-    """Counted by who asked."""
+    """Number of the request."""
     time: float
     """Of what is shown [s]."""
     took: float
@@ -175,7 +175,7 @@ class CameraProcess(Closing):
     Args:
         model: the compiled scene, with what is only seen.
         cameras: names of the cameras, `<robot>/<camera>`.
-        size: width and height of all pictures, pixels; each camera's own unless told otherwise.
+        size: width and height of all pictures, pixels; each camera's own if None.
         quality: what to spend on a picture.
         lights: lights in place of the scene's own.
         settings: lenses and sensors by camera (`engine.cameras.scene_cameras(scene)`); those left out are pinholes.

@@ -215,7 +215,7 @@ class HostedRobot:
 
     @property
     def targets(self) -> Floats:
-        """What the motors are told, (motors,) [rad]; a copy."""
+        """Targets of the motors, (motors,) [rad]; a copy."""
         return np.array(self._views.command[0])
 
     def motor_index(self, names: Iterable[str]) -> Indices:

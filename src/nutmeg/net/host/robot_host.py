@@ -102,7 +102,7 @@ class TaskTimes:
         self.latest, self.longest = max(self.latest, late), max(self.longest, took)
 
     def row(self) -> dict[str, object]:
-        """The numbers as they are told, times in ms."""
+        """The numbers for reports and recordings, times in ms."""
         turns = max(1, self.turns)
         return {
             "task": self.name,

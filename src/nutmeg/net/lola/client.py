@@ -5,8 +5,8 @@
             nao.move({"HeadYaw": 0.3}, stiffness=0.5)   # sent when the next packet is waited for
             nao.light("Chest", (0, 1, 0))
 
-It works with a real Nao V6 as well: nothing here knows that the robot is simulated. A joint that was never told
-anything stays where it was when the client connected, at the stiffness that it was given.
+It works with a real Nao V6 as well: nothing here knows that the robot is simulated. A joint that was never moved
+stays where it was when the client connected, at the stiffness that it was given.
 """
 
 from __future__ import annotations

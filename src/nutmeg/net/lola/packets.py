@@ -245,7 +245,7 @@ class Commands:
 
 
 def read_commands(message: Value) -> Commands:
-    """The commands in a message; whatever does not make sense is left out and told."""
+    """The commands in a message; what does not make sense is left out and said in `problems`."""
     if not isinstance(message, dict):
         return Commands(problems=(f"a packet must be a map, this is a {type(message).__name__}",))
     numbers: dict[str, Floats] = {}

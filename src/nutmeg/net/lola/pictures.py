@@ -127,7 +127,7 @@ class PicturePort:
             self.ports[robot] = self._listeners[-1].address[1]
 
     def send(self, picture: Picture) -> None:
-        """Sends a picture to everybody who looks through its camera."""
+        """Sends a picture to the viewers of its camera."""
         robot, _, camera = picture.camera.rpartition("/")
         if camera not in CAMERAS:
             return

@@ -76,7 +76,7 @@ class LolaPort:
     Args:
         paths: the socket of each robot, by the robot's name.
         pictures: where cameras are served; None for nowhere.
-        report: told about clients.
+        report: called with what happens to clients.
     """
 
     name = "lola"

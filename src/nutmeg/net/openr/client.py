@@ -16,7 +16,7 @@ switches 0 or 1. Everything runs in the caller's thread: packets are read while 
         robot.spin(seconds=10)
 
 Sensor vectors and pictures that nobody takes are dropped, the oldest first, and counted in `missed`. With a server in
-lock-step, whoever waits for the next sensor vector has dealt with the last one: time goes on while this client waits.
+lock-step, a client that waits for the next sensor vector has dealt with the last one: time goes on while it waits.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class OpenrClient(Closing):
         return number
 
     def move(self, angles: Mapping[str, float], seconds: float, *, channel: int = 0) -> None:
-        """Moves joints to angles [rad] at an even speed and waits until they were told so."""
+        """Moves joints to angles [rad] at an even speed and waits until the last reference was given."""
         start = next(self.sensors())
         frames = max(1, round(seconds * 1e6 / FRAME))
         begin = np.array([start[name] for name in angles])

@@ -101,7 +101,7 @@ def header(type_: int, body: int, model: int = 0, sequence: int = 0, dropped: in
 
 
 def with_dropped(packet: bytes, dropped: int) -> bytes:
-    """A packet that tells how many were dropped before it."""
+    """A packet with the number of packets that were dropped before it."""
     return packet[:20] + struct.pack("<I", dropped & 0xFFFFFFFF) + packet[24:]
 
 
@@ -149,7 +149,7 @@ class PacketReader:
 
 @dataclass(frozen=True, kw_only=True)
 class PrimitiveRecord:
-    """A primitive as the DESIGN packet tells it."""
+    """A primitive in the DESIGN packet."""
 
     locator: str
     number: int
@@ -162,7 +162,7 @@ class PrimitiveRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What the DESIGN packet tells."""
+    """The content of a DESIGN packet."""
 
     design: str
     sensors: int
@@ -195,7 +195,7 @@ def design_packet(model: Model, *, pictures: bool = True, lock_step: bool = Fals
 
 
 def read_design(body: bytes) -> Design:
-    """What the body of a DESIGN packet tells."""
+    """Reads the body of a DESIGN packet."""
     if len(body) < _DESIGN.size:
         raise PacketError(f"a DESIGN packet has a body of {len(body)} bytes; at least {_DESIGN.size} are needed.")
     name, count, sensors, _, _, width, height, period, lock_step = _DESIGN.unpack_from(body)
@@ -243,7 +243,7 @@ def status_packet(model: int, sequence: int, time: int, status: Status) -> bytes
 
 
 def read_status(body: bytes) -> Status:
-    """What the body of a STATUS packet tells."""
+    """Reads the body of a STATUS packet."""
     if len(body) != _STATUS.size:
         raise PacketError(f"a STATUS packet has a body of {len(body)} bytes; {_STATUS.size} are needed.")
     command, channel, event, frame = _STATUS.unpack(body)
@@ -336,7 +336,7 @@ class SensorVector:
 
 @dataclass(frozen=True, kw_only=True)
 class SensorFrames:
-    """What a SENSORS packet tells."""
+    """The content of a SENSORS packet."""
 
     frame: int
     """Number of the first frame."""
@@ -347,7 +347,7 @@ class SensorFrames:
 
 
 def read_sensors(body: bytes, count: int) -> SensorFrames:
-    """What the body of a SENSORS packet tells, for a vector of `count` primitives."""
+    """Reads the body of a SENSORS packet, for a vector of `count` primitives."""
     layout = vector_dtype(count)
     if len(body) != layout.itemsize:
         raise PacketError(f"a SENSORS packet has a body of {len(body)} bytes; {layout.itemsize} are needed.")
@@ -417,7 +417,7 @@ class ImagePlane:
 
 
 def read_image(packet: Packet) -> ImagePlane:
-    """What an IMAGE packet tells."""
+    """Reads an IMAGE packet."""
     body = packet.body
     if len(body) < IMAGE_HEADER:
         raise PacketError(f"an IMAGE packet has a body of {len(body)} bytes; at least {IMAGE_HEADER} are needed.")

@@ -74,7 +74,7 @@ class OpenrConnection(Connection[Packet]):
 
     Args:
         sock: connected; taken over.
-        name: what people are told the client is.
+        name: names the client in reports.
         seat: the robot, which owns the connection.
         kept: how many groups of packets of each kind may wait to be sent.
         reader: cuts what comes into packets.
@@ -149,7 +149,7 @@ class Seat:
         commands: where to listen for clients that command.
         pictures: whether there are pictures.
         lock_step: whether time waits for clients that command.
-        report: told what happens to clients.
+        report: called with what happens to clients.
         changed: called when clients have come or gone.
     """
 
@@ -277,7 +277,7 @@ class OpenrPort:
 
     Args:
         settings: which robots, and where they listen.
-        report: told what happens to clients.
+        report: called with what happens to clients.
     """
 
     name = "openr"
@@ -332,7 +332,7 @@ class OpenrPort:
             commander.update()
 
     def picture(self, picture: Picture) -> None:
-        """Hands a picture to those who listen to its robot."""
+        """Hands a picture to the listeners of its robot."""
         robot, _, camera = picture.camera.rpartition("/")
         if robot in self.seats and camera == CAMERA:
             self.seats[robot].picture(picture)

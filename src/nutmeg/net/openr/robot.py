@@ -144,7 +144,7 @@ class OpenrSensors:
     """The sensors of an AIBO in OPEN-R's units and order, one frame of the sensor vector at a time.
 
     Angles are micro-radians, accelerations micro-metres per second squared, distances micrometres; signals are the A/D
-    values beside them, of which OPEN-R tells ten bits. Units: Sony OPEN-R SDK, Model Information; the sign of
+    values beside them, of which OPEN-R has ten bits. Units: Sony OPEN-R SDK, Model Information; the sign of
     accelerations is that of gravity's pull (Tekkotsu reads them so: a standing robot has -9.8 m/s² upward). `pwmDuty`
     is 512 at the drive's limit, as Tekkotsu scales it. Ranges of signals are assumed: they are calibrated for each
     robot.

@@ -77,7 +77,7 @@ class Agent:
     greeted: bool = False
     """Whether it has been sent any percept."""
     introduced: bool = False
-    """Whether it has been told its number and side."""
+    """Whether it has been sent its number and side."""
 
 
 class Agents:

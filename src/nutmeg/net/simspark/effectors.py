@@ -50,7 +50,7 @@ _OPEN, _CLOSE, _SPACE, _PLUS, _MINUS, _POINT, _ZERO, _NINE = (ord(letter) for le
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """`(init ...)`: who wants to play."""
+    """`(init ...)`: the team and number with which an agent wants to play."""
 
     number: int
     """1 to 11; 0 is any that is free."""

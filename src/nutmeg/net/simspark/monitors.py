@@ -249,7 +249,7 @@ class MonitorFrames:
     """The frames of a game: the whole of it once, then, 25 times a second, what has changed.
 
     The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
-    since the last look, as rcssserver3d tells them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
+    since the last look, as rcssserver3d sends them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
     as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
     when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
     monitors; when robots come or go, everybody needs a full one.
@@ -297,8 +297,8 @@ class MonitorFrames:
     def difference(self) -> bytes:
         """The frame with what has changed between the last two looks; the time is always in it."""
         assert self._scene is not None, "look comes first"
-        told = self._sent_facts
-        facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != told.get(n))]
+        sent = self._sent_facts
+        facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != sent.get(n))]
         changes = self._scene.changes(self._rows, self._changed)
         return f"({''.join(facts + self._called)})(RDS 0 1){changes}".encode("ascii")
 
@@ -346,8 +346,8 @@ def environment(rules: Rules) -> str:
         "PassModeMinOppBallDist": rules.pass_mode.opponent_distance,
         "PassModeDuration": rules.pass_mode.duration,
     }
-    told = "".join(f"({name} {value:g})" for name, value in numbers.items())
-    return f"{told}(play_modes {' '.join(WIRE_NAMES)})"
+    text = "".join(f"({name} {value:g})" for name, value in numbers.items())
+    return f"{text}(play_modes {' '.join(WIRE_NAMES)})"
 
 
 def game_facts(game: GamePort) -> dict[str, str]:
@@ -383,7 +383,7 @@ class Monitors:
         game: what is shown and commanded.
         loop: watches the sockets.
         limits: what one monitor may do.
-        report: told about monitors.
+        report: called with what happens to monitors.
         lose_player: disconnects the agent of a slot, with a reason.
         end: ends the simulation.
     """

@@ -59,7 +59,7 @@ GYRO, ACC, JOINT, FOOT, VISION = range(5)
 _FIRST = (2, 5, 8, 8 + WITH_TOES)
 """Where the numbers of each source begin in `_numbers`, after the two times."""
 _NECK_JOINTS = 2
-"""Joints that are told before what is seen."""
+"""Joints that come before vision in a message."""
 _POLAR = b"(pol \0 \0 \0)"
 _SPLIT = 134217729.0
 """2^27 + 1: splits a float into two halves of 26 bits, whose products are exact (Dekker 1971)."""
@@ -131,15 +131,15 @@ _SEE, _ = _joined([b"(See"])
 
 @lru_cache(maxsize=256)
 def _head(mode: str, left: int, right: int, number: int | None, side: Side | None) -> Text:
-    """How a percept begins: a template of time and game time, score, play mode, and number and side, told once."""
-    assert number is None or side is not None, "a number is told together with the side"
+    """How a percept begins: a template of time and game time, score, play mode, and number and side, sent once."""
+    assert number is None or side is not None, "a number comes together with the side"
     introduction = "" if side is None or number is None else f"(unum {number}) (team {side.word}) "
     return _text(f"(time (now \0))(GS {introduction}(sl {left}) (sr {right}) (t \0) (pm {mode}))".encode("ascii"))
 
 
 @lru_cache(maxsize=4)
 def _script(joints: int) -> Script:
-    """What is told of a robot with so many joints, in the order of the league's server."""
+    """The pieces of a percept of a robot with so many joints, in the order of the league's server."""
     if joints not in (WITHOUT_TOES, WITH_TOES):
         raise ValueError(f"a percept has {joints} joint angles; SimSpark's robots have 22, or 24 with toes.")
     pieces = [
@@ -174,7 +174,7 @@ def _heard(heard: Heard) -> str:
 
 
 def _truth(sight: Sight) -> Template:
-    """The true pose and ball, where the server tells them."""
+    """The true pose and ball, where the server sends them."""
     if sight.my_position is None and sight.my_heading is None and sight.ball_position is None:
         return _NO_TRUTH
     pieces: list[bytes] = []
@@ -202,7 +202,7 @@ def _landmarks(labels: tuple[str, ...]) -> Text:
 
 @lru_cache(maxsize=4096)
 def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> Names:
-    """How what is told about each player begins."""
+    """The beginning of each player's text."""
     players = zip(teams, numbers, strict=True)
     names = [b" (P (team %b) (id %d)" % (team.encode("ascii"), number) for team, number in players]
     return _text(b"".join(names)), np.cumsum([0, *map(len, names)])
@@ -227,7 +227,7 @@ def write_percept(
         game_time: the game's clock [s].
         seen: what `write_vision` has written.
         seen_end: what `write_vision` has returned; `START` without vision.
-        script: what is told of the robot, see `_script`.
+        script: the pieces of the message, see `_script`.
         sensors: gyroscope (3,), accelerometer (3,), joint angles (joints,), forces of the feet (feet, 6).
         out: bytes.
     """
@@ -243,7 +243,7 @@ def write_percept(
         if source == VISION:
             place = put_text(seen[START : abs(seen_end)], out, place)
             continue
-        # A foot that does not touch the ground is not told.
+        # A foot that does not touch the ground has no forces, and is left out.
         if source == FOOT and (first >= feet or math.isnan(numbers[_FIRST[FOOT] + 6 * first])):
             continue
         number = _FIRST[source] + (6 * first if source == FOOT else first)
@@ -273,7 +273,7 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
     Args:
         truth: template and numbers (n,) of the true pose.
         landmarks: template and polar coordinates (landmarks, 3).
-        names: how what is told about each player begins.
+        names: the beginning of each player's text.
         parts: polar coordinates of the players' parts, (players, parts, 3); NaN for a part that is not seen.
         lines: polar coordinates of both ends of each line, (lines, 2, 3).
         out: bytes.

@@ -66,7 +66,7 @@ class Server(Closing):
     Args:
         game: what is served.
         settings: where and how.
-        report: told about clients.
+        report: called with what happens to clients.
     """
 
     def __init__(self, game: GamePort, settings: ServerSettings | None = None, report: Reporter = no_report) -> None:

@@ -15,7 +15,7 @@
 | `(getAck)`, `(init)`, `(battery x)` and `(temperature x)` of a player | nothing, as on the league's server |
 
 Several commands may share a message. Nothing raises: a command that makes no sense, or that the game refuses, is left
-out and told. Headings on the wire count from +y, because the league's robot looks along its y axis; here they count
+out and reported. Headings on the wire count from +y, because the league's robot looks along its y axis; here they count
 from +x.
 """
 
@@ -67,7 +67,7 @@ class Trainer:
     def __init__(self, game: GamePort, *, lose_player: Callable[[int, str], None], end: Callable[[], None]) -> None:
         self._game, self._lose_player, self._end = game, lose_player, end
         self.needs_full = True
-        """Whether the monitor needs a full frame, because it has not seen what differences are told against."""
+        """Whether the monitor needs a full frame, because it has not seen the frame that differences refer to."""
         self.selected: int | None = None
         """The slot of the selected player."""
 
