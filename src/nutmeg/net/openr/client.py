@@ -28,7 +28,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -65,7 +65,8 @@ from nutmeg.net.openr.packets import (
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
 
-KEPT = 64
+Item = TypeVar("Item")
+MAX_WAITING = 64
 """Sensor vectors, pictures and status reports that wait to be taken."""
 _UNITLESS = ("switch", "touch")
 
@@ -140,9 +141,9 @@ class OpenrClient(Closing):
         """Packets that the server dropped because this client was too slow."""
         self._sockets = [_connect(sensors, timeout)]
         self._readers = [PacketReader(), PacketReader()]
-        self._vectors: deque[Sensors] = deque(maxlen=KEPT)
-        self._pictures: deque[CameraPicture] = deque(maxlen=KEPT)
-        self._statuses: deque[Status] = deque(maxlen=KEPT)
+        self._vectors: deque[Sensors] = deque(maxlen=MAX_WAITING)
+        self._pictures: deque[CameraPicture] = deque(maxlen=MAX_WAITING)
+        self._statuses: deque[Status] = deque(maxlen=MAX_WAITING)
         self._planes: dict[int, Bytes] = {}
         self._watchers: list[tuple[deque[Any], Callable[[Any], None]]] = []
         self._sent = 0
@@ -162,19 +163,11 @@ class OpenrClient(Closing):
 
     def sensors(self) -> Iterator[Sensors]:
         """Sensor vectors as they come, for ever, beginning with the newest that has come already."""
-        _leave_newest(self._vectors)
-        while True:
-            if not self._vectors:
-                self._wait_for_news(lambda: bool(self._vectors))
-            yield self._vectors.popleft()
+        return self._taken(self._vectors)
 
     def pictures(self) -> Iterator[CameraPicture]:
         """Pictures as they come, for ever, beginning with the newest that has come already."""
-        _leave_newest(self._pictures)
-        while True:
-            if not self._pictures:
-                self._wait_for_news(lambda: bool(self._pictures))
-            yield self._pictures.popleft()
+        return self._taken(self._pictures)
 
     def observe_sensors(self, observer: Callable[[Sensors], None]) -> None:
         """Has `spin` call this with every sensor vector."""
@@ -343,14 +336,17 @@ class OpenrClient(Closing):
                 CameraPicture(time=packet.time * 1e-6, sequence=packet.sequence, planes=planes),
             )
 
+    def _taken(self, waiting: deque[Item]) -> Iterator[Item]:
+        while len(waiting) > 1:
+            waiting.popleft()
+        while True:
+            if not waiting:
+                self._wait_for_news(lambda: bool(waiting))
+            yield waiting.popleft()
+
     def _keep(self, waiting: deque[Any], item: object) -> None:
         self.missed += len(waiting) == waiting.maxlen
         waiting.append(item)
-
-
-def _leave_newest(waiting: deque[Any]) -> None:
-    while len(waiting) > 1:
-        waiting.popleft()
 
 
 def _connect(address: tuple[str, int], timeout: float) -> socket.socket:
