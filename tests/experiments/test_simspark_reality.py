@@ -24,7 +24,7 @@ from nutmeg.experiments.simspark import (
     simspark_reality,
 )
 from nutmeg.reality.identify.settings import read_identify
-from nutmeg.reality.logs.replay import found_files, read_all
+from nutmeg.reality.logs.replay import found_files, read_trials
 from nutmeg.reality.twin import Twin
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def settings() -> IdentifySettings:
 def measured(settings: IdentifySettings) -> tuple[MeasuredTrial, ...]:
     wanted = dataclasses.replace(settings, windows=None)
     files = found_files(["walk.csv.gz#5", "kick.csv.gz#5"], example_folder(), "test")
-    return read_all(files, wanted, Twin(settings.robot, settings.parameters))
+    return read_trials(files, wanted, Twin(settings.robot, settings.parameters))
 
 
 def _log(path: Path, *, modes: list[str], turn: float = 0.0, mode_column: str = "playmode") -> Path:

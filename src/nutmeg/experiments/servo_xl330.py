@@ -35,7 +35,7 @@ from nutmeg.experiments.seeds import each_seed, write_results
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
-from nutmeg.reality.logs.replay import found_files, read_all
+from nutmeg.reality.logs.replay import found_files, read_trials
 from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
 from nutmeg.search.run import Budget, Told, open_checkpoint, replay
 from nutmeg.view.reports.figures import Predicted, plot_predictions
@@ -332,7 +332,7 @@ class _Apart:
     @cached_property
     def unseen(self) -> ReplayCost:
         """The recordings that were left out, read when a fit is done."""
-        return self.fit.cost.of(read_all(self._held_out, self._settings, self.fit.twin))
+        return self.fit.cost.of(read_trials(self._held_out, self._settings, self.fit.twin))
 
     def error(self, cost: ReplayCost, candidate: Floats) -> float:
         """Mean error over recordings, in the unit that is reported."""

@@ -31,8 +31,8 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.reality.identify.identification import Identification, Identified
-from nutmeg.reality.identify.settings import WindowSettings, read_identify
-from nutmeg.reality.logs.replay import MeasuredTrial, found_files, read_all
+from nutmeg.reality.identify.settings import read_identify
+from nutmeg.reality.logs.replay import MeasuredTrial, WindowSettings, found_files, read_trials
 from nutmeg.reality.observation import TORSO_ANGLES, TORSO_RATES, angular_rates, roll_pitch_yaw
 from nutmeg.reality.twin import Searched, Twin
 from nutmeg.search.evaluation import InThisThread, Threads
@@ -419,7 +419,7 @@ def _fit(
 def _held_out(settings: IdentifySettings, effort: Effort, data: Path, twin: Twin) -> tuple[MeasuredTrial, ...]:
     """The held-out trials as a whole."""
     files = found_files(effort.held_out, data, "the trials to hold out")
-    found = read_all(files, dataclasses.replace(settings, windows=None), twin)
+    found = read_trials(files, dataclasses.replace(settings, windows=None), twin)
     return tuple(one for one in found if isinstance(one, MeasuredTrial))
 
 

@@ -26,7 +26,7 @@ from nutmeg.reality.behaviour import matches_any
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
 from nutmeg.reality.identify.identifiability import Identifiability, curvature, from_refits, judge
 from nutmeg.reality.logs.pictures import PictureSet
-from nutmeg.reality.logs.replay import Files, MeasuredTrial, check_apart, check_stated_numbers, read_all
+from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import sensors_in
 from nutmeg.reality.twin import Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
@@ -45,19 +45,13 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
 
 
-# ----------------------------------------------------------------------------------------------------
-# How far candidates are from recordings: commands repeated in simulation, pictures taken again, and compared.
-#
-# A candidate that breaks down in a recording, or ends before anything can be compared, is infinitely far away.
-
-
-RealData = MeasuredTrial | PictureSet
-"""Something that was seen of the real robot: what it did, or what its camera saw."""
-
-
 @dataclass(frozen=True, eq=False)
 class ReplayCost:
-    """The distance of candidates from recordings; can be sent to other processes."""
+    """The distance of candidates from recordings: trials are simulated, pictures are rendered, and both are compared.
+
+    A candidate that diverges in a trial, or ends before anything can be compared, is infinitely far away. The cost can
+    be sent to other processes.
+    """
 
     twin: Twin
     measured: tuple[RealData, ...]
@@ -204,8 +198,8 @@ class Identification:
         check_apart(train, held_out)
         self.settings, self.seed, self._held_out = settings, seed, held_out
         self.twin = Twin(settings.robot, settings.parameters)
-        check_stated_numbers(held_out, settings)
-        self.measured = read_all(train, settings, self.twin)
+        check_conditions(held_out, settings.recordings)
+        self.measured = read_trials(train, settings, self.twin)
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)
         self.error, self.factor, self.unit = reported_error(settings, self.measured)
@@ -241,7 +235,7 @@ class Identification:
         best = min(results, key=lambda result: result.best.value)
         if not math.isfinite(best.best.value):
             raise SimulationError(self._all_failed(results[0]))
-        held = read_all(self._held_out, self.settings, self.twin)
+        held = read_trials(self._held_out, self.settings, self.twin)
         if shared := {m.source for m in held} & {m.source for m in self.measured}:
             raise UsageError(f"{shared.pop()!r} is both fitted and held out. Leave one out.")
         sure, problems = self._judged(results, best)

@@ -30,14 +30,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError
 from nutmeg.base.settings import line_of, read
@@ -52,7 +51,6 @@ from nutmeg.sim.cameras import CameraEffects, Quality, SceneRenderer
 from nutmeg.sim.cameras.auto_exposure import Exposure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
@@ -62,112 +60,10 @@ if TYPE_CHECKING:
     from nutmeg.reality.twin import Twin
 
 
-# ----------------------------------------------------------------------------------------------------
-# PNG files of 8-bit RGB pictures, read and written with nothing but zlib (ISO/IEC 15948).
-#
-# Everything that cameras and drawing programs write as plain RGB is read: all five filters, any number of IDAT
-# chunks, checksums looked at. Grey, palettes, transparency, 16 bits and interlacing are told, not guessed at: they
-# are no pictures of a robot's camera. What is drawn on screens and pages goes through `view`.
-
-
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
-COLOURS = {0: "grey", 2: "RGB", 3: "a palette", 4: "grey with transparency", 6: "RGB with transparency"}
-RGB = 2
-MOST = 8192
-"""Pixels on a side of the largest picture that is read."""
-
-
-def encoded(picture: Bytes) -> bytes:
-    """A picture (height, width, 3) as the bytes of a PNG file."""
-    height, width = picture.shape[:2]
-    differences = np.diff(picture, axis=0, prepend=np.zeros((1, width, 3), np.uint8))  # filter 2: what is above
-    rows = np.concatenate([np.full((height, 1), 2, np.uint8), differences.reshape(height, -1)], axis=1)
-    head = struct.pack(">IIBBBBB", width, height, 8, RGB, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
-    return SIGNATURE + b"".join(_chunk(name, content) for name, content in parts)
-
-
-def decoded(data: bytes) -> Bytes:
-    """The picture (height, width, 3) in the bytes of a PNG file."""
-    if not data.startswith(SIGNATURE):
-        raise ValueError("it is no PNG file")
-    chunks = list(_chunks(data))
-    if not chunks or chunks[0][0] != b"IHDR" or len(chunks[0][1]) != 13:
-        raise ValueError("it has no head")
-    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
-    if bits != 8 or colour != RGB or interlaced:
-        kind = f"{COLOURS.get(colour, 'unknown colours')}, {bits} bits" + (", interlaced" if interlaced else "")
-        raise ValueError(f"it has {kind}; needed is RGB of 8 bits each, not interlaced")
-    if not (0 < width <= MOST and 0 < height <= MOST):
-        raise ValueError(f"it has {width} x {height} pixels; {MOST} on a side are the most")
-    size = height * (1 + 3 * width)
-    try:
-        packed = b"".join(content for name, content in chunks if name == b"IDAT")
-        flat = zlib.decompressobj().decompress(packed, size)
-    except zlib.error as error:
-        raise ValueError(f"its pixels cannot be unpacked ({error})") from None
-    if len(flat) != size:
-        raise ValueError(f"it has {len(flat)} bytes of pixels; {size} are needed")
-    return _unfiltered(np.frombuffer(flat, np.uint8).reshape(height, 1 + 3 * width), width)
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Names and contents of chunks up to the last."""
-    at = len(SIGNATURE)
-    while at + 12 <= len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        name, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        if len(data) < at + 12 + length:
-            break
-        if struct.unpack_from(">I", data, at + 8 + length)[0] != zlib.crc32(name + content):
-            raise ValueError(f"its part {name.decode('latin-1')} is damaged (checksum)")
-        yield name, content
-        if name == b"IEND":
-            return
-        at += 12 + length
-    raise ValueError("it ends too early")
-
-
-def _unfiltered(rows: Bytes, width: int) -> Bytes:
-    """Pixels (height, width, 3) from filtered rows, each begun by the number of its filter."""
-    out = np.zeros((len(rows) + 1, width, 3), np.uint8)  # the row above the first is black
-    for number, row in enumerate(rows, 1):
-        above, coded = out[number - 1], row[1:].reshape(width, 3)
-        match int(row[0]):
-            case 0:
-                out[number] = coded
-            case 1:
-                out[number] = np.cumsum(coded, axis=0, dtype=np.uint8)
-            case 2:
-                out[number] = coded + above
-            case 3 | 4:
-                out[number] = _guessed(coded, above, average=row[0] == 3)
-            case unknown:
-                raise ValueError(f"it has a row of the filter {unknown}; 0 to 4 are known")
-    return out[1:]
-
-
-def _guessed(coded: Bytes, above: Bytes, *, average: bool) -> Bytes:
-    """A row of the filters that need each pixel's left neighbour: the mean with what is above, or Paeth's choice."""
-    out = [0, 0, 0]  # the pixel left of the first is black
-    up = [0, 0, 0, *above.ravel().tolist()]
-    for k, value in enumerate(coded.ravel().tolist()):
-        left, top, corner = out[k], up[k + 3], up[k]
-        if average:
-            guess = (left + top) // 2
-        else:
-            by_left, by_top, by_corner = abs(top - corner), abs(left - corner), abs(left + top - 2 * corner)
-            guess = left if by_left <= by_top and by_left <= by_corner else top if by_top <= by_corner else corner
-        out.append((value + guess) & 255)
-    return np.array(out[3:], np.uint8).reshape(coded.shape)
-
-
 PICTURES_FILE = "pictures.toml"
 PICTURES_FORMAT = 1
+PILLOW_MODES = {"L": "grey, 8 bits", "P": "a palette", "LA": "grey with transparency", "RGBA": "transparency"}
+"""What modes of Pillow mean, for error messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +175,7 @@ def write_pictures(folder: Path, told: PicturesFile, images: Sequence[Bytes]) ->
         folder.mkdir(parents=True, exist_ok=True)
         for view, pictures in zip(told.view, images, strict=True):
             for name, picture in zip(view.files, pictures, strict=True):
-                (folder / name).write_bytes(encoded(picture))
+                Image.fromarray(picture).save(folder / name, "PNG")
         (folder / PICTURES_FILE).write_text(_text(told), encoding="utf-8")
     except OSError as error:
         raise FileError(folder, f"cannot be written: {error.strerror}.") from None
@@ -288,12 +184,16 @@ def write_pictures(folder: Path, told: PicturesFile, images: Sequence[Bytes]) ->
 def _picture(folder: Path, name: str, line: int | None) -> Bytes:
     path = folder / name
     try:
-        return decoded(path.read_bytes())
+        with Image.open(path, formats=["PNG"]) as image:
+            # Pillow reads 16 bits per colour as 8, so that only the decoder's mode tells them apart.
+            decoded = image.tile[0].args if image.tile else ""
+            if image.mode != "RGB" or decoded != "RGB":
+                kind = PILLOW_MODES.get(image.mode, image.mode) if image.mode != "RGB" else "RGB, 16 bits"
+                raise FileError(path, f"it has {kind}; needed is RGB of 8 bits each.")
+            return np.asarray(image)
     except FileNotFoundError:
         raise FileError(folder / PICTURES_FILE, f"there is no file {name} in this folder.", line=line) from None
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise FileError(path, f"is no picture that can be read: {error}.") from None
 
 
@@ -336,6 +236,19 @@ def _known(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (one of the datacla
 # they were, and have colours like theirs. Exposure, tints and lights can stand for one another: search only some of
 # them. Candidates that change nothing but cameras share one drawing, a little larger than needed, of which lenses see
 # a part.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureSettings:
+    """How pictures are compared."""
+
+    block: int = 4
+    """Side of the blocks of pixels that are compared as one [pixels]: means over blocks change smoothly with the
+    parameters where single pixels at edges jump."""
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ValueError(f"`block` is {self.block}; it must be 1 or more pixels.")
 
 
 COLOUR_CHANNELS = ("red", "green", "blue")

@@ -17,6 +17,7 @@ in `results` counts when the run goes on, and what is there is not asked for aga
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,15 +31,18 @@ from nutmeg.base.errors import FileError, NutmegError
 from nutmeg.base.journal import replace_file
 from nutmeg.base.settings import read, read_toml, toml_text
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.logs.files import ResultsFolder, open_log
 from nutmeg.reality.realities.reality import Observed, fingerprint
 from nutmeg.reality.realities.recorded import ExpectedLog, behaviour_in_log
-from nutmeg.recording import CsvMap
+from nutmeg.recording import CsvMap, open_log
+from nutmeg.recording.log import LOG_SUFFIXES
 
 if TYPE_CHECKING:
     from nutmeg.reality.observation import Watch
     from nutmeg.reality.twin import Trial
 
+NOTE_SUFFIX = ".toml"
+FileStates = tuple[tuple[str, int, int], ...]
+"""Name, size [bytes] and time of change [ns] of files."""
 README = """\
 Controllers to try on the robot
 ===============================
@@ -61,6 +65,48 @@ class Note:
     """What the controller achieved."""
     fell_at: float | None = None
     """When the robot fell [s]."""
+
+
+class ResultsFolder:
+    """The folder into which people put logs and notes, `{trial}.csv` (or another suffix) and `{trial}.toml`.
+
+    Args:
+        folder: where it is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._last: dict[str, FileStates] = {}
+
+    def of(self, name: str) -> dict[str, Path]:
+        """The files of a trial that are there, complete or not: its `log` and its `note`."""
+        found = {}
+        for suffix in LOG_SUFFIXES:
+            path = self.folder / f"{name}{suffix}"
+            if path.exists():
+                found["log"] = path
+                break
+        note = self.folder / f"{name}{NOTE_SUFFIX}"
+        if note.is_file():
+            found["note"] = note
+        return found
+
+    def state(self, name: str) -> FileStates:
+        """Names, sizes and times of change of the files of a trial."""
+        rows = []
+        for path in self.of(name).values():
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                with contextlib.suppress(FileNotFoundError):  # renamed in this moment
+                    about = file.stat()
+                    rows.append((str(file), about.st_size, about.st_mtime_ns))
+        return tuple(rows)
+
+    def settled(self, name: str) -> dict[str, Path]:
+        """The files of a trial if they have not changed since the last call; none while they still grow."""
+        now = self.state(name)
+        same = self._last.get(name) == now
+        self._last[name] = now
+        return self.of(name) if same and now else {}
 
 
 class ManualReality:
@@ -179,8 +225,7 @@ class ManualReality:
             fitness=note.fitness,
             fell_at=note.fell_at,
         )
-        with open_log(files["log"], self._mapping) as recording:
-            seen = behaviour_in_log(recording, expected, self.watch)
+        seen = behaviour_in_log(open_log(files["log"], self._mapping), expected, self.watch)
         if seen.fitness is None and self._needs_fitness:
             if "note" not in files:
                 return None  # the number is still to come

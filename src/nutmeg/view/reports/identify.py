@@ -16,8 +16,9 @@ from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.view.reports.fit import Convergence, Cost, FitReport, RecordingRow, Series, parameter_rows
 
 if TYPE_CHECKING:
-    from nutmeg.reality.identify.identification import Identified, RealData
+    from nutmeg.reality.identify.identification import Identified
     from nutmeg.reality.identify.settings import IdentifySettings
+    from nutmeg.reality.logs.replay import RealData
 
 MOST_SERIES = 24
 """How many series are drawn at most."""
