@@ -29,7 +29,7 @@ from nutmeg.model.parameters import Adjustment
 from nutmeg.motion.preview_walk import PreviewWalk, PreviewWalkSettings
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.identify.curvature import curvature
-from nutmeg.reality.identify.identifiability import judge
+from nutmeg.reality.identify.identifiability import assess_identifiability
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 from nutmeg.search import Budget, CmaEs, CmaEsSettings, Genetic, GeneticSettings, InThisThread, minimise
 from nutmeg.view.reports.figures import plot_errors, plot_following, plot_parameters
@@ -266,7 +266,7 @@ class _Run:
         # Under noise the searcher's mean is a steadier answer than the best candidate.
         mean = self.space.checked(np.clip(found.mean, self.space.low, self.space.high))
         estimate, around = self._improved(mean)
-        known = judge(self.space, curvature=around)
+        known = assess_identifiability(self.space, curvature=around)
         pure = None
         if self.scale.pure:
             papers = Genetic(self.space, PAPER_SEARCH, np.random.default_rng([self.seed, 20]))

@@ -30,7 +30,7 @@ from nutmeg.motion.preview_walk import MOTOFLEX_2, QUICK_STEPS, PreviewWalk, Pre
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.distances.series_error import error_if_ended, least_exponent
 from nutmeg.reality.identify.curvature import curvature
-from nutmeg.reality.identify.identifiability import judge
+from nutmeg.reality.identify.identifiability import assess_identifiability
 from nutmeg.reality.identify.least_squares import Round, levenberg_marquardt
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 from nutmeg.search import (
@@ -255,7 +255,7 @@ def _fit_one(
         if size.judged:
             say("which numbers are determined")
             shape = curvature(fit.residuals(_error()), twin.space, found.best.candidate)
-            row["identifiability"] = judge(twin.space, curvature=shape).as_json()
+            row["identifiability"] = assess_identifiability(twin.space, curvature=shape).as_json()
         _draw(out, fit, found, hidden)
     return {**row, "seconds": time.perf_counter() - began}
 

@@ -2,7 +2,7 @@
 
 Two witnesses are heard: the curvature of the error where the fit ended, and re-fits from other seeds.
 
-    found = judge(
+    found = assess_identifiability(
         space,
         curvature=curvature(residuals, space, result.best.candidate),
         refits=from_refits(space, estimates, errors),              # (seeds, k), (seeds,)
@@ -25,26 +25,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.reality.identify.curvature import Curvature, correlation_of, cost_curvature, curvature, quantile
+from nutmeg.reality.identify.curvature import Curvature, correlation_of, interval_factor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
     from nutmeg.search.space import Space
-
-__all__ = [
-    "Curvature",
-    "Direction",
-    "Identifiability",
-    "Refits",
-    "Thresholds",
-    "TradeOff",
-    "cost_curvature",
-    "curvature",
-    "from_refits",
-    "judge",
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +194,7 @@ def from_refits(space: Space, estimates: ArrayLike, errors: ArrayLike, *, tolera
     )
 
 
-def judge(
+def assess_identifiability(
     space: Space,
     *,
     curvature: Curvature | None = None,
@@ -224,7 +211,7 @@ def judge(
     elif refits is not None:
         best, correlation = refits.estimates[int(np.nanargmin(refits.errors))], refits.correlation
     else:
-        raise UsageError("nothing to judge identifiability by; give the curvature, re-fits, or both.")
+        raise UsageError("nothing to assess identifiability by; give the curvature, re-fits, or both.")
     limits = thresholds or Thresholds()
     low, high = _ends(space.unit(best), curvature, refits, limits)
     pairs = _trade_offs(space, correlation, limits)
@@ -249,7 +236,7 @@ def _ends(at: Floats, curvature: Curvature | None, refits: Refits | None, limits
     """The ends of the intervals in the unit cube, (k,) each, not clipped to it."""
     low, high = at, at
     if curvature is not None:
-        half = quantile(limits.confidence, curvature.freedom) * curvature.standard_errors
+        half = interval_factor(limits.confidence, curvature.freedom) * curvature.standard_errors
         low, high = at + np.minimum(0, curvature.shift) - half, at + np.maximum(0, curvature.shift) + half
     if refits is not None:
         count = sum(refits.good)

@@ -24,7 +24,8 @@ import numpy as np
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
 from nutmeg.reality.behaviour import matches_any
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
-from nutmeg.reality.identify.identifiability import Identifiability, curvature, from_refits, judge
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import sensors_in
@@ -309,8 +310,8 @@ class Identification:
             found = curvature(cost.residuals, space, best.best.candidate)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
-            return (judge(space, refits=refits) if refits else None), problem
-        return judge(space, curvature=found, refits=refits), ()
+            return (assess_identifiability(space, refits=refits) if refits else None), problem
+        return assess_identifiability(space, curvature=found, refits=refits), ()
 
     def _all_failed(self, result: SearchResult) -> str:
         reasons = [f.reason for g in result.history for f in g.failures]
