@@ -1,6 +1,6 @@
 """Localisation from camera pictures alone: how far from the truth a robot believes to be on a walk around the pitch.
 
-    answer = camera_localisation(Path("runs/camera-localisation"))
+    answer = run(Path("runs/camera-localisation"), Settings())
     answer["conditions"]["pictures"]["median_error"]            # m
     answer["met"]
 
@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.experiments.experiment import (
+    DEGREES,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    share,
+    silent,
+    text,
+    yes_or_no,
+)
+from nutmeg.experiments.seeds import each_seed
 from nutmeg.match.players.perception import CameraSenses
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
@@ -35,7 +46,7 @@ from nutmeg.model.field import load_field
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
@@ -178,13 +189,10 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
         recording: of `camera_localisation`.
         field: the pitch.
     """
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     truth, times = recording.read("truth.pose"), recording.times
-    figure = plt.figure(figsize=(10, 4.6), constrained_layout=True)
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1))
     pitch, place, turn = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     _draw_pitch(pitch, field)
@@ -207,7 +215,6 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
     place.set_title("dashed: what the median must stay below", fontsize=9)
     turn.set_xlabel("time [s]")
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an axes of matplotlib)
@@ -250,46 +257,68 @@ FULL = Scale()
 QUICK = Scale(seconds=30.0, search=10.0)
 
 
-def camera_localisation(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 1,
-    seeds: int = 5,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Scale | None = None,
-) -> dict[str, Any]:
-    """Walks around the pitch; writes a recording for each seed, camera-localisation.png and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means a shorter walk."""
 
-    Args:
-        out: folder for the results.
-        quick: a shorter walk.
-        seed: the first seed.
-        seeds: how many.
-        on_progress: called with what is being done.
-        scale: other sizes.
-    """
-    size = scale or (QUICK if quick else FULL)
+    seed: int = 1
+    """The first seed."""
+    seeds: int = 5
+    """Number of walks."""
+    size: Scale | None = None
+    """Other sizes than those of the quick and the full version."""
 
-    def one(number: int) -> dict[str, Any]:
-        on_progress(f"seed {number}: {size.seconds:g} s around the pitch")
-        return _one_seed(out / f"seed-{number}.nutmeg", number, size)
 
-    runs = each_seed(out, range(seed, seed + seeds), asdict(size), one)
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Walks around the pitch; writes a recording for each seed, and camera-localisation.png."""
+    seed, size = settings.seed, settings.size or (QUICK if settings.quick else FULL)
+
+    def one(walk: int) -> dict[str, Any]:
+        say(f"seed {walk}: {size.seconds:g} s around the pitch")
+        return _one_seed(out / f"seed-{walk}.nutmeg", walk, size)
+
+    runs = each_seed(out, range(seed, seed + settings.seeds), asdict(size), one)
     conditions = {name: _together([run[name] for run in runs]) for name in CONDITIONS}
     best = conditions["pictures"]
-    answer = {
+    plot_walk(out / "camera-localisation.png", Recording.open(out / f"seed-{seed}.nutmeg"), load_field(FIELD_NAME))
+    return {
         "experiment": "camera-localisation",
         "conditions": conditions,
         "runs": runs,
         "goal": {"error": ERROR_GOAL, "turn": TURN_GOAL},
         "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < TURN_GOAL,
-        "settings": {**asdict(size), "seed": seed, "seeds": seeds, "quick": quick, "field": FIELD_NAME},
+        "settings": {
+            **asdict(size),
+            "seed": seed,
+            "seeds": settings.seeds,
+            "quick": settings.quick,
+            "field": FIELD_NAME,
+        },
     }
-    recording = Recording.open(out / f"seed-{seed}.nutmeg")
-    plot_walk(out / "camera-localisation.png", recording, load_field(FIELD_NAME))
-    write_results(out, answer)
-    return answer
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Errors of estimated poses, by what the robot was given."""
+    columns = {
+        "": text("name"),
+        "median [m]": decimal("median_error"),
+        "median [deg]": decimal("median_turn", 2, DEGREES),
+        "95 % [m]": decimal("late_error"),
+        "95 % [deg]": decimal("late_turn", 2, DEGREES),
+        "within the goal": share("good"),
+        "carried: found [s]": decimal("found_again", 1),
+    }
+    best, settings = answer["conditions"]["pictures"], answer["settings"]
+    return ResultTable.of(
+        ({"name": name, **row} for name, row in answer["conditions"].items()),
+        columns,
+        f"medians over {settings['seeds']} walks of {settings['seconds']:g} s on {settings['field']}, pose unknown "
+        f"at first; shaken: head angles wrong by {settings['sway']:g} rad, pixels by {settings['noise']:g} of 255.",
+        f"goal: medians under {answer['goal']['error']:g} m and {answer['goal']['turn'] * DEGREES:g} deg; worst "
+        f"walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * DEGREES:.2f} deg; "
+        f"met: {yes_or_no(answer['met'])}.",
+        f"carried away at the end of the walk, {best['found']} of {settings['seeds']} found themselves again.",
+    )
 
 
 class _Believer:
