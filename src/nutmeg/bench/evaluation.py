@@ -319,8 +319,7 @@ def _row(
         unit=unit,
         peer=f"{beside}; ratios of {len(ratios)} turns {ratios.min():.2f} to {ratios.max():.2f}{part}",
         ratio=ratio,
-        target="" if target is None else f"ratio >= {target}",
-        met=None if target is None else ratio >= target,
+        least_ratio=target,
     )
 
 
@@ -357,10 +356,12 @@ def walk_evaluation(seconds: float, course: str = "go-to-target") -> list[Row]:
     core = min(_core_seconds(trials, count) for _ in range(WALK_TURNS)) / count
     about = f"{course}, {path.seconds:g} s, {count} at once"
     return [
-        _walk_row(f"walk evaluation ({about})", core, "core-s"),
-        _walk_row("walk evaluation, times real time of one core", path.seconds / core, "x"),
-        _walk_row(
-            "walk evaluations in two processes", SECONDS_PER_HOUR * 2 * count / _two_processes(trials, count), "an hour"
+        Row(name=f"walk evaluation ({about})", value=core, unit="core-s"),
+        Row(name="walk evaluation, times real time of one core", value=path.seconds / core, unit="x"),
+        Row(
+            name="walk evaluations in two processes",
+            value=SECONDS_PER_HOUR * 2 * count / _two_processes(trials, count),
+            unit="an hour",
         ),
     ]
 
@@ -406,8 +407,7 @@ def walk_overhead(seconds: float) -> list[Row]:
         unit="steps/s",
         peer=f"bare batch {steps / bare:,.0f}",
         ratio=bare / walked,
-        target=f"ratio >= {OVERHEAD_TARGET}",
-        met=bare / walked >= OVERHEAD_TARGET,
+        least_ratio=OVERHEAD_TARGET,
     )
     return [row]
 
@@ -422,8 +422,7 @@ def walk_cycle(seconds: float) -> list[Row]:
         name="walk, one robot's control cycle",
         value=fastest,
         unit="ms",
-        target=f"< {CYCLE_TARGET:g} ms",
-        met=fastest < CYCLE_TARGET,
+        below=CYCLE_TARGET,
     )
     return [row]
 
@@ -488,7 +487,3 @@ class _WalkedAndBare:
             self._bare_control[:] = one
             batch.step(nstep=self.steps)
         return time.process_time() - began
-
-
-def _walk_row(name: str, value: float, unit: str) -> Row:
-    return Row(name=name, value=value, unit=unit)
