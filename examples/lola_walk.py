@@ -1,6 +1,6 @@
 """A Nao stands up, waves and walks, over LoLA: start a robot first, then this.
 
-    nutmeg serve --protocol lola --robot nao-v6 --socket /tmp/robocup
+    nutmeg serve lola --robot nao-v6 --socket /tmp/robocup
     python examples/lola_walk.py /tmp/robocup
 
 Nothing here knows that the robot is simulated. It prints how long a cycle took on average, and whether it still stands.

@@ -1,6 +1,6 @@
 """An AIBO goes to the ball: it finds it in its camera's pictures, keeps its head on it and trots there, over OPEN-R.
 
-    nutmeg serve --protocol openr --robot ers7          # in one terminal
+    nutmeg serve openr --robot ers7          # in one terminal
     python examples/openr_ball.py                       # in another
 
 Works with the ERS-210 as well, and with a server in lock-step. `--walk learned` takes the learned trot of the ERS-7.

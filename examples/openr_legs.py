@@ -1,6 +1,6 @@
 """An AIBO marks time: it stands up and lifts its diagonal legs in turn, commanded over OPEN-R's two connections.
 
-    nutmeg serve --protocol openr --robot ers7          # in one terminal
+    nutmeg serve openr --robot ers7          # in one terminal
     python examples/openr_legs.py                       # in another
 
 Works with the ERS-210 as well. `--port` is that of the robot's sensors, if it is not the first one.

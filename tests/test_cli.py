@@ -13,13 +13,13 @@ from typing import Any
 
 import mujoco
 import pytest
-from nutmeg.view.terminal import Terminal
 
 import nutmeg
 from nutmeg.cli import COMMANDS, main
 from nutmeg.model import Placement, SceneSettings, assemble, robot_names
 from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.recording import Recording
+from nutmeg.view.terminal import Terminal
 
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -104,21 +104,25 @@ def test_a_process_answers_and_exits_with_the_code(tmp_path: Path) -> None:
         (["robots", "nao-v6", "--picture", "x.txt"], 1, "x.txt: the name of this file must end in .png"),
         (["robots", "nao-v6", "--picture", "absent/x.png"], 1, "its folder does not exist"),
         (["servo", "nao-v6", "--joint", "LKneePitch", "-o", "empty"], 1, "empty: the name of this file must end"),
-        (["servo", "nao-v6", "--joint", "LKneePitch", "--timestep", "0"], 2, "--timestep is 0 s"),
+        (
+            ["servo", "nao-v6", "--joint", "LKneePitch", "--timestep", "0"],
+            2,
+            "--timestep is 0; allowed is 1e-05..0.05 s",
+        ),
         (["play", "--seed", "-1"], 2, "--seed is -1; allowed is 0 or more"),
         (["play", "--seconds", "inf"], 2, "--seconds is inf"),
         (["play", "--left", "mine.py"], 2, "mine.py:decide"),
-        (["play", "--no-page", "--output", "broken/robot.toml"], 1, "robot.toml: cannot be written"),
-        (["play", "--no-page", "--report", "empty", "--output", "out"], 1, "empty: is a folder"),
+        (["play", "--no-view", "--output", "broken/robot.toml"], 1, "robot.toml: cannot be written"),
+        (["play", "--no-view", "--report", "empty", "--output", "out"], 1, "empty: is a folder"),
         (["view", "ant", "--seconds", "inf"], 2, "--seconds is inf"),
         (["walk", "nao-v6", "--seconds", "nan"], 2, "--seconds is nan"),
-        (["walk", "nao-v6", "--step-duration", "0"], 2, "step_duration is 0.0"),
-        (["walk", "nao-v6", "--actuation", ","], 2, "name at least one"),
-        (["walk", "nao-v6", "--plot", "empty"], 1, "must end in .png or .pdf or .svg"),
-        (["agents", "--port", "70000"], 2, "ports are 1 to 65535"),
+        (["walk", "compare", "nao-v6", "--step-duration", "0"], 2, "step_duration is 0.0"),
+        (["walk", "compare", "nao-v6", "--actuation", ","], 2, "name at least one"),
+        (["walk", "compare", "nao-v6", "--plot", "empty"], 1, "must end in .png or .pdf or .svg"),
+        (["agents", "--port", "70000"], 2, "--port is 70000; allowed is 1..65535"),
         (["serve", "--half-length", "nan"], 2, "--half-length is nan"),
-        (["serve", "--protocol", "lola", "--robots", "0"], 2, "--robots is 0"),
-        (["serve", "--protocol", "openr", "--seconds", "nan"], 2, "--seconds is nan"),
+        (["serve", "lola", "--robots", "0"], 2, "--robots is 0"),
+        (["serve", "openr", "--seconds", "nan"], 2, "--seconds is nan"),
     ],
 )
 def test_a_wrong_call_has_its_exit_code_and_says_what_to_do(
@@ -257,7 +261,7 @@ def test_an_identified_body_is_viewed_and_measured(tmp_path: Path, capsys: pytes
 
 def test_the_zoo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "zoo.nutmeg"
-    assert main(["zoo", "--no-page", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
+    assert main(["zoo", "--no-view", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
     found = last_json(capsys)
     assert found["simulated_s"] == pytest.approx(0.32)
     assert found["url"] is None

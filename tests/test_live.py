@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from nutmeg.view.terminal import Terminal
 
 from nutmeg.sim.pace import Clock
 from nutmeg.view.live import PageClock, Watching, watch_run
 from nutmeg.view.pages.orders import Inbox, Order
+from nutmeg.view.terminal import Terminal
 
 
 class Steps:

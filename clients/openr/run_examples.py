@@ -5,7 +5,7 @@
 
     ./run_examples.py ball_follower --seconds 30
     ./run_examples.py moving_head --robot ers210
-    ./run_examples.py sensor_observer --sensor-port 10120      # of `nutmeg serve --protocol openr`
+    ./run_examples.py sensor_observer --sensor-port 10120      # of `nutmeg serve openr`
 """
 
 import argparse
@@ -49,7 +49,7 @@ def find_nutmeg() -> str:
 @contextlib.contextmanager
 def served_robot(robot: str, *, pictures: bool) -> Iterator[tuple[int, int]]:
     """A robot on free ports, for as long as the context lasts; yields those of its sensors and commands."""
-    command = [find_nutmeg(), "serve", "--protocol", "openr", "--robot", robot, "--first-port", "0"]
+    command = [find_nutmeg(), "serve", "openr", "--robot", robot, "--first-port", "0"]
     command += ["--no-view", "--no-record", *([] if pictures else ["--no-graphics"])]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603
     try:

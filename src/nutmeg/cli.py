@@ -1,8 +1,9 @@
 """The `nutmeg` command: finds the subcommand, runs it, turns errors into one paragraph and an exit code.
 
-Each subcommand is a module in `nutmeg.commands` with a frozen dataclass `Arguments` (its fields are the
-options) and a function `run(arguments, terminal)` that returns what `--json` prints. A module is imported
-only when its command is called, so that `nutmeg --help` answers at once.
+Each command is a module in `nutmeg.commands` with a frozen dataclass `Arguments` (its fields are the options) and a
+function `run(arguments, terminal)` that returns what `--json` prints. A command that is really several has sub-commands
+(`SUBCOMMANDS`), each with options of its own. A module is imported only when its command is called, so that
+`nutmeg --help` answers at once.
 
 Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the machine lacks something, 130 interrupted.
 """
@@ -10,6 +11,7 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the machine lacks something, 1
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -47,6 +49,36 @@ COMMANDS = {
     "bench": "measure speed and memory beside bare MuJoCo",
     "doctor": "check what is installed and say what to install",
 }
+SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "serve": {
+        "spark": ("serve", "Arguments", "a match, in the protocol of the 3D simulation league (SimSpark)"),
+        "lola": ("serve_robots", "LolaArguments", "Nao V6 robots, at LoLA's sockets"),
+        "openr": ("serve_robots", "OpenrArguments", "AIBO robots, at OPEN-R's ports"),
+    },
+    "walk": {
+        "drive": ("walk", "DriveArguments", "watch a learned walk in the browser and drive it by keyboard"),
+        "measure": ("walk", "MeasureArguments", "measure speeds, stopping distance and falls of a learned walk"),
+        "compare": ("walk", "CompareArguments", "try an open-loop walk under several actuations"),
+    },
+    "camera": {
+        "show": ("camera", "Arguments", "draw what a camera sees, with its effects one by one"),
+        "fit-data": ("camera", "FitDataArguments", "write pictures of several views, for nutmeg identify"),
+    },
+}
+"""Commands that are really several: module, class of the options, and what each does. The first is the one that is
+meant when none is named."""
+RENAMED = {
+    ("serve", "--protocol"): "is now a sub-command: nutmeg serve lola, nutmeg serve openr, nutmeg serve spark",
+    ("walk", "--measure"): "is now a sub-command: nutmeg walk measure ROBOT --params NAME",
+    ("camera", "--fit-data"): "is now a sub-command: nutmeg camera fit-data ROBOT -o FOLDER",
+    ("play", "--no-page"): "is now called --no-view",
+    ("demo", "--no-page"): "is now called --no-view",
+    ("zoo", "--no-page"): "is now called --no-view",
+    ("camera", "--out"): "is now called --output",
+    ("mesh", "--out"): "is now called --output",
+    ("calibrate", "--out"): "is now called --output",
+}
+"""Options of version 0.1 that have another name now."""
 INTERRUPTED = 130
 
 
@@ -87,6 +119,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(name: str, rest: list[str]) -> int:
     if name not in COMMANDS:
         raise UnknownNameError("command", name, COMMANDS)
+    for word in rest:
+        if (name, option := word.partition("=")[0]) in RENAMED:
+            raise UsageError(f"{option} {RENAMED[name, option]}.")
     try:
         with Starting():
             module, arguments = _called(name, rest)
@@ -94,8 +129,7 @@ def _run(name: str, rest: list[str]) -> int:
         return 0 if not stop.code else 2
     from nutmeg.view.terminal import Terminal
 
-    if (getattr(arguments, "seed", None) or 0) < 0:
-        raise UsageError(f"--seed is {arguments.seed}; allowed is 0 or more.")
+    _check_numbers(arguments)
     terminal = Terminal(json=arguments.json)
     result = module.run(arguments, terminal)
     terminal.finish(result)
@@ -106,10 +140,39 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     """The module of a command, and its options."""
     import tyro
 
-    module: Any = importlib.import_module(f"nutmeg.commands.{name}_" if name == "import" else f"nutmeg.commands.{name}")
-    if hasattr(module, "chosen"):  # a command whose options depend on one of them
-        module = module.chosen(rest)
-    return module, tyro.cli(module.Arguments, prog=f"nutmeg {name}", args=rest, description=module.__doc__)
+    file, kind, title, about = f"{name}_" if name == "import" else name, "Arguments", f"nutmeg {name}", ""
+    if name in SUBCOMMANDS:
+        known = SUBCOMMANDS[name]
+        chosen = rest[0] if rest and rest[0] in known else next(iter(known))
+        if rest and rest[0] in known:
+            title, rest = f"{title} {chosen}", rest[1:]
+        file, kind, _ = known[chosen]
+        width = max(map(len, known))
+        lines = "\n".join(f"  nutmeg {name} {each:<{width}}  {what}" for each, (_, _, what) in known.items())
+        about = f"\n\nsub-commands ({next(iter(known))} if none is named):\n{lines}"
+    module: Any = importlib.import_module(f"nutmeg.commands.{file}")
+    options = getattr(module, kind)
+    _show_own_options_first(options)
+    description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
+    return module, tyro.cli(options, prog=title, args=rest, description=description)
+
+
+def _show_own_options_first(options: Any) -> None:  # noqa: ANN401 (a dataclass)
+    """Puts the options of a command before those it shares with others: help texts follow the order of the fields."""
+    declared = options.__dataclass_fields__
+    own = [name for name in options.__annotations__ if name in declared]
+    options.__dataclass_fields__ = {name: declared[name] for name in [*own, *declared]}
+
+
+def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's options)
+    """Refuses options outside the bounds that are declared for them."""
+    from nutmeg.base.settings import check_bounds
+
+    try:
+        check_bounds(arguments)
+    except ValueError as error:
+        name, _, rest = str(error).partition(" ")
+        raise UsageError(f"--{name.replace('_', '-')} {rest}") from None
 
 
 def _overview() -> str:

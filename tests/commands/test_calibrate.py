@@ -33,7 +33,17 @@ def recorded(path: Path) -> Path:
 def test_a_recording_becomes_a_file_of_numbers_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded(tmp_path / "runs" / "match.nutmeg")
     out = tmp_path / "body.toml"
-    words = ["calibrate", "behavioural", "--from", str(tmp_path / "runs"), "--base", "nao", "--out", str(out), "--json"]
+    words = [
+        "calibrate",
+        "behavioural",
+        "--from",
+        str(tmp_path / "runs"),
+        "--base",
+        "nao",
+        "--output",
+        str(out),
+        "--json",
+    ]
     assert main(words) == 0
     answer = json.loads(capsys.readouterr().out.splitlines()[-1])
     ahead = answer["estimates"]["walk.ahead"]

@@ -24,7 +24,7 @@ def test_a_sheet_has_a_panel_for_each_effect_that_the_camera_has(
 ) -> None:
     out = tmp_path / "camera.png"
     options = ["--effects", "lens,filter,noise", "--size", "64", "48", "--no-shadows", "--lights", "field", "--json"]
-    assert main(["camera", "ers7", "--out", str(out), *options]) == 0
+    assert main(["camera", "ers7", "--output", str(out), *options]) == 0
     answer = told(capsys.readouterr().out)
     assert answer["effects"] == ["lens", "noise", "filter"]
     pictures = answer["pictures"]
@@ -37,7 +37,7 @@ def test_a_sheet_has_a_panel_for_each_effect_that_the_camera_has(
 
 def test_the_picture_alone_has_the_cameras_size(tmp_path: Path) -> None:
     out = tmp_path / "one.png"
-    assert main(["camera", "ers210", "--out", str(out), "--only", "--no-shadows", "--effects", "vignette"]) == 0
+    assert main(["camera", "ers210", "--output", str(out), "--only", "--no-shadows", "--effects", "vignette"]) == 0
     with Image.open(out) as picture:
         assert picture.size == (176, 144)
 
@@ -53,7 +53,7 @@ def test_the_picture_alone_has_the_cameras_size(tmp_path: Path) -> None:
 def test_wrong_words_are_told(
     options: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main(["camera", "--out", str(tmp_path / "a.png"), *options]) == 2
+    assert main(["camera", "--output", str(tmp_path / "a.png"), *options]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
 
 

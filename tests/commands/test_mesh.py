@@ -15,7 +15,7 @@ from nutmeg.cli import main
 def test_a_ball_is_reduced_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out, picture = tmp_path / "ball.stl", tmp_path / "hull.stl", tmp_path / "mesh.png"
     trimesh.creation.icosphere(1).export(source)
-    options = ["--vertices", "20", "--out", str(out), "--picture", str(picture), "--json"]
+    options = ["--vertices", "20", "--output", str(out), "--picture", str(picture), "--json"]
     assert main(["mesh", str(source), *options]) == 0
     captured = capsys.readouterr()
     answer = json.loads(captured.out.strip().splitlines()[-1])

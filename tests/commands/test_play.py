@@ -13,9 +13,7 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.play import Arguments
-from nutmeg.commands.play_match import command_of, team_names
-from nutmeg.commands.play_run import Files
+from nutmeg.commands.play import Arguments, Files, command_of, team_names
 from nutmeg.recording import Recording
 
 
@@ -48,9 +46,9 @@ def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--players", "12"], "a team has 1 to 11"),
-        (["--half", "0"], "a half takes more than 0"),
-        (["--seconds", "-1"], "0 plays the whole match"),
+        (["--players", "12"], "--players is 12; allowed is 1..11"),
+        (["--half", "0"], "--half is 0; allowed is above 0"),
+        (["--seconds", "-1"], "--seconds is -1; allowed is 0 or more"),
         (["--left", "finall"], "Did you mean 'final'"),
         (["--right", "nao-v6"], "nao-spark"),
         (["--record-cameras"], "add --world behavioural"),
@@ -66,7 +64,7 @@ def test_a_match_that_cannot_be_played_is_refused_before_anything_is_made(
     options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["play", "--no-page", *options]) != 0
+    assert main(["play", "--no-view", *options]) != 0
     assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -75,7 +73,7 @@ def test_a_match_that_cannot_be_played_is_refused_before_anything_is_made(
 @pytest.mark.parametrize("name", ["play", "demo"])
 def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "match"
-    options = ["--left", "final", "--right", "final", "--players", "1", "--seconds", "4", "--fast", "--no-page"]
+    options = ["--left", "final", "--right", "final", "--players", "1", "--seconds", "4", "--fast", "--no-view"]
     assert main([name, *options, "--output", str(out), "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert found["teams"] == ["final", "final-2"]
@@ -111,7 +109,7 @@ def test_a_match_of_the_behavioural_world_is_played_recorded_and_reported(
     out = tmp_path / "match"
     options = ["--world", "behavioural", "--right", f"{tmp_path}/mine.py:decide", "--players", "1", "--seconds", "4"]
     options += ["--record-cameras", "--camera-rate", "0.5", "--camera-format", "mp4"]
-    options += ["--fast", "--no-page", "--no-make-replay"]
+    options += ["--fast", "--no-view", "--no-make-replay"]
     assert main(["play", *options, "--output", str(out), "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert found["teams"] == ["roles-pass", "mine"]
@@ -136,7 +134,7 @@ def test_a_decide_of_ones_own_plays_in_the_physical_world_as_well(
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     options = ["--left", f"{tmp_path}/mine.py:decide", "--right", "roles", "--players", "1", "--seconds", "1"]
-    options += ["--fast", "--no-page", "--no-make-replay", "--output", str(tmp_path / "match"), "--json"]
+    options += ["--fast", "--no-view", "--no-make-replay", "--output", str(tmp_path / "match"), "--json"]
     assert main(["play", *options]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert found["teams"] == ["mine", "roles"]
@@ -147,7 +145,7 @@ def test_a_decide_of_ones_own_plays_in_the_physical_world_as_well(
 @pytest.mark.slow
 def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> None:
     out = tmp_path / "match"
-    command = [sys.executable, "-m", "nutmeg", "play", "--players", "1", "--no-page", "--output", str(out)]
+    command = [sys.executable, "-m", "nutmeg", "play", "--players", "1", "--no-view", "--output", str(out)]
     process = subprocess.Popen(
         [*command, "--json", "--no-make-replay"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from nutmeg.cli import main
-from nutmeg.commands.served_game import ServedGame
+from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.simspark.agent import Agent
@@ -82,7 +82,7 @@ class Statue:
         return Action(speeds=-np.radians(percept.angles), beam=(-1.0, 0.0, 0.0))
 
 
-class ShortGame(ServedGame):
+class ShortGame(Game):
     """Over once both of a team have played for a while."""
 
     cycles_of_both = 0
@@ -174,12 +174,12 @@ def test_a_port_in_use_is_named_before_anything_is_built(capsys: pytest.CaptureF
     [
         (["--fast", "--sync"], "--fast and --sync do not go together"),
         (["--no-record", "--record", "a"], "--record and --no-record do not go together"),
-        (["--agent-port", "70000"], "--agent-port is 70000; ports are 0 to 65535"),
+        (["--agent-port", "70000"], "--agent-port is 70000; allowed is 0..65535"),
         (["--agent-port", "3300", "--monitor-port", "3300"], "--monitor-port is 3300, as another port is"),
         (["--seed", "-1"], "--seed is -1; allowed is 0 or more"),
         (["--players", "12"], "players is 12; allowed are 1 to 11"),
         (["--half-length", "0"], "half_length is 0"),
-        (["--halves", "3"], "--halves is 3; allowed are 1 and 2"),
+        (["--halves", "3"], "--halves is 3; allowed is 1..2"),
         (["--rules", "simd"], "unknown rule book 'simd'. Did you mean 'sim3d'?"),
         (["--left", "holonomick"], "unknown walk 'holonomick'"),
     ],
@@ -194,9 +194,7 @@ def test_a_player_of_ones_own_that_fails_is_named_with_its_line(
 ) -> None:
     own = tmp_path / "own.py"
     own.write_text("class Bad:\n    def __init__(self, *_): pass\n    def act(self, percept): return 1 / 0\n")
-    with Server(
-        ServedGame(load_rules("sim3d"), seed=1, players=1), ServerSettings(agent_port=0, monitor_port=0)
-    ) as server:
+    with Server(Game(load_rules("sim3d"), seed=1, players=1), ServerSettings(agent_port=0, monitor_port=0)) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         call = ["agents", "Ours", "--player", f"{own}:Bad", "--players", "1", "--port", str(server.agent_port)]
@@ -213,8 +211,7 @@ def test_a_player_of_ones_own_that_fails_is_named_with_its_line(
 def test_a_team_of_ours_plays_over_the_socket_until_the_server_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     game = ShortGame(load_rules("sim3d"), seed=1, players=2)
     with Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
-        game.at_end = server.stop
-        thread = threading.Thread(target=lambda: (server.run(), server.close()))
+        thread = threading.Thread(target=lambda: (server.run(until=lambda: game.over), server.close()))
         thread.start()
         call = ["agents", "Ours", "--walk", "initial", "--players", "2", "--port", str(server.agent_port), "--json"]
         assert main(call) == 0

@@ -1,4 +1,4 @@
-"""`nutmeg serve --protocol lola` on the command line: a process of its own, sockets, signals."""
+"""`nutmeg serve lola` on the command line: a process of its own, sockets, signals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.serve_ports import planned
-from nutmeg.commands.serve_robots import Arguments
-from nutmeg.commands.server_log import Journal
+from nutmeg.commands.serve_robots import OpenrArguments, _openr
+from nutmeg.commands.serving import ServerLog
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.openr.port import OpenrPort
 from nutmeg.recording import Recording
@@ -31,7 +30,7 @@ def folder() -> Iterator[Path]:
 
 def started(folder: Path, *options: str) -> subprocess.Popen[str]:
     """A server that is ready."""
-    command = [sys.executable, "-W", "error", "-m", "nutmeg", "serve", "--protocol", "lola", "--field", "floor"]
+    command = [sys.executable, "-W", "error", "-m", "nutmeg", "serve", "lola", "--field", "floor"]
     command += ["--socket", str(folder / "robocup"), "--json", *options]
     process = subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -75,14 +74,14 @@ def test_a_run_ends_by_itself_after_its_time(folder: Path) -> None:
     [
         (["--real-time", "--lock-step"], "do not go together"),
         (["--robot", "ers7"], "LoLA is the interface of nao-v6"),
-        (["--robots", "99"], "allowed is 1 to"),
+        (["--robots", "99"], "allowed is 1..20"),
         (["--robots", "3", "--socket", "a", "b"], "2 sockets for 3 robots"),
         (["--socket", "a", "a"], "the same socket twice"),
         (["--clients", "2"], "--clients is 2"),
-        (["--config", "x.toml"], "for OPEN-R"),
-        (["--awake"], "--awake is for OPEN-R"),
+        (["--config", "x.toml"], "Unrecognized options"),
+        (["--awake"], "Unrecognized options"),
         (["--socket", "no/such/folder/robocup", "--no-record"], "cannot listen on the socket"),
-        (["--port", "99999"], "ports are 0 to"),
+        (["--port", "99999"], "--port is 99999; allowed is 0..65535"),
         (["--record", "x.nutmeg", "--no-record"], "do not go together"),
     ],
 )
@@ -90,27 +89,27 @@ def test_options_that_make_no_sense_are_told(
     options: list[str], reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    assert main(["serve", "--protocol", "lola", "--no-view", *options]) in (2, 3)
+    assert main(["serve", "lola", "--no-view", *options]) in (2, 3)
     assert reason in " ".join(capsys.readouterr().err.split())
 
 
 def test_pose_and_awake_are_the_same_on_the_command_line_as_in_a_file(tmp_path: Path) -> None:
-    chosen = Arguments(protocol="openr", robot="ers210", robots=2, pose="stand", awake=True, no_record=True)
-    with Journal(lambda _line: None) as journal:
-        settings, port, _ = planned(chosen, journal)
+    chosen = OpenrArguments(robot="ers210", robots=2, pose="stand", awake=True, no_record=True)
+    with ServerLog(lambda _line: None) as log:
+        settings, port, _ = _openr(chosen, log)
         assert [placed.pose for placed in settings.robots] == ["stand", "stand"]
         assert isinstance(port, OpenrPort)
         assert [robot.awake for robot in port.settings.robot] == [True, True]
-        plain = planned(Arguments(protocol="openr", no_record=True), journal)
+        plain = _openr(OpenrArguments(no_record=True), log)
         assert plain[0].robots[0].pose == "ready"
         with pytest.raises(UsageError, match=r"write `pose` and `awake` under \[\[robot\]\]"):
-            planned(Arguments(protocol="openr", config=tmp_path / "aibos.toml", awake=True), journal)
+            _openr(OpenrArguments(config=tmp_path / "aibos.toml", awake=True), log)
 
 
 def test_every_protocol_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--protocol=lola", "--help"]) == 0
+    assert main(["serve", "lola", "--help"]) == 0
     assert "--camera-port" in capsys.readouterr().out
     assert main(["serve", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "--agent-port" in shown
-    assert "--protocol" in shown
+    assert "nutmeg serve lola" in shown

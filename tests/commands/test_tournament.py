@@ -115,7 +115,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     log = tmp_path / "runs" / "tournament-tiny-0" / "games.jsonl"
     with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 240
-        while not (log.exists() and log.stat().st_size) and time.monotonic() < deadline:
+        while not (log.exists() and log.read_text().endswith("}\n")) and time.monotonic() < deadline:
             time.sleep(0.1)
         os.kill(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=240)

@@ -61,7 +61,7 @@ def test_a_walk_is_learned_further_and_measured(
     assert "<video" not in page
     assert main([*call, "--generations", "2", "--population", "6"]) == 1
     assert "another configuration" in capsys.readouterr().err
-    assert main(["walk", "nao-spark", "--params", "run", "--measure", "--trials", "2", "--json"]) == 0
+    assert main(["walk", "measure", "nao-spark", "--params", "run", "--trials", "2", "--json"]) == 0
     measured = last_json(capsys)
     assert measured["walk"] == "mine"
     assert set(measured["speeds"]) == {"forward", "backward", "sideways", "turn"}
@@ -137,13 +137,13 @@ def test_processes_and_a_cluster_learn_the_same_walk_to_the_last_bit(
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (["walk", "nao-v6", "--params", "initial", "--measure"], "is for the robot 'nao-spark'"),
+        (["walk", "measure", "nao-v6", "--params", "initial"], "is for the robot 'nao-spark'"),
         (["walk", "nao-spark", "--params", "initial", "--command", "0.1,nan,0"], "three finite numbers"),
         (["walk", "nao-spark", "--params", "initial", "--command", "fast"], "three finite numbers"),
         (["walk", "nao-spark", "--params", "inital"], "Did you mean 'initial'?"),
-        (["walk", "nao-spark", "--measure"], "--measure needs --params"),
-        (["walk", "nao-spark", "--params", "initial", "--measure", "--seed", "-1"], "--seed is -1; allowed is 0"),
-        (["walk", "nao-spark", "--params", "initial", "--measure", "--trials", "0"], "allowed is 1..1000"),
+        (["walk", "nao-spark", "--measure"], "is now a sub-command"),
+        (["walk", "measure", "nao-spark", "--params", "initial", "--seed", "-1"], "--seed is -1; allowed is 0"),
+        (["walk", "measure", "nao-spark", "--params", "initial", "--trials", "0"], "allowed is 1 or more"),
         (["walk", "nao-spark", "--params", "initial", "--seconds", "-3"], "--seconds is -3"),
         (["walk", "nao-spark", "--params", "initial", "--seconds", "nan"], "--seconds is nan"),
         (["learn", "--task", "go-to-traget"], "Did you mean 'go-to-target'?"),
@@ -174,7 +174,7 @@ def test_a_file_with_impossible_parameters_is_refused_with_its_line_and_what_is_
 ) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(f'format = 1\nrobot = "nao-spark"\n[walk]\n{numbers}\n')
-    assert main(["walk", "nao-spark", "--params", str(path), "--measure"]) == 1
+    assert main(["walk", "measure", "nao-spark", "--params", str(path)]) == 1
     told = capsys.readouterr().err
     assert f"{path}, line" in told
     assert said in told
@@ -183,7 +183,7 @@ def test_a_file_with_impossible_parameters_is_refused_with_its_line_and_what_is_
 def test_a_measurement_has_speeds_stopping_distances_and_falls_as_a_table_and_as_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["walk", "nao-spark", "--params", "initial", "--measure", "--trials", "2", "--json"]) == 0
+    assert main(["walk", "measure", "nao-spark", "--params", "initial", "--trials", "2", "--json"]) == 0
     said = capsys.readouterr()
     found = json.loads(said.out.strip().splitlines()[-1])
     assert list(found["speeds"]) == ["forward", "backward", "sideways", "turn"]

@@ -78,8 +78,8 @@ def test_a_failure_ranks_behind_the_worst_even_of_huge_values(space: Space) -> N
     [
         ({"population": 2}, "population is 2"),
         ({"step": 0.0}, "step is 0"),
-        ({"growth": 0.5}, "growth 0.5"),
-        ({"value_tolerance": -1.0}, "tolerances are -1"),
+        ({"growth": 0.5}, "growth is 0.5"),
+        ({"value_tolerance": -1.0}, "value_tolerance is -1"),
     ],
 )
 def test_impossible_settings_are_refused(wrong: dict[str, float], message: str) -> None:

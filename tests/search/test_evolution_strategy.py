@@ -118,8 +118,8 @@ def test_the_defaults_are_those_of_the_motoflex_fit() -> None:
     [
         ({"parents": 20, "children": 10}, "20 parents and 10 children"),
         ({"lifetime": 0}, "lifetime is 0"),
-        ({"mixed": 0}, "mixed of 0"),
-        ({"step": 1e-10}, "0 < smallest < step"),
+        ({"mixed": 0}, "mixed is 0"),
+        ({"step": 1e-10}, "smallest_step is 1e-09; needed is less than the step, 1e-10"),
     ],
 )
 def test_impossible_settings_are_refused(wrong: dict[str, int], message: str) -> None:

@@ -83,10 +83,10 @@ def test_cooling_makes_mutations_smaller(space: Space, cost: Cost) -> None:
     ("wrong", "message"),
     [
         ({"population": 1}, "population is 1"),
-        ({"elite": 30}, "elite 30"),
-        ({"survivors": 0.0}, "survivors 0"),
-        ({"rate": 1.5}, "rate 1.5"),
-        ({"cooling": 0.0}, "cooling 0"),
+        ({"elite": 30}, "elite is 30"),
+        ({"survivors": 0.0}, "survivors is 0; allowed is above 0 and up to 1"),
+        ({"rate": 1.5}, "rate is 1.5"),
+        ({"cooling": 0.0}, "cooling is 0"),
     ],
 )
 def test_impossible_settings_are_refused(wrong: dict[str, float], message: str) -> None:

@@ -287,5 +287,5 @@ def test_wrong_use_is_told(space: Space, cost: Cost, tmp_path: Path, make_search
         minimise(cost, space, used, InThisThread(), budget=600, folder=tmp_path)
     with pytest.raises(ValueError, match="no limit"):
         Budget()
-    with pytest.raises(ValueError, match="0 evaluations"):
+    with pytest.raises(ValueError, match="evaluations is 0; allowed is 1 or more"):
         Budget(evaluations=0)

@@ -1,18 +1,22 @@
-"""TOML files read into frozen dataclasses, with errors that name the file, the line and what is allowed.
+"""Settings: frozen dataclasses with bounds on their numbers, read from TOML files and written to them.
 
-Robots, fields, balls and configurations are all dataclasses; a file has the shape of its dataclass, and
-nothing else decides what may be written in it.
+Robots, fields, balls and configurations are all dataclasses; a file has the shape of its dataclass, and nothing else
+decides what may be written in it. Errors name the file, the line and what is allowed.
 
     @dataclass(frozen=True, kw_only=True)
     class Ball:
-        radius: float
-        mass: float = 0.045
+        radius: Annotated[float, above(0, "m")]
+        mass: Annotated[float, Bounds(0.01, 1.0, "kg")] = 0.045
+
+        def __post_init__(self) -> None:
+            check_bounds(self)                  # ValueError: mass is 4; allowed is 0.01..1 kg.
 
     ball = read(Path("ball.toml"), Ball)
+    bounds_of(Ball, "mass")                     # Bounds(0.01, 1.0, "kg"): searches take their ranges from here
+    toml_text({"ball": {"radius": 0.05}})       # the other direction, for manifests and results
 
-Supported field types: bool, int, float (an int is accepted), str, Path (relative to the file), enums by
-`Literal`, `X | None`, `tuple[X, ...]`, tuples of fixed length, `Mapping[str, X]`, nested dataclasses, and
-`object` for anything.
+Supported field types: bool, int, float (an int is accepted), str, Path (relative to the file), enums by `Literal`,
+`X | None`, `tuple[X, ...]`, tuples of fixed length, `Mapping[str, X]`, nested dataclasses, and `object` for anything.
 """
 
 from __future__ import annotations
@@ -26,15 +30,102 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, RecordingError, listing, suggestion
+from nutmeg.base.errors import FileError, RecordingError, UnknownNameError, listing, suggestion
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
+
+
+# ----------------------------------------------------------------------------------------------------
+# Bounds of numbers.
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """The allowed values of a number, in `Annotated[float, Bounds(low, high, unit)]`; its text says them in words."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = ""
+    """SI unit, empty for a ratio or a count."""
+    without_low: bool = False
+    """Whether `low` itself is not allowed."""
+    without_high: bool = False
+    """Whether `high` itself is not allowed."""
+
+    def __contains__(self, number: float) -> bool:
+        low = number > self.low if self.without_low else number >= self.low
+        return low and (number < self.high if self.without_high else number <= self.high)
+
+    def __str__(self) -> str:
+        low, high = f"{self.low:g}", f"{self.high:g}"
+        if math.isinf(self.high):
+            text = f"above {low}" if self.without_low else f"{low} or more"
+        elif math.isinf(self.low):
+            text = f"below {high}" if self.without_high else f"up to {high}"
+        elif not (self.without_low or self.without_high):
+            text = f"{low}..{high}"
+        else:
+            first = f"above {low}" if self.without_low else f"{low} or more"
+            text = f"{first} and {'below' if self.without_high else 'up to'} {high}"
+        return f"{text} {self.unit}".rstrip()
+
+
+def at_least(low: float, unit: str = "") -> Bounds:
+    """Numbers from `low` on."""
+    return Bounds(low, unit=unit)
+
+
+def above(low: float, unit: str = "", *, up_to: float = math.inf) -> Bounds:
+    """Numbers larger than `low`, and not above `up_to`."""
+    return Bounds(low, up_to, unit, without_low=True)
+
+
+def check_bounds(settings: DataclassInstance, *, error: type[Exception] = ValueError) -> None:
+    """Raises an error that names the first field out of its bounds; each number of a tuple counts, None does not.
+
+    A number without upper bound may be infinite; nan is never allowed.
+    """
+    for name, bounds in _all_bounds(type(settings)).items():
+        value = getattr(settings, name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if number is not None and number not in bounds:
+                raise error(f"{name} is {number:.12g}; allowed is {bounds}.")
+
+
+def bounds_of(kind: type[DataclassInstance], name: str, *, what: str = "number") -> Bounds:
+    """The bounds of a field; an error says that there is no such `what`."""
+    known = _all_bounds(kind)
+    if name not in known:
+        raise UnknownNameError(what, name, known)
+    return known[name]
+
+
+@cache
+def _all_bounds(kind: type[DataclassInstance]) -> dict[str, Bounds]:
+    """The bounds of all fields that have any, by name."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    found = {field.name: _bounds_in(hints[field.name]) for field in dataclasses.fields(kind)}
+    return {name: bounds for name, bounds in found.items() if bounds is not None}
+
+
+def _bounds_in(hint: Any) -> Bounds | None:  # noqa: ANN401
+    """The bounds in an annotation, also inside `X | None` and `tuple[X, ...]`."""
+    if typing.get_origin(hint) is Annotated:
+        return next((one for one in hint.__metadata__ if isinstance(one, Bounds)), None)
+    return next((found for part in typing.get_args(hint) if (found := _bounds_in(part))), None)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Reading TOML.
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -251,10 +342,8 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Writing TOML: the other direction of `nutmeg.base.settings`, for manifests.
-#
-# Tables become sections, lists of tables become inline tables. What TOML has no word for (None, objects) is an error
-# that names the key.
+# Writing TOML: tables become sections, lists of tables become inline tables. What TOML cannot express (None, objects)
+# is an error that names the key.
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -14,11 +14,13 @@ import queue
 import threading
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg agents`."""
 
     team: tyro.conf.Positional[str] = "Nutmegs"
@@ -43,17 +45,13 @@ class Arguments:
     """Which of them this command is: numbers separated by commas; all if left out."""
     host: str = "127.0.0.1"
     """Where the server is."""
-    port: int = 3100
+    port: Annotated[int, Bounds(1, 65535)] = 3100
     """The server's port for agents."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
-    if not 1 <= arguments.port <= 65535:
-        raise UsageError(f"--port is {arguments.port}; ports are 1 to 65535.")
     players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")

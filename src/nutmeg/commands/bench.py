@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.commands.options import JsonOption
 
 if TYPE_CHECKING:
     from nutmeg.bench.row import Row
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg bench`."""
 
     only: str = ""
@@ -30,8 +31,6 @@ class Arguments:
     """Run only the benchmarks of the SimSpark server."""
     seconds: float = 1.0
     """How long each turn of a speed measurement lasts."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -20,8 +20,8 @@ import numpy as np
 import tyro
 from rich.text import Text
 
-from nutmeg.base.errors import NutmegError, UsageError
-from nutmeg.commands.options import checked_threads, chosen_evaluator
+from nutmeg.base.errors import NutmegError
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
 from nutmeg.commands.resumable import command_line
 
 if TYPE_CHECKING:
@@ -38,25 +38,19 @@ LOOK_EVERY = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg btr`."""
 
     config: tyro.conf.Positional[Path]
     """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
-    seed: int | None = None
+    seed: Seed | None = None
     """Of everything random; that of the configuration if left out."""
     mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
     """Something else than the configuration's mode, to compare with."""
-    iterations: int | None = None
+    iterations: Count | None = None
     """Another number of iterations."""
-    threads: int = 1
-    """How many processors simulate; the result is the same."""
-    cluster: str = ""
-    """Simulate on a Dask cluster: tcp://host:port."""
-    output: Path | None = None
+    output: OptionalOutput = None
     """The folder of the run; runs/btr-1, or the next that is free, if left out."""
-    json: bool = False
-    """Print the result as one JSON object."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -83,14 +77,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
-    checked_threads(arguments.threads)
     if arguments.seed is not None:
         settings = dataclasses.replace(settings, seed=arguments.seed)
     if arguments.mode is not None:
         settings = dataclasses.replace(settings, mode=arguments.mode)
     if arguments.iterations is not None:
-        if arguments.iterations < 1:
-            raise UsageError(f"--iterations {arguments.iterations}: needed is 1 or more.")
         stop = dataclasses.replace(settings.stop, iterations=arguments.iterations)
         settings = dataclasses.replace(settings, stop=stop)
     return settings

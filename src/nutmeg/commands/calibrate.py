@@ -5,7 +5,7 @@ get up, and how the ball rolls, each with an interval. What the recordings canno
 the report says why. Writes a TOML file for --behaviour of nutmeg play, and a report beside it.
 
 example: nutmeg calibrate behavioural --from runs/match-1/match.nutmeg
-         nutmeg calibrate behavioural --from runs/match-1 --from runs/match-2 --out body.toml --json
+         nutmeg calibrate behavioural --from runs/match-1 --from runs/match-2 --output body.toml --json
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.commands.options import check_output, writing
+from nutmeg.commands.options import JsonOption, Output, Seed, check_output, writing
 
 if TYPE_CHECKING:
     from nutmeg.match.calibration.calibrate import Calibrated
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg calibrate`."""
 
     world: tyro.conf.Positional[Literal["behavioural"]]
@@ -38,12 +38,10 @@ class Arguments:
     """The pitch of recordings that do not say it, as those of real robots."""
     base: str = "nao-spark"
     """Where numbers come from that the recordings cannot tell: settings by name, or a TOML file."""
-    out: Path = Path("body.toml")
+    output: Output = Path("body.toml")
     """The file with the numbers; the report is written beside it, as a page of the same name."""
-    seed: int = 0
+    seed: Seed = 0
     """Of the resampling that gives intervals."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -54,11 +52,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.reports.calibration import calibration_report
     from nutmeg.view.reports.fit import write_report
 
-    if not arguments.out.name.endswith(".toml"):
-        raise UsageError(f"--out is {arguments.out}; it must be a name that ends in .toml.")
-    with writing(arguments.out):
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    check_output(arguments.out)
+    if not arguments.output.name.endswith(".toml"):
+        raise UsageError(f"--output is {arguments.output}; it must be a name that ends in .toml.")
+    with writing(arguments.output):
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    check_output(arguments.output)
     if arguments.field is not None:
         load_field(arguments.field)  # says which there are
     recordings, base, began = found_recordings(arguments.from_), load_behaviour(arguments.base), time.perf_counter()
@@ -67,13 +65,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     report = calibration_report(
         found, recordings, command=command_of(arguments), seconds=time.perf_counter() - began, seed=arguments.seed
     )
-    page = arguments.out.with_suffix(".html")
-    with writing(arguments.out):
-        write_behaviour(found.settings, arguments.out)
+    page = arguments.output.with_suffix(".html")
+    with writing(arguments.output):
+        write_behaviour(found.settings, arguments.output)
     write_report(page, report)
     _show(found, terminal)
-    terminal.say(f"numbers: {arguments.out}; report: {page}")
-    return {"body": arguments.out, "report": page, **as_json(found)}
+    terminal.say(f"numbers: {arguments.output}; report: {page}")
+    return {"body": arguments.output, "report": page, **as_json(found)}
 
 
 def found_recordings(given: tuple[Path, ...]) -> list[Path]:
@@ -116,7 +114,7 @@ def command_of(arguments: Arguments) -> str:
     words = ["nutmeg", "calibrate", arguments.world]
     for path in arguments.from_:
         words += ["--from", str(path)]
-    words += ["--base", arguments.base, "--out", str(arguments.out), "--seed", str(arguments.seed)]
+    words += ["--base", arguments.base, "--output", str(arguments.output), "--seed", str(arguments.seed)]
     return shlex.join([*words, *(["--field", arguments.field] if arguments.field else [])])
 
 

@@ -4,35 +4,37 @@ The robot stands on a pitch with a ball and an opponent in sight, and turns whil
 rolling shutter and motion blur show. Each effect adds a panel, on top of the effects before it; what the camera does
 not have (see its cameras.toml) has none.
 
-With --fit-data it writes a folder of pictures from several views instead, as `nutmeg identify` takes them.
-
-example: nutmeg camera nao-v6 --out camera.png
+example: nutmeg camera nao-v6 -o camera.png
          nutmeg camera ers7 --effects lens,noise --lights window
-         nutmeg camera ers7 --body params.toml --fit-data pictures/monday --views 4
-         nutmeg camera my/robot --camera eye --only --out noise.png --effects noise
+         nutmeg camera fit-data ers7 --body params.toml -o pictures/monday --views 4
+         nutmeg camera my/robot --camera eye --only -o noise.png --effects noise
 """
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
 from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import check_output, writing
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
     from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.model.lights import Lighting
     from nutmeg.model.scene import Placement, Scene
     from nutmeg.model.sensors import CameraSettings
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.reality.logs.pictures import PictureScene, View
     from nutmeg.sim.cameras import RobotCamera, SceneRenderer
     from nutmeg.view.terminal import Terminal
 
@@ -43,68 +45,89 @@ SETTLING = 40
 """Pictures that automatic exposure gets before the one that is shown."""
 
 
+VIEW_SPREAD = 0.5
+"""How far the robot's place differs between the views of `fit-data` [m]."""
+HEADING_SPREAD = 0.35
+"""How far its heading differs between them [rad]."""
+NECK_SHARE = 0.2
+"""How far its neck turns between them, as a share of the joints' range."""
+BALL_AHEAD = (0.6, 1.6)
+"""How far ahead of the robot the ball lies [m]."""
+BALL_ASIDE = 0.35
+"""How far beside that it lies, as a share of the distance ahead."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
-    """Options of `nutmeg camera`."""
+class CameraOptions(JsonOption):
+    """Which camera, and what it looks at."""
 
     robot: tyro.conf.Positional[str] = "nao-v6"
     """The robot whose camera it is."""
-    out: Path = Path("camera.png")
-    """The PNG file to write."""
     camera: str = ""
-    """Which of its cameras; the one it looks through unless told otherwise."""
-    effects: str = "all"
-    """Which effects: lens, fringe, vignette, shutter, blur, exposure, auto, noise, filter, balance, gamma, all or
-    none."""
+    """Which of its cameras; the one it looks through if left out."""
     body: Path | None = None
     """An identified body, params.toml of `nutmeg identify`, whose numbers of cameras and limbs count."""
     brightness: float = 0.0
     """The mean signal that automatic exposure aims at, 0 to 1; 0 for the camera's own number, which may be none."""
-    only: bool = False
-    """Write the camera's picture alone, with all these effects, instead of the panels."""
     lights: str = "hall"
     """hall, window, evening, field (the field's own sun), or a TOML file with lights of your own."""
     shadows: bool = True
     """Whether lights cast shadows."""
-    turn: float = 1.2
+    turn: Annotated[float, Bounds(-100, 100, "rad/s")] = 1.2
     """How fast the robot turns to the left [rad/s]."""
     field: str = "spl2025"
     """The pitch."""
     size: tuple[int, int] = (0, 0)
     """Width and height of the camera's picture, pixels; its own if 0."""
-    moments: int = 1
+    seed: Seed = 0
+    """Seed of the noise, and of the views."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(CameraOptions):
+    """Options of `nutmeg camera show`."""
+
+    output: Output = Path("camera.png")
+    """The PNG file to write."""
+    effects: str = "all"
+    """Which effects: lens, fringe, vignette, shutter, blur, exposure, auto, noise, filter, balance, gamma, all or
+    none."""
+    only: bool = False
+    """Write the camera's picture alone, with all these effects, instead of the panels."""
+    moments: Count = 1
     """Moments to draw for shutter and blur; 1 draws one and turns its rays."""
-    fit_data: Path | None = None
-    """A folder for pictures from several views, for `nutmeg identify`, instead of the PNG file."""
-    views: int = 4
-    """With --fit-data: from how many places pictures are taken."""
-    repeats: int = 4
-    """With --fit-data: how many pictures are taken of each view; several tell the noise."""
-    seed: int = 0
-    """Of the noise, and of the views."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
-def _check(arguments: Arguments) -> None:
-    """Refuses what cannot be drawn or written, before anything is drawn."""
-    if arguments.fit_data is None:
-        check_output(arguments.out, ".png")
+@dataclass(frozen=True, kw_only=True)
+class FitDataArguments(CameraOptions):
+    """Write a folder of a camera's pictures from several views, with all its effects, as `nutmeg identify` takes them.
+
+    The robot stands at several places, its neck turned this way and that, with a ball ahead and an opponent in sight,
+    so that a camera whose numbers are known can be identified like a real one.
+
+    example: nutmeg camera fit-data ers7 --body params.toml -o pictures/monday --views 4
+    """
+
+    output: Output
+    """The folder to write."""
+    views: Count = 4
+    """From how many places pictures are taken."""
+    repeats: Count = 4
+    """How many pictures are taken of each view; several tell the noise."""
+
+
+def run(arguments: Arguments | FitDataArguments, terminal: Terminal) -> dict[str, Any]:
+    """Takes the pictures."""
     if not all(arguments.size) and any(arguments.size):
         raise UsageError(f"--size is {arguments.size[0]} {arguments.size[1]}; give both numbers, or 0 0.")
-    if not math.isfinite(arguments.turn):
-        raise UsageError(f"--turn is {arguments.turn:g}; needed is a finite number [rad/s].")
-    if arguments.moments < 1:
-        raise UsageError(f"--moments is {arguments.moments}; allowed is 1 or more.")
+    return (
+        _save_pictures(arguments, terminal) if isinstance(arguments, FitDataArguments) else _show(arguments, terminal)
+    )
 
 
-def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Takes the pictures."""
-    _check(arguments)
-    if arguments.fit_data is not None:
-        from nutmeg.commands.camera_pictures import save_pictures
-
-        return save_pictures(arguments, arguments.fit_data, terminal)
+def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """One picture, or a panel for each effect."""
+    check_output(arguments.output, ".png")
     from PIL import Image
 
     from nutmeg.model.sensors import checked_effects
@@ -135,13 +158,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     else:
         shown = [SheetPanel(picture=p, label=s["label"], note=s["note"]) for p, s in zip(pictures, shots, strict=True)]
         sheet = contact_sheet(shown, around=ball)
-    with writing(arguments.out) as path:
+    with writing(arguments.output) as path:
         Image.fromarray(sheet).save(path)
     terminal.say(
-        f"wrote {arguments.out}. Numbers of the camera: {settings.source or 'a pinhole with a perfect sensor'}."
+        f"wrote {arguments.output}. Numbers of the camera: {settings.source or 'a pinhole with a perfect sensor'}."
     )
     return {
-        "file": str(arguments.out),
+        "file": str(arguments.output),
         "robot": arguments.robot,
         "camera": name.partition("/")[2],
         "width": size[0],
@@ -243,7 +266,7 @@ def _state(scene: Scene, renderer: SceneRenderer, name: str, turn: float) -> tup
     return qpos, qvel, place
 
 
-def _scene(arguments: Arguments) -> tuple[Scene, str]:
+def _scene(arguments: CameraOptions) -> tuple[Scene, str]:
     """The pitch with the robot, an opponent and a ball, and the name of the camera in it."""
     from nutmeg.model import Placement, SceneSettings, assemble
 
@@ -255,7 +278,7 @@ def _scene(arguments: Arguments) -> tuple[Scene, str]:
     return assemble(SceneSettings(field=arguments.field, robots=robots)), f"{ROBOT}/{camera}"
 
 
-def chosen_camera(arguments: Arguments) -> str:
+def chosen_camera(arguments: CameraOptions) -> str:
     """The camera that is meant, by its sensor's name."""
     from nutmeg.base.errors import UnknownNameError
     from nutmeg.model import load_robot
@@ -270,7 +293,7 @@ def chosen_camera(arguments: Arguments) -> str:
     return camera
 
 
-def placed_robot(arguments: Arguments, camera: str) -> Placement:
+def placed_robot(arguments: CameraOptions, camera: str) -> Placement:
     """The robot at its place, with its identified body if there is one, and with automatic exposure if asked for."""
     from nutmeg.model import Placement
     from nutmeg.model.identified import placed_with_body
@@ -300,7 +323,7 @@ def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: Floats) ->
     return 0.63, 0.76
 
 
-def _lighting(arguments: Arguments) -> Lighting | None:
+def _lighting(arguments: CameraOptions) -> Lighting | None:
     from nutmeg.base.errors import UnknownNameError
     from nutmeg.model.lights import lighting_names, load_lights
 
@@ -348,3 +371,120 @@ def _note(settings: CameraSettings, effect: str, arguments: Arguments) -> str:
         "gamma": f"{s.gamma:g}",
     }
     return notes[effect]
+
+
+def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str, Any]:
+    """Takes pictures of several views and writes them, with what is to be known of them."""
+    from nutmeg.model import load_robot
+    from nutmeg.model.parameters import parse_target
+    from nutmeg.model.sensors import adjusted_cameras
+    from nutmeg.reality.logs.pictures import NOISY_EFFECTS, PICTURES_FILE, take_pictures, write_pictures
+
+    folder = arguments.output
+    if (folder / PICTURES_FILE).exists():
+        raise UsageError(f"{folder} has pictures already; name another folder with --output.")
+    camera = chosen_camera(arguments)
+    robot = placed_robot(arguments, camera)
+    body = tuple(a for a in robot.adjustments if parse_target(a.target).family == "robot")
+    settings = adjusted_cameras(load_robot(arguments.robot), robot.adjustments)[camera]
+    place = _picture_scene(arguments, robot, camera)
+    if settings.auto_target:
+        place = _exposed(place, settings, body)
+    counts = [len(view.files) for view in place.told.view]
+    images = take_pictures(place, settings, body, counts, effects=NOISY_EFFECTS, seed=arguments.seed)
+    write_pictures(folder, place.told, images)
+    files = sum(counts)
+    terminal.say(f"wrote {files} pictures of {len(counts)} views and {PICTURES_FILE} to {folder}.")
+    return {"folder": str(folder), "robot": place.told.robot, "camera": camera, "views": len(counts), "pictures": files}
+
+
+def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -> PictureScene:
+    """Where the pictures are taken."""
+    import numpy as np
+
+    from nutmeg.model import SceneSettings, assemble
+    from nutmeg.reality.logs.pictures import Bystander, PictureScene, PicturesFile, lights_of
+    from nutmeg.reality.twin import TWIN_ROBOT
+    from nutmeg.sim.cameras import camera_size
+
+    named = replace(robot, name=TWIN_ROBOT)
+    scene = assemble(SceneSettings(field="none", ball="none", robots=(named,)))
+    table, rng = scene.robot(TWIN_ROBOT), np.random.default_rng(arguments.seed)
+    neck = _neck(scene.model, f"{TWIN_ROBOT}/{camera}", table)
+    still = dict(zip(table.joints, scene.start[table.angles], strict=True))
+    lights = str(Path(arguments.lights).resolve()) if arguments.lights.endswith(".toml") else arguments.lights
+    told = PicturesFile(
+        robot=table.settings.name,
+        camera=camera,
+        field=arguments.field,
+        lights=lights,
+        shadows=arguments.shadows,
+        bystander=(Bystander(robot="nao-v6", pos=OTHER, heading=OTHER_HEADING, team="red"),),
+        view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
+    )
+    size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
+    return PictureScene(told, arguments.robot, robot.type, lights_of(lights, Path()), size)
+
+
+def _neck(model: Any, camera: str, table: RobotTable) -> list[str]:  # noqa: ANN401 (the compiled scene)
+    """The joints that move the camera but not the robot's root."""
+    body, found = int(model.cam_bodyid[model.camera(camera).id]), []
+    while body != table.body and body:
+        first = int(model.body_jntadr[body])
+        names = [model.joint(first + k).name for k in range(int(model.body_jntnum[body]))]
+        found += [name.partition("/")[2] for name in names]
+        body = int(model.body_parentid[body])
+    return [name for name in table.joints if name in found]
+
+
+def _view(
+    number: int,
+    arguments: FitDataArguments,
+    table: RobotTable,
+    neck: list[str],
+    still: dict[str, float],
+    rng: np.random.Generator,
+) -> View:
+    """One of the places, with the ball ahead."""
+    import numpy as np
+
+    from nutmeg.reality.logs.pictures import View
+
+    x, y = (float(p + VIEW_SPREAD * rng.uniform(-1, 1)) for p in PLACE)
+    heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + HEADING_SPREAD * rng.uniform(-1, 1))
+    ahead, beside = rng.uniform(*BALL_AHEAD), BALL_ASIDE * rng.uniform(-1, 1)
+    along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    ball = np.array([x, y]) + ahead * (along + beside * across)
+    angles = {}
+    for joint in neck:
+        low, high = table.limits[table.joints.index(joint)]
+        reach = NECK_SHARE * min(float(high - low), np.pi) / 2
+        angles[joint] = round(float(np.clip(still[joint] + reach * rng.uniform(-1, 1), low, high)), 4)
+    return View(
+        files=tuple(f"view{number + 1}-{k + 1}.png" for k in range(arguments.repeats)),
+        pos=(round(x, 4), round(y, 4)),
+        heading=round(heading, 4),
+        angles=angles,
+        ball=(round(float(ball[0]), 4), round(float(ball[1]), 4)),
+        turn=arguments.turn,
+    )
+
+
+def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...]) -> PictureScene:
+    """The place with the exposures and gains that the camera settles at in each view, as a camera tells them."""
+    import numpy as np
+
+    from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
+    from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
+
+    count = len(place.told.view)
+    exposure: Exposure = initial_exposure(settings, count)
+    for _ in range(SETTLING):
+        views = tuple(
+            replace(view, exposure=float(time), gain=float(gain))
+            for view, time, gain in zip(place.told.view, *exposure, strict=True)
+        )
+        place = replace(place, told=replace(place.told, view=views))
+        pictures = np.concatenate(take_pictures(place, settings, body, [1] * count, effects=NOISELESS_EFFECTS))
+        exposure = next_exposure(exposure, mean_signal(pictures, settings.gamma), settings)
+    return place

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from nutmeg.commands.options import JsonOption
+
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
@@ -30,13 +32,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg doctor`."""
 
     port: int = 8080
     """Port to try for the page."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 @dataclass(frozen=True, kw_only=True)

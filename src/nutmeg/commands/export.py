@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.commands.options import JsonOption, Output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg export`."""
 
     robot: tyro.conf.Positional[str]
     """Name of a robot, or path of your own (folder, MJCF or URDF file)."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Output
     """File to write."""
     field: str = "none"
     """Field to put it on; none for the robot alone."""
@@ -43,8 +44,6 @@ class Arguments:
     """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
     body: Path | None = None
     """An identified body (the params.toml of `nutmeg identify`)."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

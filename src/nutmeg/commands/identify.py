@@ -23,7 +23,7 @@ import tyro
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import finite
-from nutmeg.commands.options import checked_threads, chosen_evaluator
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg identify`."""
 
     config: tyro.conf.Positional[Path]
@@ -46,18 +46,12 @@ class Arguments:
     """Recordings to fit instead of those of the configuration: patterns in quotes."""
     held_out: tuple[str, ...] = ()
     """Recordings to hold out instead of those of the configuration: patterns in quotes."""
-    seed: int | None = None
+    seed: Seed | None = None
     """Of everything random; the configuration's if left out."""
     evaluations: int | None = None
     """The most candidates to simulate; the configuration's if left out."""
-    threads: int = 1
-    """How many processors simulate; the result is the same."""
-    cluster: str = ""
-    """Address of a Dask scheduler, tcp://host:port, whose workers simulate; the result is the same."""
-    output: Path | None = None
+    output: OptionalOutput = None
     """Folder of the run, new or to go on with; runs/identify-1, -2, ... if left out."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -66,7 +60,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.reality.identify.identification import Identification
     from nutmeg.reality.logs.replay import check_apart
 
-    checked_threads(arguments.threads)
     settings = _settings(arguments)
     seed = settings.search.seed
     train, held_out = _files(arguments, settings)

@@ -10,28 +10,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
+
+from nutmeg.commands.options import JsonOption, Output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg import`."""
 
     file: tyro.conf.Positional[Path]
     """The CSV file; may be compressed (.gz)."""
     columns: Path
     """The column map, a TOML file."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Output
     """The recording to write."""
     overwrite: bool = False
     """Replace an older recording."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -18,12 +18,13 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.commands.options import checked_threads
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -51,14 +52,14 @@ CHANGED = (
     "actuation",
 )
 """Options that stand for the settings of the same name."""
-MOST_TRIALS = 1000
+MAX_TRIALS = 1000
 """Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg learn`; what is left out is the configuration's, or its default."""
 
     config: tyro.conf.Positional[Path | None] = None
@@ -85,33 +86,24 @@ class Arguments:
     """How many."""
     step: float | None = None
     """The first standard deviation, as a share of the ranges."""
-    seed: int | None = None
+    seed: Seed | None = None
     """Of everything random."""
     name: str | None = None
     """What the learned walk is called."""
     device: Literal["cpu", "gpu"] | None = None
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`."""
-    threads: int = 1
-    """How many processors simulate; the result is the same."""
-    cluster: str = ""
-    """Address of a Dask scheduler, tcp://host:port, whose workers simulate; the result is the same."""
-    trials: int = 20
+    trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
-    output: Path | None = None
+    output: OptionalOutput = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
     video: bool = True
     """Whether to film the learned walk in the end, which takes about a minute without a graphics card."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Learns, or goes on with it."""
     from nutmeg.learning.learn import WalkLearning
 
-    checked_threads(arguments.threads)
-    if not 1 <= arguments.trials <= MOST_TRIALS:
-        raise UsageError(f"--trials is {arguments.trials}; allowed is 1 to {MOST_TRIALS}.")
     settings = _settings(arguments)
     learning = WalkLearning(settings)
     folder = arguments.output or Path("runs") / f"learn-{settings.task}-{settings.seed}"
@@ -305,7 +297,7 @@ def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
 
 
 def _show(learned: LearnedWalk, measured: dict[str, WalkMeasurement], terminal: Terminal) -> None:
-    from nutmeg.commands.walk_learned import show_measurement
+    from nutmeg.commands.walk import show_measurement
 
     rows = list(zip(learned.part_names, learned.parts_before.tolist(), learned.parts.tolist(), strict=True))
     rows.append(("fitness", learned.fitness_before, learned.fitness))

@@ -4,7 +4,7 @@ Colliding meshes of URDF robots are simplified in the same way, to 68 vertices, 
 units of the file.
 
 example: nutmeg mesh part.stl --vertices 68
-         nutmeg mesh part.stl --vertices 68 --out hull.stl --picture mesh.png
+         nutmeg mesh part.stl --vertices 68 --output hull.stl --picture mesh.png
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from nutmeg.base.errors import FileError, ModelError, UsageError
+from nutmeg.commands.options import JsonOption, OptionalOutput
 from nutmeg.model.model_file import COLLISION_VERTICES
 
 if TYPE_CHECKING:
@@ -23,19 +24,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg mesh`."""
 
     file: tyro.conf.Positional[Path]
     """The mesh: STL, OBJ, PLY or another format that trimesh reads."""
     vertices: int = COLLISION_VERTICES
     """How many vertices to leave at most."""
-    out: Path | None = None
+    output: OptionalOutput = None
     """Write the reduced hull to this file; its ending says the format."""
     picture: Path | None = None
     """Write a PNG of original, hull and reduced hull."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -73,9 +72,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     terminal.say(f"The hull sticks out of what is left by {reduced.gap:.3g} at most.")
     written = {}
     try:
-        if arguments.out is not None:
-            trimesh.Trimesh(reduced.vertices, reduced.faces, process=False).export(arguments.out)
-            written["file"] = str(arguments.out)
+        if arguments.output is not None:
+            trimesh.Trimesh(reduced.vertices, reduced.faces, process=False).export(arguments.output)
+            written["file"] = str(arguments.output)
         if arguments.picture is not None:
             from nutmeg.view.reports.figures import plot_mesh_reduction
 

@@ -1,36 +1,111 @@
-"""Where candidates are simulated: what `--threads` and `--cluster` mean, for all commands that search.
+"""Options that several commands share, and what they mean.
 
-    evaluator, workers = chosen_evaluator(threads=2, cluster="", warn=terminal.warn)
-    try:
-        ...
-    finally:
-        evaluator.close()
+    @dataclass(frozen=True, kw_only=True)
+    class Arguments(WatchOptions, JsonOption):
+        field: str = "spl2011"
 
-Values are the same everywhere. Work that keeps Python's lock (a walk's controller, servos that change with their load)
-is given to processes, as its threads would wait for each other; the rest, which is mostly MuJoCo's stepping, to
-threads, which start at once and share memory.
+A command's `Arguments` inherits the groups it needs, so that the same option has the same name, default and help text
+everywhere. Bounds of numbers are declared in the annotation; `nutmeg.cli` checks them before the command runs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from nutmeg.base.errors import FileError, UsageError
+import tyro
+
+from nutmeg.base.errors import FileError
+from nutmeg.base.settings import Bounds, at_least
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from nutmeg.search.evaluation import Evaluator, Share
+    from nutmeg.view.live import Watching
+
+Port = Annotated[int, Bounds(0, 65535)]
+"""A TCP port; 0 takes a free one."""
+Seconds = Annotated[float, Bounds(0, math.inf, without_high=True)]
+"""A finite time."""
+Output = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+"""A file or folder to write, `-o` for short."""
+OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
+"""The same; a name is made up if it is left out."""
+Count = Annotated[int, at_least(1)]
+Seed = Annotated[int, at_least(0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """The option of every command."""
+
+    json: bool = False
+    """Print one JSON object as the last line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """Where the web page of a command is."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 lets other machines in."""
+    port: Port = 8080
+    """Port of the page; 0 takes a free one."""
+    open: bool = False
+    """Open the page in your browser."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions(PageOptions):
+    """How a simulation is watched while it runs."""
+
+    seconds: Seconds = 0.0
+    """End by itself after so much simulated time; 0 goes on until Ctrl-C."""
+    view: bool = True
+    """Whether to show the simulation on a web page; without it, the simulation only runs and is recorded."""
+    record: Path | None = None
+    """Keep the recording under this name."""
+
+    def watching(self, title: str, **more: Any) -> Watching:  # noqa: ANN401 (fields of `Watching`)
+        """These options as the settings of a watched run."""
+        from nutmeg.view.live import Watching
+
+        options: dict[str, Any] = {
+            "seconds": self.seconds,
+            "host": self.host,
+            "port": self.port,
+            "open_browser": self.open,
+            "record": self.record,
+            "page": self.view,
+            "title": title,
+        }
+        return Watching(**(options | more))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """Where candidates or games are simulated; the results are the same everywhere."""
+
+    threads: Count = 1
+    """How many processors of this machine simulate."""
+    cluster: str = ""
+    """Address of a Dask scheduler whose workers simulate instead, such as tcp://10.0.0.5:8786."""
 
 
 def chosen_evaluator(
     *, threads: int, cluster: str, warn: Callable[[str], None], piece: Share | None = None, locked: bool = False
 ) -> tuple[Evaluator, str]:
-    """The evaluator that a user asked for, and that in words for the report.
+    """The evaluator that a user asked for, and its description for the report.
+
+    Work that keeps Python's lock (a walk's controller, servos that change with their load) is given to processes, as
+    its threads would wait for each other; the rest, which is mostly MuJoCo's stepping, to threads, which start at once
+    and share memory.
 
     Args:
         threads: how many processors of this machine simulate.
@@ -41,7 +116,6 @@ def chosen_evaluator(
     """
     from nutmeg.search.evaluation import EQUAL_SHARES, InThisThread, Threads
 
-    checked_threads(threads)
     piece = piece or EQUAL_SHARES
     if cluster:
         from nutmeg.search.cluster import OnCluster
@@ -54,12 +128,6 @@ def chosen_evaluator(
 
         return Processes(threads, piece=piece), f"{threads} processes"
     return Threads(threads, piece=piece), f"{threads} threads"
-
-
-def checked_threads(threads: int) -> None:
-    """An error unless somebody works."""
-    if threads < 1:
-        raise UsageError(f"--threads is {threads}; allowed is 1 or more.")
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
+from nutmeg.commands.options import JsonOption
+
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg pack`."""
 
     folder: tyro.conf.Positional[Path]
@@ -25,8 +27,6 @@ class Arguments:
     """The file to write."""
     overwrite: bool = False
     """Replace an older file."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -8,24 +8,55 @@ pictures of all robots' cameras. Ctrl-C ends the match; what was played is repor
 
 example: nutmeg play
          nutmeg play --left holonomic --right final --players 9 --fast
-         nutmeg play --players 2 --half 60 --no-page --video match.mp4
+         nutmeg play --players 2 --half 60 --no-view --video match.mp4
          nutmeg play --world behavioural --left roles-pass --right mine.py:decide
 """
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.settings import Bounds, above
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from nutmeg.match.base_game import BaseGame
+    from nutmeg.match.loop import AnyPlayer, GameLoop
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Event
+    from nutmeg.match.worlds.physical.percept import Player
+    from nutmeg.sim.pace import Clock
     from nutmeg.view.terminal import Terminal
+
+BEHAVIOURAL = "behavioural"
+DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
+DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
+DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
+DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
+ROBOT = "nao-spark"
+"""The league's robot."""
+MAX_HALF = 1e5
+"""The longest half that can be asked for [s]."""
+KICK_OFF_WAIT = 3.0
+"""From the first cycle of a half to its kick-off: players take their places [s]."""
+ANNOUNCED_EVENTS = ("goal", "half")
+"""Kinds of events that are printed in the terminal."""
+REPLAY_FPS = (5.0, 10.0)
+"""Fewest and most moments per second of a replay; each takes some 25 ms to make with four a side."""
+REPLAY_MOMENTS = 3600
+"""Moments of a replay, as far as the frame rates allow it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WatchOptions, JsonOption):
     """Options of `nutmeg play`."""
 
     world: Literal["physical", "behavioural"] = "physical"
@@ -51,27 +82,19 @@ class Arguments:
     images: bool = False
     """Whether players of the behavioural world may ask for the pictures of their cameras (`percept.images`), which
     takes some milliseconds each; needs a renderer (see nutmeg doctor)."""
-    players: int = 4
+    players: Annotated[int, Bounds(1, 11)] = 4
     """Players of each team, 1 to 11."""
-    half: float = 300.0
+    half: Annotated[float, above(0, "s", up_to=MAX_HALF)] = 300.0
     """Length of a half in seconds."""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     """End after so much simulated time; 0 plays the whole match."""
     swap_ends: bool = False
     """Whether the teams change ends at half time."""
-    seed: int = 1
+    seed: Seed = 1
     """Of everything random; the same seed gives the same match."""
     fast: bool = False
     """As fast as the computer can, instead of in real time."""
-    page: bool = True
-    """Whether to show the match in the browser."""
-    host: str = "127.0.0.1"
-    """Address to listen on."""
-    port: int = 8080
-    """Port of the page."""
-    open: bool = False
-    """Open the page in your browser."""
-    output: Path | None = None
+    output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
     record: Path | None = None
     """Keep the recording under this name instead of in the folder."""
@@ -86,39 +109,30 @@ class Arguments:
     record_cameras: bool = False
     """Write what both cameras of every robot see in the behavioural world into a folder `cameras`, with the truth in
     frames.csv; needs a renderer (see nutmeg doctor)."""
-    camera_rate: float = 2.0
+    camera_rate: Annotated[float, above(0, "Hz", up_to=10)] = 2.0
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays the match, then writes what there is to read and to see of it."""
     with Starting():
         load_physics()
-        from nutmeg.commands.play_match import check, command_of, new_match
-        from nutmeg.commands.play_run import Aftermath, Files, MatchRun
         from nutmeg.match.loop import PlayerError
-        from nutmeg.view.live import UNPACED_SPEED, Watching, watch_run
+        from nutmeg.view.live import UNPACED_SPEED, watch_run
         from nutmeg.view.pages.server import check_port
 
         check(arguments)
-    if arguments.page:
+    if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
     match = MatchRun(lambda path: new_match(arguments, path), terminal)
     cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
     aftermath = Aftermath(files, command=command_of(arguments), seed=arguments.seed, terminal=terminal, cameras=cameras)
-    how = Watching(
-        seconds=arguments.seconds,
-        host=arguments.host,
-        port=arguments.port,
-        open_browser=arguments.open,
+    how = arguments.watching(
+        "match",
         record=files.record,
-        page=arguments.page,
-        title="match",
         seed=arguments.seed,
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
@@ -131,3 +145,410 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         aftermath.write()
         raise
     return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
+
+
+def teams_of(arguments: Arguments) -> tuple[str, str]:
+    """The teams as they were asked for, or those that are meant by nothing."""
+    return arguments.left or DEFAULT_LEFT[arguments.world], arguments.right or DEFAULT_RIGHT[arguments.world]
+
+
+def field_of(arguments: Arguments) -> str:
+    """What is played on."""
+    return arguments.field or DEFAULT_FIELD[arguments.world]
+
+
+def check(arguments: Arguments) -> None:
+    """Refuses a match that cannot be played, before any folder is made for it."""
+    rules_of(arguments)
+    if arguments.world == BEHAVIOURAL:
+        _check_behavioural(arguments)
+    else:
+        _check_physical(arguments)
+
+
+def _check_physical(arguments: Arguments) -> None:
+    from nutmeg.match.players.registry import is_decider, read_decide
+    from nutmeg.motion.walk.files import read_walk
+
+    for option in ("record_cameras", "images"):
+        if getattr(arguments, option):
+            raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
+    for team in teams_of(arguments):
+        _check_complete(team)
+        if is_decider(team):
+            read_decide(team)
+        read_walk(arguments.walk if is_decider(team) else team).for_robot(ROBOT)
+
+
+def _check_behavioural(arguments: Arguments) -> None:
+    from nutmeg.match.players.registry import read_decide
+    from nutmeg.match.worlds.behavioural.eyes import load_eyes
+    from nutmeg.match.worlds.behavioural.settings import load_behaviour
+
+    for team in teams_of(arguments):
+        _check_complete(team)
+        read_decide(team)
+    load_behaviour(_named(arguments.behaviour))
+    if arguments.eyes:
+        load_eyes(_named(arguments.eyes))
+
+
+def _check_complete(team: str) -> None:
+    """Refuses the file of a player without the name of the function in it."""
+    if team.endswith(".py"):
+        raise UsageError(f"{team} is a file; name the function in it that decides, too: {team}:decide.")
+
+
+def book_of(arguments: Arguments) -> str:
+    """The rule book that was asked for, or that of the world; the 3D simulation league's needs no penalty mark."""
+    from nutmeg.model.field import load_field
+
+    if arguments.rules:
+        return arguments.rules
+    marked = load_field(field_of(arguments)).penalty_mark_distance > 0
+    return DEFAULT_RULES[arguments.world] if marked else DEFAULT_RULES["physical"]
+
+
+def rules_of(arguments: Arguments) -> Rules:
+    """The rule book on the field."""
+    from nutmeg.match.rules.book import rules_on
+
+    return rules_on(book_of(arguments), field_of(arguments)).with_match(
+        players=arguments.players,
+        half_length=arguments.half,
+        automatic_kick_off=True,
+        wait_before_kick_off=KICK_OFF_WAIT,
+        swap_ends=arguments.swap_ends,
+    )
+
+
+def new_match(arguments: Arguments, path: Path) -> GameLoop:
+    """The teams on the pitch, before the first cycle."""
+    from nutmeg.match.loop import GameLoop
+
+    build = _behavioural if arguments.world == BEHAVIOURAL else _physical
+    game, players = build(arguments, path)
+    driver = GameLoop(game, players)
+    eyes = {"eyes": str(Path(arguments.eyes).resolve())} if arguments.eyes.endswith(".toml") else {}
+    game.record_with(minds=lambda: driver.players, config={"command": command_of(arguments), **eyes})
+    return driver
+
+
+def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
+    from nutmeg.match.behavioural_game import BehaviourGame
+    from nutmeg.match.players.registry import read_decide
+
+    names, chosen = team_names(*teams_of(arguments)), teams_of(arguments)
+    game = BehaviourGame(
+        rules_of(arguments),
+        seed=arguments.seed,
+        field=field_of(arguments),
+        settings=_named(arguments.behaviour),
+        eyes=_named(arguments.eyes) if arguments.eyes else None,
+        cameras=arguments.images,
+        left=names[0],
+        right=names[1],
+        record=path,
+    )
+    players: dict[tuple[str, int], AnyPlayer] = {}
+    for name, team in zip(names, chosen, strict=True):
+        players |= game.team(name, read_decide(team), arguments.players)
+    return game, players
+
+
+def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
+    from nutmeg.match.game import Game
+
+    rules, (left, right) = rules_of(arguments), team_names(*teams_of(arguments))
+    game = Game(
+        rules,
+        seed=arguments.seed,
+        left=left,
+        right=right,
+        record=path,
+        field=field_of(arguments),
+        players=2 * arguments.players,
+    )
+    players: dict[tuple[str, int], AnyPlayer] = {}
+    for name, team in zip((left, right), teams_of(arguments), strict=True):
+        for number, player in enumerate(_bodies(arguments, name, team, rules), start=1):
+            players[name, number] = player
+    return game, players
+
+
+def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterable[Player]:
+    """The players of a team in the physical world: the built-in team with a walk, or a `decide`."""
+    from nutmeg.match.players.builtin.player import make_team
+    from nutmeg.match.players.deciding_player import DecidingPlayer
+    from nutmeg.match.players.registry import is_decider, read_decide
+    from nutmeg.motion.walk.files import read_walk
+
+    field = field_of(arguments)
+    if not is_decider(team):
+        return make_team(team, arguments.players, team=name, field=field)
+    decide, walk = read_decide(team), read_walk(arguments.walk)
+    return [
+        DecidingPlayer(
+            decide, name, n, walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed
+        )
+        for n in range(1, arguments.players + 1)
+    ]
+
+
+def _named(name: str) -> str | Path:
+    """A name, or the path of a file."""
+    return Path(name) if name.endswith(".toml") else name
+
+
+def team_names(left: str, right: str) -> tuple[str, str]:
+    """Names of two teams by what they are; a team that plays against itself gets a second name."""
+    from nutmeg.match.players.registry import is_decider, title_of
+
+    first, second = (title_of(team) if is_decider(team) else Path(team).stem for team in (left, right))
+    return first, second if second != first else f"{second}-2"
+
+
+def command_of(arguments: Arguments) -> str:
+    """The command line that plays the same match."""
+    left, right = teams_of(arguments)
+    words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
+    words += ["--left", left, "--right", right]
+    words += ["--field", arguments.field] if arguments.field else []
+    words += ["--rules", arguments.rules] if arguments.rules else []
+    for name, usual in (("walk", "final"), ("behaviour", "nao"), ("eyes", "")):
+        words += [f"--{name}", getattr(arguments, name)] if getattr(arguments, name) != usual else []
+    words += ["--players", str(arguments.players), "--half", f"{arguments.half:g}", "--seed", str(arguments.seed)]
+    words += ["--images"] if arguments.images else []
+    words += ["--seconds", f"{arguments.seconds:g}"] if arguments.seconds else []
+    words += ["--swap-ends"] if arguments.swap_ends else []
+    return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Where everything of a match goes."""
+
+    record: Path
+    report: Path
+    replay: Path | None
+    video: Path | None
+    cameras: Path
+    """Folder for the pictures of robots' cameras, if somebody wants them."""
+
+    @classmethod
+    def of(cls, arguments: Arguments) -> Files:
+        """As the options say; a new folder is made for what they leave open."""
+        from nutmeg.base.journal import new_folder
+
+        folder = arguments.output
+        if folder is not None:
+            if (folder / "match.nutmeg").exists() and arguments.record is None:
+                raise UsageError(f"{folder} has a match already; choose another folder with --output.")
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+        elif None in (arguments.record, arguments.report) or (arguments.make_replay and arguments.replay is None):
+            folder = new_folder(Path("runs"), "match")
+        place = folder or Path()
+        record = arguments.record or place / "match.nutmeg"
+        replay = (arguments.replay or place / "replay.html") if arguments.make_replay else None
+        files = cls(
+            record=record,
+            report=arguments.report or place / "report.html",
+            replay=replay,
+            video=arguments.video,
+            cameras=(folder if folder is not None else record.parent) / "cameras",
+        )
+        files.check()
+        return files
+
+    def check(self) -> None:
+        """Refuses what cannot be written, before the match and not after it."""
+        check_output(self.report)
+        if self.replay is not None:
+            check_output(self.replay)
+        if self.video is not None:
+            check_output(self.video, ".mp4")
+
+
+class MatchRun:
+    """A match as something to watch: built when its recording begins, one cycle after the other until it is over.
+
+    Args:
+        build: makes the match, given the recording to make.
+        terminal: where goals are told.
+    """
+
+    def __init__(self, build: Callable[[Path], GameLoop], terminal: Terminal) -> None:
+        self._build, self._terminal = build, terminal
+        self._driver: GameLoop | None = None
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+        return self._driver.game.time if self._driver is not None else 0.0
+
+    def begin(self, path: Path) -> None:
+        """Lets the teams join and plays the first cycle."""
+        with self._terminal.busy("the teams come onto the pitch"):
+            self._driver = self._build(path)
+            self._cycle(self._driver)
+
+    def advance(self, seconds: float, clock: Clock) -> None:
+        """Plays until the match is over, so much time has passed, or the clock ends it."""
+        driver = self._driver
+        assert driver is not None
+        end = driver.game.time + seconds
+        clock.start(driver.game.time)
+        while not driver.game.over and driver.game.time < end - 1e-6:
+            self._cycle(driver)
+            if not clock.wait(driver.game.time):
+                break
+
+    def close(self) -> None:
+        """Finishes the recording."""
+        if self._driver is not None:
+            self._driver.game.close()
+
+    def result(self) -> dict[str, Any]:
+        """Teams, score, what happened how often, and game time."""
+        if self._driver is None:
+            return {}
+        game = self._driver.game
+        turned = game.swaps % 2
+        teams, score = (game.teams[::-1], game.state.score[::-1]) if turned else (game.teams, game.state.score)
+        return {
+            "teams": list(teams),
+            "score": list(score),
+            "game_time_s": round(game.state.time, 2),
+            "over": game.over,
+            "events": {kind: self._counts[kind] for kind in sorted(self._counts)},
+        }
+
+    def _cycle(self, driver: GameLoop) -> None:
+        driver.cycle()
+        for event in driver.game.events:
+            self._counts[event.kind] += 1
+            if event.kind in ANNOUNCED_EVENTS:
+                self._say(driver, event)
+
+    def _say(self, driver: GameLoop, event: Event) -> None:
+        from nutmeg.view.match_story import clock_text
+
+        text = event.text
+        for side, team in zip(("left", "right"), driver.game.teams, strict=True):
+            text = text.replace(f" {side}", f" {team}")
+        self._terminal.say(f"{clock_text(event.time):>6}  {text}")
+
+
+class Aftermath:
+    """Report, replay, video and camera pictures of a match that has been recorded; written once.
+
+    Args:
+        files: where to.
+        command: the command line that plays the same match.
+        seed: of the match.
+        terminal: told what is written.
+        cameras: pictures a second of robots' cameras, and their form; None for none.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        *,
+        command: str,
+        seed: int,
+        terminal: Terminal,
+        cameras: tuple[float, str] | None = None,
+    ) -> None:
+        self._files, self._command, self._seed, self._terminal = files, command, seed, terminal
+        self._cameras = cameras
+        self._written: dict[str, object] | None = None
+
+    def write(self) -> dict[str, object]:
+        """Writes everything, and says where; a second call only returns the names of the files."""
+        from nutmeg.recording.manifest import MANIFEST
+
+        if self._written is None:
+            self._written = {}
+            if not (self._files.record / MANIFEST).is_file():
+                self._terminal.say("nothing was played, so there is nothing to report.")
+                return self._written
+            self._written["recording"] = self._files.record
+            try:
+                self._write_all(self._written)
+            except NutmegError:
+                self._terminal.say(f"The match itself is safe: nutmeg replay {self._files.record}")
+                raise
+        return self._written
+
+    def _write_all(self, written: dict[str, object]) -> None:
+        self._write_report(written)
+        if self._files.replay is not None:
+            self._write_replay(self._files.replay, written)
+        if self._files.video is not None:
+            self._write_video(self._files.video, written)
+        if self._cameras is not None:
+            self._write_cameras(*self._cameras, written)
+
+    def _write_report(self, written: dict[str, object]) -> None:
+        from nutmeg.view.reports.match import write_match_report
+
+        with self._terminal.busy("writing the report"):
+            write_match_report(self._files.record, self._files.report, command=self._command, seed=self._seed)
+        written["report"] = self._files.report
+        self._terminal.say(f"report: {self._files.report}")
+
+    def _write_replay(self, out: Path, written: dict[str, object]) -> None:
+        from nutmeg.recording import Recording
+        from nutmeg.view.files.replay import replay_html
+
+        fewest, most = REPLAY_FPS
+        fps = min(max(REPLAY_MOMENTS / max(Recording.open(self._files.record).duration, 1.0), fewest), most)
+        with self._terminal.counting("replay") as on_progress:
+            size = replay_html(
+                self._files.record,
+                out,
+                fps=fps,
+                on_progress=on_progress,
+            )
+        written["replay"] = out
+        self._terminal.say(f"replay: {out} ({size / 1e6:.1f} MB; open it in any browser)")
+
+    def _write_video(self, out: Path, written: dict[str, object]) -> None:
+        from nutmeg.view.files.pictures import QUICK
+        from nutmeg.view.files.video import video
+
+        try:
+            with self._terminal.counting("video") as on_progress:
+                video(
+                    self._files.record,
+                    out,
+                    camera="stand",
+                    quality=QUICK,
+                    on_progress=on_progress,
+                )
+        except EnvironmentProblem as problem:
+            self._terminal.warn(f"no video: {problem}")
+            return
+        written["video"] = out
+        self._terminal.say(f"video: {out}")
+
+    def _write_cameras(self, rate: float, form: str, written: dict[str, object]) -> None:
+        from nutmeg.view.files.camera_frames import write_cameras
+
+        folder = self._files.cameras
+        try:
+            with self._terminal.counting("camera pictures") as on_progress:
+                count = write_cameras(
+                    self._files.record,
+                    folder,
+                    rate=rate,
+                    form=form,
+                    on_progress=on_progress,
+                )
+        except EnvironmentProblem as problem:
+            self._terminal.warn(f"no camera pictures: {problem}")
+            return
+        written["cameras"], written["camera_pictures"] = folder, count
+        self._terminal.say(f"cameras: {folder} ({count} pictures)")

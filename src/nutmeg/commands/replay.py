@@ -6,7 +6,6 @@ example: nutmeg replay match.nutmeg
 
 from __future__ import annotations
 
-import math
 import time
 import webbrowser
 from dataclasses import dataclass
@@ -16,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import tyro
 from rich.text import Text
 
-from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import check_output
+from nutmeg.commands.options import JsonOption, PageOptions, Seconds, check_output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(PageOptions, JsonOption):
     """Options of `nutmeg replay`."""
 
     file: tyro.conf.Positional[Path]
@@ -33,24 +31,14 @@ class Arguments:
     """Write a self-contained page to this file instead."""
     fps: float = 25.0
     """Moments per second kept in the page."""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     """End by itself after so many seconds; 0 goes on until Ctrl-C."""
-    host: str = "127.0.0.1"
-    """Address to listen on."""
-    port: int = 8080
-    """Port of the page."""
-    open: bool = False
-    """Open the page in your browser."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Shows or converts the recording."""
     from nutmeg.recording import Recording
 
-    if not 0 <= arguments.seconds < math.inf:
-        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for no end.")
     if arguments.html is not None:
         check_output(arguments.html)
     recording = Recording.open(arguments.file)

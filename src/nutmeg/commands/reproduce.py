@@ -17,13 +17,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import checked_threads
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -45,20 +45,20 @@ Experiment = Literal[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg reproduce`."""
 
     experiment: tyro.conf.Positional[Experiment]
     """Which experiment."""
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
+    output: OptionalOutput = None
     """Folder for figures and results; runs/EXPERIMENT by default."""
     quick: bool = False
     """A smaller version, about a minute on two cores."""
     reality: Path | None = None
     """A TOML file with other hidden values or recordings than the experiment's own."""
-    seed: int | None = None
+    seed: Seed | None = None
     """The first seed; the experiment's own if left out."""
-    seeds: int | None = None
+    seeds: Count | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
     """motoflex-fit: quick, middle or paper (days of computing); walk-table3: quick, middle, full or paper (weeks)."""
@@ -67,19 +67,14 @@ class Arguments:
     those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None
     """openr-ball: the program that moves the robot; python, or the example in clients/openr, which is compiled."""
-    threads: int = 1
+    threads: Count = 1
     """How many threads or processes simulate; the result is the same."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table."""
     from nutmeg.experiments.experiment import load_experiment, perform
 
-    checked_threads(arguments.threads)
-    if arguments.seeds is not None and arguments.seeds < 1:
-        raise UsageError(f"--seeds is {arguments.seeds}; allowed is 1 or more.")
     out = arguments.output or Path("runs") / arguments.experiment
     experiment = load_experiment(arguments.experiment)
     settings = experiment.Settings(**_options(arguments, {f.name for f in dataclasses.fields(experiment.Settings)}))

@@ -16,7 +16,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.commands.options import check_output, writing
+from nutmeg.commands.options import JsonOption, check_output, writing
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg robots`."""
 
     robot: tyro.conf.Positional[str] = ""
@@ -34,8 +34,6 @@ class Arguments:
     """One of the robot's types."""
     picture: Path | None = None
     """Write a large picture of it to this PNG file."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Serve a match to agents and monitors that speak SimSpark's protocol: the RoboCup 3D simulation league's own.
 
-Robots at the lowest interface of the real ones have options of their own: nutmeg serve --protocol lola --help
-
 Agents connect to port 3100, monitors and trainers to 3200. The line `ready` on standard output says that both listen.
 With --left or --right a team of our own plays, over the socket like everybody else. Ends with Ctrl-C, SIGTERM or a
 trainer's (killsim); the recording is then closed and named.
@@ -14,49 +12,42 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
-import importlib
-import math
 import signal
-import socket
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-import tyro
-
-from nutmeg.base.errors import EnvironmentProblem, FileError, SimulationError, UsageError
-from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.errors import SimulationError, UsageError
+from nutmeg.base.interrupts import Closing, Starting, load_physics
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import Port, Seconds
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports, signals_handled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType, ModuleType
-
-    from nutmeg.commands.serve_guests import Guests, Page
-    from nutmeg.commands.served_game import ServedGame
+    from nutmeg.match.game import Game
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
     from nutmeg.net.simspark.server import Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
 OWN_PLAYERS = 4
-"""How many of a team of ours play if nobody says so."""
-LAST_PORT = 65535
+"""How many players a built-in team has if --players is left out."""
+ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
+TEAM_PATIENCE = 3.0
+"""How long the processes of built-in teams may take to end [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
-    """Options of `nutmeg serve`."""
+class Arguments(ServeOptions):
+    """Options of `nutmeg serve spark`."""
 
-    protocol: Literal["simspark", "lola", "openr"] = "simspark"
-    """What clients speak: SimSpark (a match), LoLA (Nao V6) or OPEN-R (AIBO)."""
-    agent_port: int = 3100
+    agent_port: Port = 3100
     """TCP port for agents; 0 takes a free one."""
-    monitor_port: int = 3200
+    monitor_port: Port = 3200
     """TCP port for monitors and trainers; 0 takes a free one."""
-    host: str = "127.0.0.1"
-    """Address to listen on; 0.0.0.0 lets other machines in."""
     fast: bool = False
     """Begin the next cycle as soon as all agents have answered, at the latest after 20 ms."""
     sync: bool = False
@@ -67,45 +58,29 @@ class Arguments:
     """Whether cameras err."""
     beam_noise: bool = True
     """Whether players land near where they wish to be put, rather than there."""
-    seed: int = 0
-    """Of all noise."""
     left: str = ""
     """Let a team of ours play from the left: the name of its walk (holonomic, final, ...) or a file."""
     right: str = ""
     """Let a team of ours play from the right."""
     players: int | None = None
     """Players of a team; 11 if left out, and 4 of a team of ours."""
-    half_length: float | None = None
+    half_length: Seconds | None = None
     """Of a half [s]; 300 if left out."""
-    halves: int | None = None
+    halves: Annotated[int, Bounds(1, 2)] | None = None
     """One or two; two if left out."""
     automatic_kick_off: bool = False
     """Halves start by themselves, instead of by a trainer."""
-    wait_before_kick_off: float | None = None
+    wait_before_kick_off: Seconds | None = None
     """Before an automatic kick-off, counted once somebody is there [s]; 30 if left out."""
     rules: str = "sim3d"
     """The rule book: a name, or a TOML file of your own."""
     until_over: bool = False
     """End when the game is over; otherwise the server goes on until it is ended."""
-    record: Path | None = None
-    """Where the recording goes; runs/serve-N/match.nutmeg if left out."""
-    no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Make no recording; then there is no page either."""
-    view: bool = True
-    """Whether to show the match on a web page."""
-    port: int = 8080
-    """Port of the page; 0 takes a free one."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
-
-def chosen(rest: Sequence[str]) -> ModuleType:
-    """The module with the options of the protocol that was asked for."""
-    text = " ".join(rest).replace("--protocol=", "--protocol ").split()
-    protocol = text[text.index("--protocol") + 1] if "--protocol" in text[:-1] else "simspark"
-    return importlib.import_module(
-        "nutmeg.commands.serve_robots" if protocol in ("lola", "openr") else "nutmeg.commands.serve"
-    )
+    def ports(self) -> dict[str, int]:
+        """The ports to listen on, by option."""
+        found = {"--agent-port": self.agent_port, "--monitor-port": self.monitor_port}
+        return found | ({"--port": self.port} if self.view and not self.no_record else {})
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -113,29 +88,30 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         with Starting():
             load_physics()
-            from nutmeg.commands.serve_guests import Guests
-            from nutmeg.commands.server_log import Journal
             from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
             from nutmeg.net.simspark.server import Server
 
             settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
-            _check_ports(arguments)
-            stack.enter_context(_ended_by_sigterm())
-            record = _recording(arguments)
+            check_ports(arguments.host, arguments.ports())
+            stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+            record = arguments.new_recording("match.nutmeg")
             keeper = stack.enter_context(Groundskeeper())
             game = stack.enter_context(_game(arguments, rules, teams, keeper, record))
             game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
-            journal = stack.enter_context(Journal(terminal.say))
-            server = stack.enter_context(Server(game, settings, journal.report))
-            guests = stack.enter_context(Guests(server, journal, page=_page(arguments, record)))
-        game.at_end = server.stop if arguments.until_over else None
+            log = stack.enter_context(ServerLog(terminal.say))
+            server = stack.enter_context(Server(game, settings, log.report))
+            shown = record if arguments.view else None
+            page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
+            teams_here = stack.enter_context(TeamProcesses())
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         began = time.monotonic()
         try:
-            guests.come(_walks(arguments, teams), _own_players(arguments))
-            server.run()
+            page.show()
+            for team, walk in _walks(arguments, teams).items():
+                teams_here.start(team, walk, _own_players(arguments), server)
+            server.run(until=lambda: arguments.until_over and game.over)
         except KeyboardInterrupt:
             pass  # before or after the server listens to it
         except SimulationError as error:
@@ -144,11 +120,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         finally:
             game.close()  # first of all: whatever else takes long to end, the recording is whole
         seconds = time.monotonic() - began
-    return _summary(game, server, guests, record, seconds, terminal)
+    return _summary(game, server, page, record, seconds, terminal)
 
 
 def _summary(
-    game: ServedGame, server: Server, guests: Guests, record: Path | None, seconds: float, terminal: Terminal
+    game: Game, server: Server, page: ServedPage, record: Path | None, seconds: float, terminal: Terminal
 ) -> dict[str, Any]:
     """What there is to tell when everything is closed."""
     view, (left, right) = game.view, (name or "nobody" for name in game.team_names)
@@ -167,7 +143,7 @@ def _summary(
         "cycles": server.cycles,
         "late_cycles": server.late_cycles,
         "recording": record,
-        "url": guests.url,
+        "url": page.url,
     }
 
 
@@ -176,37 +152,12 @@ def _settings(arguments: Arguments) -> ServerSettings:
 
     if arguments.fast and arguments.sync:
         raise UsageError("--fast and --sync do not go together; leave one of them out.")
-    if arguments.no_record and arguments.record is not None:
-        raise UsageError("--record and --no-record do not go together; leave one of them out.")
-    for name in ("agent_port", "monitor_port", "port"):
-        if not 0 <= getattr(arguments, name) <= LAST_PORT:
-            raise UsageError(f"--{name.replace('_', '-')} is {getattr(arguments, name)}; ports are 0 to {LAST_PORT}.")
     return ServerSettings(
         host=arguments.host,
         agent_port=arguments.agent_port,
         monitor_port=arguments.monitor_port,
         pace="fast" if arguments.fast else "sync" if arguments.sync else "real-time",
     )
-
-
-def _check_ports(arguments: Arguments) -> None:
-    """Refuses ports in use at once, not only when everything is built."""
-    options = ["agent_port", "monitor_port", *(["port"] if arguments.view and not arguments.no_record else [])]
-    taken: set[int] = set()
-    for option in options:
-        name, port = f"--{option.replace('_', '-')}", int(getattr(arguments, option))
-        if port in taken - {0}:
-            raise UsageError(f"{name} is {port}, as another port is; each needs its own.")
-        taken.add(port)
-        try:
-            with socket.socket(socket.AF_INET) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((arguments.host, port))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"cannot listen on {arguments.host}, port {port}: {error.strerror or error}. Choose another with "
-                f"{name} (0 takes a free one) or --host, or end the program that uses it."
-            ) from None
 
 
 def _rules(arguments: Arguments) -> Rules:
@@ -216,11 +167,6 @@ def _rules(arguments: Arguments) -> Rules:
     book = load_rules(arguments.rules)
     names = ("players", "half_length", "halves", "wait_before_kick_off")
     changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    if changes.get("halves", 1) not in (1, 2):
-        raise UsageError(f"--halves is {changes['halves']}; allowed are 1 and 2.")
-    for name in ("half_length", "wait_before_kick_off"):
-        if not math.isfinite(changes.get(name, 0.0)):
-            raise UsageError(f"--{name.replace('_', '-')} is {changes[name]}; needed is a number of seconds.")
     if arguments.automatic_kick_off:
         changes["automatic_kick_off"] = True
     try:
@@ -250,35 +196,18 @@ def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
-def _page(arguments: Arguments, record: Path | None) -> Page | None:
-    from nutmeg.commands.serve_guests import Page
-
-    return Page(record, arguments.host, arguments.port) if arguments.view and record is not None else None
-
-
-def _recording(arguments: Arguments) -> Path | None:
-    """Where the recording goes."""
-    from nutmeg.base.journal import new_folder
-
-    if arguments.no_record:
-        return None
-    if arguments.record is not None and arguments.record.exists():
-        raise FileError(arguments.record, "exists already; choose another name with --record.")
-    return arguments.record or new_folder(Path("runs"), "serve") / "match.nutmeg"
-
-
 def _game(
     arguments: Arguments, rules: Rules, teams: tuple[str, str], keeper: Groundskeeper, record: Path | None
-) -> ServedGame:
+) -> Game:
     """The match, with seats for teams of ours and their opponents; larger grounds are prepared beside it."""
-    from nutmeg.commands.served_game import ServedGame
+    from nutmeg.match.game import Game
     from nutmeg.match.rules.slots import SEATS
 
     expected = 2 * _own_players(arguments) if any(teams) else 1
     for seats in SEATS:
         if expected < seats <= 2 * rules.match.players:
             keeper.prepare(seats=seats, toed=0)
-    return ServedGame(
+    return Game(
         rules,
         seed=arguments.seed,
         noise=arguments.noise,
@@ -292,15 +221,38 @@ def _game(
     )
 
 
-@contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """While inside, SIGTERM is as Ctrl-C: everything is closed."""
+def _interrupt() -> None:
+    """Makes SIGTERM the same as Ctrl-C: everything is closed."""
+    raise KeyboardInterrupt
 
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+class TeamProcesses(Closing):
+    """Built-in teams that play on a server, each a process of its own that uses nothing but the protocol.
+
+    They end when the server ends their connections, however that happens.
+    """
+
+    def __init__(self) -> None:
+        self._teams: list[subprocess.Popen[bytes]] = []
+
+    def start(self, team: str, walk: str, players: int, server: Server) -> None:
+        """Starts a team by its name and the name of its walk."""
+        host = "127.0.0.1" if server.settings.host == ALL_ADDRESSES else server.settings.host
+        command = [sys.executable, "-m", "nutmeg", "agents", team, "--walk", walk, "--players", str(players)]
+        command += ["--host", host, "--port", str(server.agent_port)]
+        # in a session of its own, so that Ctrl-C reaches the server first
+        process = subprocess.Popen(  # noqa: S603 (our own command)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        self._teams.append(process)
+
+    def close(self) -> None:
+        """Ends the teams."""
+        for process in self._teams:
+            process.terminate()
+        for process in self._teams:
+            try:
+                process.wait(TEAM_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -4,40 +4,50 @@ LoLA: a Unix socket for each robot, packets of 896 bytes every 12 ms. OPEN-R (AI
 The line `ready` on standard output says that everything listens. Ends with Ctrl-C, SIGTERM or after --seconds; the
 recording is then closed and named.
 
-example: nutmeg serve --protocol lola --robot nao-v6 --socket /tmp/robocup
-         nutmeg serve --protocol lola --robots 4 --lock-step --no-view --show-schedule
-         nutmeg serve --protocol openr --robot ers7
+example: nutmeg serve lola --robot nao-v6 --socket /tmp/robocup
+         nutmeg serve lola --robots 4 --lock-step --no-view --show-schedule
+         nutmeg serve openr --robot ers7
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
+import dataclasses
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import tyro
 
-from nutmeg.base.errors import FileError, SimulationError, UsageError
+from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.settings import Bounds, above
+from nutmeg.commands.options import Port, Seconds
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, signals_handled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
-    from nutmeg.commands.server_log import Journal
-    from nutmeg.net.host.robot_host import Port, RobotHost
+    from nutmeg.model.scene import Placement
+    from nutmeg.net.host.cameras import CameraFeed
+    from nutmeg.net.host.robot_host import HostSettings, RobotHost
+    from nutmeg.net.host.robot_host import Port as RobotPort
+    from nutmeg.sim.worlds import Worlds
+    from nutmeg.view.pages.orders import Inbox
     from nutmeg.view.terminal import Terminal
 
-MOST_ROBOTS = 20
-SHOWN_EVERY = 10.0
-"""Between two tables of `--show-schedule` [s]."""
-LAST_PORT = 65535
-COLUMNS = {
+Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
+NAO = "nao-v6"
+"""The robot whose interface is LoLA."""
+DEFAULT_FIELD = "spl2025"
+DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
+ROBOTS_PER_ROW = 4
+MAX_ROBOTS = 20
+SCHEDULE_INTERVAL = 10.0
+"""Time between two tables of `--show-schedule` [s]."""
+SCHEDULE_COLUMNS = {
     "task": "task",
     "period_ms": "period",
     "turns": "turns",
@@ -52,86 +62,100 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
-    """Options of `nutmeg serve --protocol lola` and `--protocol openr`."""
+class HostOptions(ServeOptions):
+    """Options of hosted robots, whatever their protocol."""
 
-    protocol: Literal["lola", "openr"]
-    """What clients speak; SimSpark has options of its own: nutmeg serve --help."""
-    robot: str = ""
-    """Which robot: nao-v6 for LoLA; ers7 or ers210 for OPEN-R."""
-    robots: int | None = None
-    """How many; as many as there are sockets if left out."""
-    socket: tuple[Path, ...] = ()
-    """LoLA: the Unix socket of each robot; /tmp/robocup as on the robot, and -2, -3 behind it for the others."""
-    config: Path | None = None
-    """OPEN-R: a TOML file with addresses and models."""
-    first_port: int | None = None
-    """OPEN-R: TCP port of the first robot's sensors, the next one is that of its commands; 10120 if left out, 0 takes
-    free ones."""
+    protocol: ClassVar[str]
+
+    robots: Annotated[int, Bounds(1, MAX_ROBOTS)] | None = None
+    """How many robots; one, or as many as there are sockets, if left out."""
     field: str = ""
     """The field, with its ball: a name, or a TOML file of your own; floor for a plain floor."""
     actuation: str = ""
     """What drives the joints: ideal, servo, motoflex, or a TOML file; servo where the robot has it if left out."""
     pose: str = ""
     """The pose in which robots start, by its name in the robot's file; ready if left out."""
-    awake: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """OPEN-R: motors are on, with standard gains, before any client says so."""
     real_time: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """A cycle begins by the wall clock; so it is anyway."""
+    """A cycle begins by the wall clock; this is the default."""
     lock_step: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """A cycle begins when all clients have answered; without clients time stands still."""
     clients: int = 1
     """Clients without which a run in lock-step does not begin."""
-    patience: float = 10.0
+    patience: Annotated[float, above(0, "s")] = 10.0
     """How long a client may be silent in lock-step before it is disconnected [s]."""
     noise: bool = True
-    """Whether sensors err."""
-    seed: int = 0
-    """Of all noise."""
-    seconds: float = 0.0
+    """Whether sensors are noisy."""
+    seconds: Seconds = 0.0
     """End after so much simulated time; 0 goes on until it is ended."""
     show_schedule: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Show how punctual every task is, now and then and in the end."""
-    host: str = "127.0.0.1"
-    """Address of the page, of cameras and of OPEN-R; 0.0.0.0 lets other machines in."""
-    camera_port: int | None = None
-    """LoLA: TCP port for pictures of the first robot, counted upwards for the others; 0 takes free ones. Without it
-    nothing is drawn."""
+    """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
     """Whether cameras are drawn at all."""
-    record: Path | None = None
-    """Where the recording goes; runs/serve-N/robots.nutmeg if left out."""
-    no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Make no recording; then there is no page either."""
-    view: bool = True
-    """Whether to show the robots on a web page."""
-    port: int = 8080
-    """Port of the page; 0 takes a free one."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
-def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class LolaArguments(HostOptions):
+    """Serve Nao V6 robots over LoLA: a Unix socket for each robot, packets of 896 bytes every 12 ms.
+
+    example: nutmeg serve lola --socket /tmp/robocup
+             nutmeg serve lola --robots 4 --lock-step --no-view --show-schedule
+    """
+
+    protocol: ClassVar[str] = "lola"
+
+    robot: str = NAO
+    """Which robot; LoLA is the interface of the nao-v6."""
+    socket: tuple[Path, ...] = ()
+    """The Unix socket of each robot; /tmp/robocup as on the robot, and -2, -3 behind it for the others."""
+    camera_port: Port | None = None
+    """TCP port for pictures of the first robot, counted upwards for the others; 0 takes free ones. Without it nothing
+    is drawn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenrArguments(HostOptions):
+    """Serve AIBO robots over OPEN-R: two TCP connections for each robot, one for sensors, one for commands.
+
+    example: nutmeg serve openr --robot ers7
+             nutmeg serve openr --config pitch.toml
+    """
+
+    protocol: ClassVar[str] = "openr"
+
+    robot: str = "ers7"
+    """Which robot: ers7 or ers210."""
+    config: Path | None = None
+    """A TOML file with addresses and models of several robots."""
+    first_port: Port | None = None
+    """TCP port of the first robot's sensors, the next one is that of its commands; 10120 if left out, 0 takes free
+    ones."""
+    awake: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Motors are on, with standard gains, before any client says so."""
+
+
+def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
-    _check(arguments)
+    if arguments.real_time and arguments.lock_step:
+        raise UsageError("--real-time and --lock-step do not go together; leave one of them out.")
     with contextlib.ExitStack() as stack:
         with Starting():
             load_physics()
-            from nutmeg.commands.serve_page import RobotPage
-            from nutmeg.commands.serve_ports import planned, where
-            from nutmeg.commands.server_log import Journal
             from nutmeg.net.host.robot_host import RobotHost
+            from nutmeg.view.pages.server import check_port
 
-            journal = stack.enter_context(Journal(terminal.say))
-            settings, port, cameras = planned(arguments, journal)
+            log = stack.enter_context(ServerLog(terminal.say))
+            planned = _openr(arguments, log) if isinstance(arguments, OpenrArguments) else _lola(arguments, log)
+            settings, port, cameras = planned
             host = stack.enter_context(RobotHost(settings, [port], cameras=cameras))
-        stack.enter_context(_stopped_by_signals(host.stop))
-        page = stack.enter_context(RobotPage(host, journal))
-        if arguments.view and settings.record is not None:
-            page.show(arguments.host, arguments.port)
+        stack.enter_context(signals_handled(host.stop, signal.SIGINT, signal.SIGTERM))
+        shown = settings.record if arguments.view else None
+        if shown is not None:
+            check_port(arguments.host, arguments.port)
+        page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
+        page.show(**_hands_on(host))
         if arguments.show_schedule:
-            host.every(SHOWN_EVERY, "show", lambda now: _tell_schedule(host, journal) if now else None)
-        terminal.say(where(port))
+            host.every(SCHEDULE_INTERVAL, "show", lambda now: _log_schedule(host, log) if now else None)
+        terminal.say(_addresses(port))
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         began = time.monotonic()
@@ -148,40 +172,44 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     return _summary(arguments, host, port, page.url, wall, terminal)
 
 
-def _check(arguments: Arguments) -> None:
-    if arguments.real_time and arguments.lock_step:
-        raise UsageError("--real-time and --lock-step do not go together; leave one of them out.")
-    if arguments.no_record and arguments.record is not None:
-        raise UsageError("--record and --no-record do not go together; leave one of them out.")
-    for name in ("port", "camera_port", "first_port"):
-        value = getattr(arguments, name)
-        if value is not None and not 0 <= value <= LAST_PORT:
-            raise UsageError(f"--{name.replace('_', '-')} is {value}; ports are 0 to {LAST_PORT}.")
-    if not 0 <= arguments.seconds < math.inf:
-        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for no end.")
-    if not arguments.patience > 0:
-        raise UsageError(f"--patience is {arguments.patience:g}; needed is a number of seconds above 0.")
-    if arguments.record is not None and arguments.record.exists():
-        raise FileError(arguments.record, "exists already; choose another name with --record.")
-    if arguments.robots is not None and not 1 <= arguments.robots <= MOST_ROBOTS:
-        raise UsageError(f"--robots is {arguments.robots}; allowed is 1 to {MOST_ROBOTS}.")
+def _hands_on(host: RobotHost) -> dict[str, Any]:
+    """What people at the page may do to robots by hand: options of the viewer's process."""
+    from nutmeg.view.pages.orders import Inbox, Order
+
+    def touch(order: Order) -> None:  # called in the thread that reads the page's orders
+        robot, _, sensor = order.thing.rpartition("/")
+        value, seconds, release = order.numbers
+        if robot in host.robots:
+            host.robots[robot].poke(sensor, None if release else value, seconds=seconds or float("inf"))
+
+    inbox: Inbox = Inbox()
+    inbox.on_poke = touch
+    pokes = {name: list(robot.hands_on) for name, robot in host.robots.items() if robot.hands_on}
+    return {"inbox": inbox, "pokes": pokes}
 
 
-def _tell_schedule(host: RobotHost, journal: Journal) -> None:
+def _log_schedule(host: RobotHost, log: ServerLog) -> None:
     for row in host.schedule_rows():
-        journal.write(
+        log.write(
             f"{row['task']:>10}: every {row['period_ms']:g} ms, {row['turns']} turns, {row['late']} late "
             f"(worst {row['worst_late_ms']} ms), {row['overruns']} overruns, takes {row['mean_took_ms']} ms"
         )
 
 
 def _summary(
-    arguments: Arguments, host: RobotHost, port: Port, url: str | None, wall: float, terminal: Terminal
+    arguments: LolaArguments | OpenrArguments,
+    host: RobotHost,
+    port: RobotPort,
+    url: str | None,
+    wall: float,
+    terminal: Terminal,
 ) -> dict[str, Any]:
     """What there is to tell when everything is closed."""
     rows = host.schedule_rows()
     if arguments.show_schedule:
-        terminal.table("tasks (times in ms)", COLUMNS.values(), [[row[name] for name in COLUMNS] for row in rows])
+        terminal.table(
+            "tasks (times in ms)", SCHEDULE_COLUMNS.values(), [[row[name] for name in SCHEDULE_COLUMNS] for row in rows]
+        )
     clock, record = host.clock, host.settings.record
     terminal.say(f"{host.time:.1f} s simulated in {wall:.1f} s; {clock.late} of {clock.stretches} cycles late.")
     if host.recording is not None and (host.recording.problem or host.recording.left_out):
@@ -205,16 +233,130 @@ def _summary(
     }
 
 
-@contextlib.contextmanager
-def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While inside, Ctrl-C and SIGTERM end the run at the end of a cycle."""
+def _addresses(port: RobotPort) -> str:
+    """Where clients connect to, for people."""
+    from nutmeg.net.lola.port import LolaPort
+    from nutmeg.net.openr.port import OpenrPort
 
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop()
+    lines = []
+    if isinstance(port, LolaPort):
+        lines = [f"{name}: socket {path}" for name, path in port.paths.items()]
+        if port.pictures is not None:
+            lines += [f"{name}: cameras on TCP port {number}" for name, number in port.pictures.ports.items()]
+    if isinstance(port, OpenrPort):
+        for name, seat in port.seats.items():
+            (host, sensors), (_, commands) = seat.addresses
+            lines.append(f"{name}: sensors on {host}, port {sensors}; commands on port {commands}")
+    return "\n".join(lines)
 
-    before: dict[int, Any] = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+def _lola(arguments: LolaArguments, log: ServerLog) -> tuple[HostSettings, RobotPort, Cameras]:
+    from nutmeg.net.host.robot_host import HostSettings
+    from nutmeg.net.lola.pictures import PicturePort
+    from nutmeg.net.lola.port import LolaPort
+
+    if arguments.robot != NAO:
+        raise UsageError(f"--robot is {arguments.robot!r}; LoLA is the interface of {NAO}.")
+    robots = _naos(arguments)
+    paths = _sockets(arguments, len(robots))
+    port = arguments.camera_port if arguments.graphics else None
+    pictures = PicturePort(host=arguments.host, port=port) if port is not None else None
+    settings = HostSettings(
+        robots=robots,
+        field=arguments.field or DEFAULT_FIELD,
+        lock_step=arguments.lock_step,
+        needed=_needed(arguments, len(robots)),
+        patience=arguments.patience,
+        noise=arguments.noise,
+        seed=arguments.seed,
+        record=arguments.new_recording("robots.nutmeg"),
+    )
+    names = [placement.name for placement in robots]
+    lola = LolaPort(dict(zip(names, paths, strict=True)), pictures=pictures, report=log.report)
+    return settings, lola, _cameras(drawn=pictures is not None, in_step=arguments.lock_step)
+
+
+def _naos(arguments: LolaArguments) -> tuple[Placement, ...]:
+    """Robots in rows of four on the left half, looking to the right."""
+    from nutmeg.model.scene import Placement
+
+    count = arguments.robots or max(1, len(arguments.socket))
+    middle = (min(count, ROBOTS_PER_ROW) - 1) / 2
+    return tuple(
+        Placement(
+            robot=NAO,
+            name=f"{NAO}-{number + 1}",
+            pos=(-1.0 - number // ROBOTS_PER_ROW, number % ROBOTS_PER_ROW - middle),
+            pose=arguments.pose or "ready",
+            actuation=arguments.actuation or "servo",
+            team="blue",
+        )
+        for number in range(count)
+    )
+
+
+def _sockets(arguments: LolaArguments, count: int) -> list[Path]:
+    """A path for each robot."""
+    given = list(arguments.socket) or [DEFAULT_SOCKET]
+    if len(given) == 1:
+        given += [given[0].with_name(f"{given[0].name}-{number}") for number in range(2, count + 1)]
+    if len(given) != count:
+        raise UsageError(f"--socket names {len(given)} sockets for {count} robots; name one, or one for each.")
+    if len({path.resolve() for path in given}) != count:
+        raise UsageError("--socket names the same socket twice; each robot needs its own.")
+    return given
+
+
+def _openr(arguments: OpenrArguments, log: ServerLog) -> tuple[HostSettings, RobotPort, Cameras]:
+    from nutmeg.net.openr.configuration import FIRST_PORT, host_settings, settings_for
+    from nutmeg.net.openr.port import OpenrPort
+
+    if arguments.config is not None and (arguments.pose or arguments.awake):
+        raise UsageError(
+            "--pose and --awake are for robots without a file; with --config write `pose` and `awake` under [[robot]]."
+        )
+    settings = settings_for(
+        [arguments.robot] * (arguments.robots or 1),
+        config=arguments.config,
+        host=arguments.host,
+        first_port=FIRST_PORT if arguments.first_port is None else arguments.first_port,
+        pose=arguments.pose or "ready",
+        awake=arguments.awake,
+        actuation=arguments.actuation or "ideal",
+        pictures=arguments.graphics,
+    )
+    if arguments.field:
+        settings = dataclasses.replace(settings, field=arguments.field)
+    hosted = host_settings(
+        settings,
+        lock_step=arguments.lock_step,
+        needed=_needed(arguments, len(settings.robot)),
+        noise=arguments.noise,
+        seed=arguments.seed,
+        record=arguments.new_recording("robots.nutmeg"),
+        patience=arguments.patience,
+    )
+    return (
+        hosted,
+        OpenrPort(settings, report=log.write),
+        _cameras(drawn=settings.pictures, in_step=arguments.lock_step),
+    )
+
+
+def _needed(arguments: HostOptions, robots: int) -> int:
+    if not 1 <= arguments.clients <= robots:
+        raise UsageError(f"--clients is {arguments.clients}; allowed is 1 to the number of robots, {robots}.")
+    return arguments.clients
+
+
+def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
+    """What makes pictures: a process of its own, or in lock-step the simulation itself, the same every time."""
+    if not drawn:
+        return None
+    if in_step:
+        from nutmeg.net.host.cameras import cameras_in_step
+
+        return cameras_in_step
+    from nutmeg.net.host.cameras import camera_feed
+
+    return camera_feed

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from nutmeg.base.errors import ModelError, UsageError
-from nutmeg.commands.options import check_output, writing
+from nutmeg.base.settings import Bounds, above
+from nutmeg.commands.options import JsonOption, Output, check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg servo`."""
 
     robot: tyro.conf.Positional[str]
@@ -46,18 +47,16 @@ class Arguments:
     """An identified body (the params.toml of `nutmeg identify`)."""
     type: str = ""
     """One of the robot's types."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("servo.png")
+    output: Output = Path("servo.png")
     """The PNG file to write."""
     html: Path | None = None
     """The page to write; beside the PNG file if left out."""
     against: str = ""
     """CSV files of a real servo, by a pattern in quotes."""
-    amplitude: float = 0.05
+    amplitude: Annotated[float, above(0, "rad", up_to=1)] = 0.05
     """Of the sinusoids of the frequency response [rad]."""
-    timestep: float = 0.001
+    timestep: Annotated[float, Bounds(1e-5, 0.05, "s")] = 0.001
     """Length of a physics step [s]."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -65,10 +64,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     page = arguments.html or arguments.output.with_suffix(".html")
     check_output(arguments.output, ".png")
     check_output(page, ".html")
-    if not arguments.timestep > 0:
-        raise UsageError(f"--timestep is {arguments.timestep:g} s; allowed is 0.00001 to 0.05.")
-    if not 0 < arguments.amplitude <= 1:
-        raise UsageError(f"--amplitude is {arguments.amplitude:g} rad; allowed is above 0 and up to 1.")
     if arguments.against:
         if arguments.html is not None or arguments.type:
             raise UsageError("--html and --type do not go with --against: it compares recordings, in one PNG.")

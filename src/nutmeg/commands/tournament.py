@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 
 from nutmeg.base.journal import finite, plain
-from nutmeg.commands.options import checked_threads
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
 from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ ON_CLUSTER = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg tournament`; what is left out is the configuration's."""
 
     config: tyro.conf.Positional[Path]
@@ -57,16 +57,10 @@ class Arguments:
     """Of a team."""
     half_length: float | None = None
     """Of a half [s]."""
-    seed: int | None = None
+    seed: Seed | None = None
     """Of everything random."""
-    threads: int = 1
-    """How many processors play; the result is the same."""
-    cluster: str = ""
-    """Address of a Dask scheduler, tcp://host:port, whose workers play; the result is the same."""
-    output: Path | None = None
+    output: OptionalOutput = None
     """Folder of the run; runs/tournament-NAME-SEED if left out."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -74,7 +68,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.match.series.series import Series
     from nutmeg.match.series.settings import read_series
 
-    checked_threads(arguments.threads)
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"

@@ -5,22 +5,20 @@ example: nutmeg video match.nutmeg match.mp4 --camera follow:nao-v6-1
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import check_output
+from nutmeg.commands.options import JsonOption, Seconds, check_output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(JsonOption):
     """Options of `nutmeg video`."""
 
     file: tyro.conf.Positional[Path]
@@ -33,12 +31,10 @@ class Arguments:
     """Pictures per second."""
     size: tuple[int, int] = (1280, 720)
     """Width and height in pixels."""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     """Film only so much from the start; 0 films all."""
     quick: bool = False
     """No shadows, reflections or smoothing: about twelve times faster in software."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -47,8 +43,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.files.pictures import FINE, QUICK
     from nutmeg.view.files.video import video
 
-    if not 0 <= arguments.seconds < math.inf:
-        raise UsageError(f"--seconds is {arguments.seconds:g}; needed is a number of seconds, or 0 for all.")
     check_output(arguments.output, ".mp4")
     for problem in Recording.open(arguments.file).problems:
         terminal.warn(problem)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.commands.options import JsonOption, WatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WatchOptions, JsonOption):
     """Options of `nutmeg view`."""
 
     robot: tyro.conf.Positional[str]
@@ -38,22 +39,10 @@ class Arguments:
     """Pose it stands in."""
     team: str = "blue"
     """Team colour."""
-    seconds: float = 0.0
-    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
-    host: str = "127.0.0.1"
-    """Address to listen on."""
-    port: int = 8080
-    """Port of the page."""
-    open: bool = False
-    """Open the page in your browser."""
-    record: Path | None = None
-    """Keep the recording under this name."""
     actuation: str = ""
     """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
     body: Path | None = None
     """An identified body (the params.toml of `nutmeg identify`)."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 class _Stand:
@@ -70,19 +59,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         from nutmeg.model import Placement, SceneSettings, assemble
         from nutmeg.model.identified import placed_with_body
         from nutmeg.sim import Worlds
-        from nutmeg.view.live import Watching, watch
+        from nutmeg.view.live import watch
 
     plain = Placement(
         robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
     )
     placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
-    how = Watching(
-        seconds=arguments.seconds,
-        host=arguments.host,
-        port=arguments.port,
-        open_browser=arguments.open,
-        record=arguments.record,
-        title=scene.robots[0].name,
-    )
-    return watch(Worlds(scene), _Stand(), how, terminal)
+    return watch(Worlds(scene), _Stand(), arguments.watching(scene.robots[0].name), terminal)

@@ -1,13 +1,11 @@
-"""Watch or measure a learned walk; or try one open-loop walk under several actuations and compare.
+"""Watch or measure a learned walk, or compare one open-loop walk under several actuations.
 
-With --params it is the pendulum walk, or an AIBO's trot, with the parameters of a file, or of one that comes with
-Nutmeg: in the browser, or measured (speeds over 10 s from standing, stopping distance, falls). Without, a walk by
-preview control is tried under several actuations: speed, falls, how much the body rocks, plotted over each other.
+A learned walk is the pendulum walk, or an AIBO's trot, with the parameters of a file, or of one that comes with Nutmeg.
 
-example: nutmeg walk nao-spark --params initial --command 0.15,0,0
-         nutmeg walk nao-spark --params runs/learn-go-to-target-1 --measure --json
-         nutmeg walk ers7 --params trot --command 0.15,0,0
-         nutmeg walk nao-v6 --walk preview --speed 0.2 --step-duration 1.0 --actuation ideal,servo,motoflex
+example: nutmeg walk drive nao-spark --params final
+         nutmeg walk measure nao-spark --params runs/learn-go-to-target-1 --json
+         nutmeg walk drive ers7 --params trot --command 0.15,0,0
+         nutmeg walk compare nao-v6 --speed 0.2 --step-duration 1.0 --actuation ideal,servo,motoflex
 """
 
 from __future__ import annotations
@@ -15,24 +13,78 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import check_output
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import Count, JsonOption, Seed, WatchOptions, check_output
 
 if TYPE_CHECKING:
+    from nutmeg.learning.measure import WalkMeasurement
     from nutmeg.motion.preview_walk import WalkResult
+    from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.view.terminal import Terminal
+
+BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
+"""The walk of each robot that is meant when none is named; other robots have one of their own name."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
-    """Options of `nutmeg walk`."""
+class LearnedWalk:
+    """Which learned walk is meant."""
+
+    robot: tyro.conf.Positional[str] = "nao-spark"
+    """A robot with legs like a Nao's, or an AIBO: ers7 or ers210."""
+    params: str = ""
+    """The walk: a name that comes with Nutmeg (such as initial or final), a TOML file, or the folder of a run of
+    `nutmeg learn`; the best walk that comes with Nutmeg for this robot if left out."""
+    actuation: str = "ideal"
+    """What drives the joints: ideal, servo, motoflex, or a TOML file."""
+
+    def read(self) -> WalkParameters:
+        """The walk, for this robot."""
+        from nutmeg.motion.walk.files import read_walk
+
+        return read_walk(self.params or BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveArguments(LearnedWalk, WatchOptions, JsonOption):
+    """Watch a learned walk in the browser, and drive the robot by keyboard, buttons or sliders.
+
+    example: nutmeg walk drive nao-spark --params final
+    """
+
+    command: str = "0.1,0,0"
+    """Commanded speeds at the start: ahead, to the left [m/s] and turning left [rad/s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureArguments(LearnedWalk, JsonOption):
+    """Measure speeds over 10 s from standing, stopping distances and falls of a learned walk, from noisy starts.
+
+    example: nutmeg walk measure nao-spark --params final --trials 40 --json
+    """
+
+    trials: Count = 20
+    """How many starts for each number."""
+    seed: Seed = 0
+    """Seed of the starts."""
+    threads: Count = 1
+    """How many threads simulate; the result is the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareArguments(JsonOption):
+    """Try a walk by preview control under several actuations, and plot speed, falls and how much the body rocks.
+
+    example: nutmeg walk compare nao-v6 --speed 0.2 --actuation ideal,servo,motoflex
+    """
 
     robot: tyro.conf.Positional[str] = "nao-v6"
-    """A robot with legs like a Nao's; with --params also an AIBO, ers7 or ers210."""
+    """A robot with legs like a Nao's."""
     walk: Literal["preview"] = "preview"
     """The walk: ZMP preview control, without sensor feedback."""
     speed: float = 0.2
@@ -46,56 +98,97 @@ class Arguments:
     three if left out, or that of the body."""
     body: Path | None = None
     """An identified body (the params.toml of `nutmeg identify`)."""
-    seconds: float | None = None
-    """How long to walk; 20 s if left out, or until Ctrl-C when a learned walk is watched."""
-    timestep: float = 0.001
-    """Of the physics [s]."""
+    seconds: Annotated[float, Bounds(6, math.inf, "s", without_high=True)] = 20.0
+    """How long to walk; the robot needs 6 s to start, walk and stop."""
+    timestep: Annotated[float, Bounds(1e-5, 0.05, "s")] = 0.001
+    """Time step of the physics [s]."""
     plot: Path | None = Path("walk.png")
     """Figure of pitch, roll and way; `None` for none."""
-    params: str = ""
-    """A learned walk: a name that comes with Nutmeg, a TOML file, or the folder of a run of `nutmeg learn`."""
-    command: str = "0.1,0,0"
-    """With --params: wanted speeds ahead, to the left [m/s] and turning left [rad/s]."""
-    measure: bool = False
-    """With --params: measure speeds, stopping distance and falls from noisy starts, without a viewer."""
-    trials: int = 20
-    """With --measure: how many starts for each number."""
-    seed: int = 0
-    """With --measure: of the starts."""
-    threads: int = 1
-    """With --measure: how many threads simulate; the result is the same."""
-    host: str = "127.0.0.1"
-    """With --params: address of the page."""
-    port: int = 8080
-    """With --params: port of the page."""
-    open: bool = False
-    """With --params: open the page in your browser."""
-    record: Path | None = None
-    """With --params: keep the recording under this name."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
-def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+def run(arguments: DriveArguments | MeasureArguments | CompareArguments, terminal: Terminal) -> dict[str, Any]:
     """Shows or measures a learned walk, or compares actuations."""
-    if arguments.params:
-        from nutmeg.commands.walk_learned import show_learned
-
-        return show_learned(arguments, terminal)
-    if arguments.measure:
-        raise UsageError("--measure needs --params: which walk is to be measured? `initial` comes with Nutmeg.")
+    if isinstance(arguments, MeasureArguments):
+        return _measure(arguments, terminal)
+    if isinstance(arguments, DriveArguments):
+        return _drive(arguments, terminal)
     return _compare(arguments, terminal)
 
 
-def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+def velocities(text: str) -> tuple[float, float, float]:
+    """Wanted velocities from a text such as `0.5,0,0`."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 3 or not all(math.isfinite(number) for number in numbers):
+        raise UsageError(
+            f"--command is {text!r}; needed are three finite numbers: m/s ahead, m/s to the left, rad/s to the left, "
+            "such as 0.5,0,0."
+        )
+    return numbers[0], numbers[1], numbers[2]
+
+
+def _measure(arguments: MeasureArguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.learning.measure import measure_walk
+
+    walk = arguments.read()
+    with terminal.busy(f"measuring {walk.name}"):
+        found = measure_walk(
+            walk,
+            trials=arguments.trials,
+            seed=arguments.seed,
+            actuation=arguments.actuation,
+            threads=arguments.threads,
+        )
+    show_measurement(found, terminal)
+    return {**found.as_json(), "seed": arguments.seed, "actuation": arguments.actuation}
+
+
+def show_measurement(found: WalkMeasurement, terminal: Terminal) -> None:
+    """Prints a measurement as a table."""
+    rows = []
+    for name, speed in found.speeds.items():
+        stop = found.stopping.get(name)
+        way = f"{stop.mean:.3f} ± {stop.se:.3f} m" if stop and math.isfinite(stop.mean) else "–"
+        way += f", {stop.falls} of {stop.trials} fell" if stop and stop.falls else ""
+        unit = "rad/s" if name == "turn" else "m/s"
+        rows.append((name, f"{speed.mean:.3f} ± {speed.se:.3f} {unit}", f"{speed.falls} of {speed.trials}", way))
+    terminal.table(f"{found.walk} on {found.robot}", ("direction", "speed over 10 s", "falls", "to stop"), rows)
+    changes = found.changes
+    terminal.say(
+        f"direction changed every 3 s for 24 s: {changes.falls} of {changes.trials} fell, "
+        f"{changes.mean:.1f} s walked on average; a step takes {found.step_time:.3f} s; "
+        f"fastest over slowest {found.evenness:.2f}."
+    )
+
+
+def _drive(arguments: DriveArguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.commands.walk_drive import Driver
+    from nutmeg.learning.courses import ROBOT_NAME, make_walker
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.sim import Worlds
+    from nutmeg.view.live import watch
+    from nutmeg.view.pages.orders import Inbox
+
+    walk, wanted = arguments.read(), velocities(arguments.command)
+    placement = Placement(robot=walk.robot, name=ROBOT_NAME, team="blue", actuation=arguments.actuation)
+    worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,))))
+    walker = make_walker(worlds, [walk])
+    inbox = Inbox()
+    driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.as_tables()))
+    top = walker.walk.top_speed()[0]
+    if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
+        terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")
+    how = arguments.watching(walk.name or "walk", drive=driver.offer(), inbox=inbox)
+    terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
+    return watch(worlds, driver, how, terminal)
+
+
+def _compare(arguments: CompareArguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.model.identified import read_body
     from nutmeg.motion.preview_walk import MOTOFLEX_2, PreviewWalkSettings, compare_walk
 
-    seconds = 20.0 if arguments.seconds is None else arguments.seconds
-    if not 6 <= seconds < math.inf:
-        raise UsageError(f"--seconds is {seconds:g}; a walk needs at least 6 s to start, walk and stop.")
-    if not arguments.timestep > 0:
-        raise UsageError(f"--timestep is {arguments.timestep:g} s; allowed is 0.00001 to 0.05.")
     if arguments.plot is not None:
         check_output(arguments.plot, ".png", ".pdf", ".svg")
     support = MOTOFLEX_2.double_support if arguments.step_duration >= 1.5 else PreviewWalkSettings().double_support
@@ -117,7 +210,7 @@ def _compare(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     for name in names:
         with terminal.busy(f"walking with {name}"):
             walked = compare_walk(
-                arguments.robot, settings, name, seconds=seconds, timestep=arguments.timestep, body=body
+                arguments.robot, settings, name, seconds=arguments.seconds, timestep=arguments.timestep, body=body
             )
         results.append(walked)
     columns = ("actuation", "speed [m/s]", "fell at [s]", "pitch ± [deg]", "roll ± [deg]", "way [m]")

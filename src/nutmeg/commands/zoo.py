@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.commands.options import JsonOption, WatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,25 +31,11 @@ BACK_UP = 11.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(WatchOptions, JsonOption):
     """Options of `nutmeg zoo`."""
 
-    seconds: float = 0.0
-    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
     field: str = "spl2011"
     """Field to play on."""
-    host: str = "127.0.0.1"
-    """Address to listen on."""
-    port: int = 8080
-    """Port of the page."""
-    open: bool = False
-    """Open the page in your browser."""
-    record: Path | None = None
-    """Keep the recording under this name."""
-    page: bool = True
-    """Whether to show the page; without, the zoo only runs (and is recorded)."""
-    json: bool = False
-    """Print one JSON object as the last line."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -58,19 +44,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         load_physics()
         from nutmeg.model import assemble
         from nutmeg.sim import Worlds
-        from nutmeg.view.live import Watching, watch
+        from nutmeg.view.live import watch
 
         worlds = Worlds(assemble(zoo(arguments.field)))
-    how = Watching(
-        seconds=arguments.seconds,
-        host=arguments.host,
-        port=arguments.port,
-        open_browser=arguments.open,
-        record=arguments.record,
-        page=arguments.page,
-        title="zoo",
-    )
-    return watch(worlds, Zoo(worlds), how, terminal)
+    return watch(worlds, Zoo(worlds), arguments.watching("zoo"), terminal)
 
 
 def zoo(field: str = "spl2011") -> SceneSettings:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import Bounds, bounds_of, check_bounds
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.legs.aibo import FORE_SIGN, LEFT_SIGN, AiboLegs
-from nutmeg.motion.walk.settings import check_numbers, number, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,41 +43,41 @@ if TYPE_CHECKING:
 class TrotSettings:
     """Parameters of the trot; fore and hind legs have their own places, heights and lifts."""
 
-    step_x: float = number(0.060, 0.0, 0.14, "m")
+    step_x: Annotated[float, Bounds(0.0, 0.14, "m")] = 0.060
     """Longest way ahead of the trunk while a paw is on the ground."""
-    step_y: float = number(0.040, 0.0, 0.10, "m")
+    step_y: Annotated[float, Bounds(0.0, 0.10, "m")] = 0.040
     """Longest way aside likewise."""
-    step_turn: float = number(0.40, 0.0, 1.0, "rad")
+    step_turn: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.40
     """Largest turn likewise."""
-    back_share: float = number(1.0, 0.1, 1.5)
+    back_share: Annotated[float, Bounds(0.1, 1.5)] = 1.0
     """Longest way backward as a share of `step_x`."""
-    frequency: float = number(1.6, 0.5, 3.0, "Hz")
+    frequency: Annotated[float, Bounds(0.5, 3.0, "Hz")] = 1.6
     """Step cycles a second: each of the two pairs swings once in a cycle."""
-    duty: float = number(0.58, 0.45, 0.80)
+    duty: Annotated[float, Bounds(0.45, 0.80)] = 0.58
     """Share of a cycle in which a paw is on the ground."""
-    lift_fore: float = number(0.016, 0.003, 0.05, "m")
+    lift_fore: Annotated[float, Bounds(0.003, 0.05, "m")] = 0.016
     """How high fore paws are lifted."""
-    lift_hind: float = number(0.021, 0.003, 0.05, "m")
+    lift_hind: Annotated[float, Bounds(0.003, 0.05, "m")] = 0.021
     """How high hind paws are lifted."""
-    squareness: float = number(0.0, 0.0, 1.0)
+    squareness: Annotated[float, Bounds(0.0, 1.0)] = 0.0
     """Path of a swinging paw: 0 is half an ellipse, 1 a rectangle, values between are between."""
-    height_fore: float = number(0.100, 0.070, 0.135, "m")
+    height_fore: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
     """Of the shoulders above the ground."""
-    height_hind: float = number(0.100, 0.070, 0.135, "m")
+    height_hind: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
     """Of the hips above the ground."""
-    ahead_fore: float = number(0.045, -0.03, 0.08, "m")
+    ahead_fore: Annotated[float, Bounds(-0.03, 0.08, "m")] = 0.045
     """Middle of the fore paws' paths ahead of the shoulders."""
-    ahead_hind: float = number(-0.025, -0.06, 0.05, "m")
+    ahead_hind: Annotated[float, Bounds(-0.06, 0.05, "m")] = -0.025
     """Middle of the hind paws' paths ahead of the hips."""
-    width_fore: float = number(0.030, -0.01, 0.06, "m")
+    width_fore: Annotated[float, Bounds(-0.01, 0.06, "m")] = 0.030
     """Fore paws outside the shoulders."""
-    width_hind: float = number(0.020, -0.01, 0.06, "m")
+    width_hind: Annotated[float, Bounds(-0.01, 0.06, "m")] = 0.020
     """Hind paws outside the hips."""
-    response: float = number(0.15, 0.02, 1.0, "s")
+    response: Annotated[float, Bounds(0.02, 1.0, "s")] = 0.15
     """Time in which steps come near to the wanted size: 63 % of the difference are gone in it."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_bounds(self)
 
 
 TROT_AHEAD_PARAMETERS = (
@@ -90,7 +90,8 @@ TROT_PARAMETERS = tuple(one.name for one in dataclasses.fields(TrotSettings))
 
 def trot_range(name: str) -> tuple[float, float, str]:
     """The allowed range of a parameter and its unit."""
-    return range_of(TrotSettings, name, what="parameter of the trot")
+    found = bounds_of(TrotSettings, name, what="parameter of the trot")
+    return found.low, found.high, found.unit
 
 
 LEG_PHASES = np.array([0.0, 0.5, 0.5, 0.0])

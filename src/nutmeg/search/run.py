@@ -21,13 +21,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.journal import append_all, differences, parsed_lines, whole_lines_length
+from nutmeg.base.settings import above, at_least, check_bounds
 from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
 from nutmeg.search.searchers import Best, Searcher
 from nutmeg.search.space import Space
@@ -193,23 +194,19 @@ def _check_head(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path)
 class Budget:
     """When a search ends, whatever comes first; it may always end earlier because the searcher has finished."""
 
-    evaluations: int | None = None
+    evaluations: Annotated[int, at_least(1)] | None = None
     """The most candidates to evaluate; a generation that does not fit any more is not begun."""
-    generations: int | None = None
+    generations: Annotated[int, at_least(1)] | None = None
     """The most generations."""
     target: float | None = None
     """A value that is good enough."""
-    seconds: float | None = None
+    seconds: Annotated[float, above(0, "s")] | None = None
     """The longest time, after which no generation is begun; a search that is resumed gets it anew [s]."""
 
     def __post_init__(self) -> None:
         if all(limit is None for limit in (self.evaluations, self.generations, self.target, self.seconds)):
             raise ValueError("the budget has no limit; give evaluations, generations, seconds or a target.")
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"the budget has {self.seconds:g} seconds; allowed is more than 0.")
-        for name, limit in (("evaluations", self.evaluations), ("generations", self.generations)):
-            if limit is not None and limit < 1:
-                raise ValueError(f"the budget has {limit} {name}; allowed is 1 or more.")
+        check_bounds(self)
 
     def spent(self, searcher: Searcher, next_size: int, elapsed: float = 0.0) -> str:
         """Why a generation of `next_size` more may not begin, `elapsed` seconds after the start; empty if it may."""

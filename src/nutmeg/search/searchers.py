@@ -17,17 +17,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds
 from nutmeg.search.space import Space, reflected
 
 if TYPE_CHECKING:
-    import numpy as np
     from _typeshed import DataclassInstance
 
     from nutmeg.base.arrays import Bools, Ints
@@ -190,34 +190,23 @@ class GenerationSearch(ABC):
 class CmaEsSettings:
     """How the strategy starts, when it ends, and how it starts again."""
 
-    population: int | None = None
+    population: Annotated[int, at_least(4)] | None = None
     """lambda: how many candidates a generation has; None for 4 + 3 ln k, rounded down."""
-    step: float = 0.25
-    """sigma: the first standard deviation, as a fraction of each parameter's range."""
-    restarts: int = 0
+    step: Annotated[float, above(0, up_to=1 / 3)] = 0.25
+    """sigma: the first standard deviation, as a fraction of each parameter's range; pycma limits later ones too."""
+    restarts: Annotated[int, at_least(0)] = 0
     """How many runs may follow the first."""
     scheme: Literal["ipop", "bipop"] = "ipop"
     """Whether populations only grow from run to run, or large and small ones alternate."""
-    growth: float = 2.0
+    growth: Annotated[float, at_least(1)] = 2.0
     """By how much the population grows from restart to restart (large ones, in BIPOP)."""
-    value_tolerance: float = 1e-12
+    value_tolerance: Annotated[float, at_least(0)] = 1e-12
     """A run ends when values differ by less."""
-    step_tolerance: float = 1e-11
+    step_tolerance: Annotated[float, at_least(0)] = 1e-11
     """A run ends when its steps are smaller, as fractions of the ranges."""
 
     def __post_init__(self) -> None:
-        if self.population is not None and self.population < 4:
-            raise ValueError(f"the population is {self.population}; allowed is 4 or more.")
-        if not 0 < self.step <= 1 / 3:  # pycma itself limits later steps so
-            raise ValueError(f"the step is {self.step:g}; allowed is above 0 and up to a third of the range.")
-        if self.restarts < 0 or self.growth < 1:
-            raise ValueError(
-                f"{self.restarts} restarts with growth {self.growth:g}; allowed are 0 or more, and 1 or more."
-            )
-        if self.value_tolerance < 0 or self.step_tolerance < 0:
-            raise ValueError(
-                f"the tolerances are {self.value_tolerance:g} and {self.step_tolerance:g}; allowed is 0 or more."
-            )
+        check_bounds(self)
 
 
 class CmaEs(GenerationSearch):
@@ -331,37 +320,32 @@ Mixing = Literal["intermediate", "discrete", "none"]
 class EvolutionStrategySettings:
     """How the strategy selects, recombines and mutates."""
 
-    parents: int = 10
+    parents: Annotated[int, at_least(1)] = 10
     """mu: how many survive a generation."""
     children: int = 800
     """lambda: how many candidates a generation has."""
-    lifetime: int | None = 3
+    lifetime: Annotated[int, at_least(1)] | None = 3
     """kappa: for how many generations one can be a parent; None for the plus strategy, without end."""
-    mixed: int | None = 2
+    mixed: Annotated[int, at_least(1)] | None = 2
     """rho: of how many parents a child is mixed, if there are so many; None for all of them."""
     mixing: Mixing = "intermediate"
     """How a child's parameters come from its parents': their mean, each from one of them, or a copy of one."""
-    step: float = 0.2
+    step: Annotated[float, above(0, up_to=1)] = 0.2
     """The first step size, as a fraction of each parameter's range."""
-    smallest_step: float = 1e-9
+    smallest_step: Annotated[float, above(0)] = 1e-9
     """Step sizes do not shrink below this fraction of the range; when their mean is there, the search ends."""
     first: Literal["start", "anywhere"] = "start"
     """Whether the first candidates lie around the start of the space or anywhere in it."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.parents <= self.children:
+        check_bounds(self)
+        if self.parents > self.children:
             raise ValueError(
-                f"{self.parents} parents and {self.children} children; needed are 1 <= parents <= children, "
+                f"{self.parents} parents and {self.children} children; needed are at least as many children, "
                 "or there would be nothing to select."
             )
-        if self.lifetime is not None and self.lifetime < 1:
-            raise ValueError(f"the lifetime is {self.lifetime}; allowed is 1 (comma strategy) or more.")
-        if self.mixed is not None and self.mixed < 1:
-            raise ValueError(f"a child is mixed of {self.mixed} parents; allowed is 1 or more.")
-        if not 0 < self.smallest_step < self.step <= 1:
-            raise ValueError(
-                f"the step is {self.step:g}, the smallest {self.smallest_step:g}; needed is 0 < smallest < step <= 1."
-            )
+        if self.smallest_step >= self.step:
+            raise ValueError(f"smallest_step is {self.smallest_step:g}; needed is less than the step, {self.step:g}.")
 
 
 @dataclass(frozen=True)
@@ -473,45 +457,33 @@ class EvolutionStrategy(GenerationSearch):
 class GeneticSettings:
     """How the population is made, selected and mutated."""
 
-    population: int = 20
+    population: Annotated[int, at_least(2)] = 20
     """M: how many candidates a generation has."""
-    elite: int = 1
+    elite: Annotated[int, at_least(0)] = 1
     """How many of the best so far stay among the possible parents."""
     selection: Literal["truncation", "tournament"] = "truncation"
     """Whether parents are the best of all, drawn evenly, or winners of small contests."""
-    survivors: float = 0.25
+    survivors: Annotated[float, above(0, up_to=1)] = 0.25
     """Truncation: the fraction of the population that become parents."""
-    contest: int = 3
+    contest: Annotated[int, at_least(1)] = 3
     """Tournament: how many are drawn for each contest."""
-    crossover: float = 0.0
+    crossover: Annotated[float, Bounds(0, 1)] = 0.0
     """The probability that a child takes each gene from either of two parents."""
     mutation: Literal["gaussian", "per-gene"] = "gaussian"
     """Whether every gene is mutated, or each with the probability `rate` (and at least one)."""
-    rate: float = 0.3
+    rate: Annotated[float, above(0, up_to=1)] = 0.3
     """p_m: the probability of a gene to mutate, for `per-gene`."""
-    step: float = 0.1
+    step: Annotated[float, above(0, up_to=1)] = 0.1
     """The standard deviation of a mutation, as a fraction of the parameter's range."""
-    cooling: float = 1.0
+    cooling: Annotated[float, above(0, up_to=1)] = 1.0
     """What the step is multiplied with after every generation; 1 keeps it."""
     first: Literal["seed", "anywhere"] = "seed"
     """Whether the first population are mutants of the space's start (and it itself) or anywhere."""
 
     def __post_init__(self) -> None:
-        if self.population < 2 or not 0 <= self.elite <= self.population:
-            raise ValueError(
-                f"the population is {self.population} and its elite {self.elite}; needed are at least 2, "
-                "and an elite within it."
-            )
-        if not 0 < self.survivors <= 1 or not 0 <= self.crossover <= 1 or not 0 < self.rate <= 1:
-            raise ValueError(
-                f"survivors {self.survivors:g}, crossover {self.crossover:g} and rate {self.rate:g} are fractions: "
-                "allowed is 0..1, and only the crossover may be 0."
-            )
-        if self.contest < 1 or not 0 < self.step <= 1 or not 0 < self.cooling <= 1:
-            raise ValueError(
-                f"the contest is of {self.contest}, the step {self.step:g}, the cooling {self.cooling:g}; needed "
-                "are a contest of at least 1, and 0 < step <= 1, 0 < cooling <= 1."
-            )
+        check_bounds(self)
+        if self.elite > self.population:
+            raise ValueError(f"elite is {self.elite}; allowed is up to the population, {self.population}.")
 
 
 class Genetic(GenerationSearch):
@@ -602,7 +574,7 @@ class SearchSettings:
 
     algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "genetic"
     """Which searcher; its table below has its settings."""
-    generations: int = 11
+    generations: Annotated[int, at_least(1)] = 11
     """How many generations an iteration has."""
     genetic: GeneticSettings = field(default_factory=GeneticSettings)
     cma_es: CmaEsSettings = field(default_factory=CmaEsSettings)
@@ -611,8 +583,7 @@ class SearchSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.generations < 1:
-            raise ValueError(f"{self.generations} generations; needed is 1 or more.")
+        check_bounds(self)
 
     def searcher(self, space: Space, rng: np.random.Generator) -> Searcher:
         """A new searcher that begins at the start of the space."""

@@ -99,7 +99,7 @@ def test_what_nobody_takes_is_dropped_and_counted(serve: Serve) -> None:
 def test_a_robot_that_is_not_there_says_how_to_start_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = closed.getsockname()
-    with pytest.raises(EnvironmentProblem, match="nutmeg serve --protocol openr"):
+    with pytest.raises(EnvironmentProblem, match="nutmeg serve openr"):
         OpenrClient(address, timeout=1.0)
 
 

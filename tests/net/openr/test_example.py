@@ -33,7 +33,7 @@ def test_the_command_line_serves_what_a_file_names(tmp_path: Path) -> None:
     config = tmp_path / "aibos.toml"
     robot = '[[robot]]\nmodel = "ers7"\nsensors = "127.0.0.1:0"\ncommands = "127.0.0.1:0"\nawake = true\n'
     config.write_text(f'field = "floor"\nball = "none"\n{robot}')
-    command = [sys.executable, "-m", "nutmeg", "serve", "--protocol", "openr", "--config", str(config)]
+    command = [sys.executable, "-m", "nutmeg", "serve", "openr", "--config", str(config)]
     options = ["--no-view", "--no-graphics", "--no-record", "--seconds", "600"]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as server:
         try:

@@ -63,8 +63,8 @@ def test_a_hidden_camera_is_found_from_its_pictures_and_worn_by_another(
     Path("hidden.toml").write_text(HIDDEN, encoding="utf-8")
     Path("identify.toml").write_text(CONFIG, encoding="utf-8")
     same = ["--body", "hidden.toml", "--no-shadows", "--size", "52", "40", "--repeats", "3", "--turn", "0"]
-    assert main(["camera", "ers7", *same, "--fit-data", "monday", "--views", "1"]) == 0
-    assert main(["camera", "ers7", *same, "--fit-data", "tuesday", "--views", "1", "--seed", "1"]) == 0
+    assert main(["camera", "fit-data", "ers7", *same, "-o", "monday", "--views", "1"]) == 0
+    assert main(["camera", "fit-data", "ers7", *same, "-o", "tuesday", "--views", "1", "--seed", "1"]) == 0
     capsys.readouterr()
     assert main(["identify", "identify.toml", "--evaluations", "90", "--output", "run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -80,7 +80,7 @@ def test_a_hidden_camera_is_found_from_its_pictures_and_worn_by_another(
     body = read_body(here / "run" / "params.toml")
     assert body.parameters["lens"].sets == ("camera.camera.k1",)
     assert main(["camera", "ers7", "--body", "run/params.toml", "--only", "--size", "52", "40", "--no-shadows"]) == 0
-    assert main(["camera", "ers7", *same, "--fit-data", "monday"]) == 2
+    assert main(["camera", "fit-data", "ers7", *same, "-o", "monday"]) == 2
     assert "has pictures already" in " ".join(capsys.readouterr().err.split())
 
 

@@ -14,48 +14,15 @@ walks get faster than the paper's.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import numpy as np
 
-from nutmeg.base.errors import UnknownNameError, UsageError
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-
-# ----------------------------------------------------------------------------------------------------
-# Parameters of walks: fields of a dataclass, each with its allowed range and unit.
-#
-# Searches take their limits from these ranges.
-
-
-def number(start: float, low: float, high: float, unit: str = "") -> float:
-    """A field with its allowed range and unit."""
-    value: float = dataclasses.field(default=start, metadata={"low": low, "high": high, "unit": unit})
-    return value
-
-
-def check_numbers(settings: DataclassInstance) -> None:
-    """Raises ValueError if a field is out of its range."""
-    for one in dataclasses.fields(settings):
-        value, low, high = getattr(settings, one.name), one.metadata["low"], one.metadata["high"]
-        if not (math.isfinite(value) and low <= value <= high):
-            unit = one.metadata["unit"]
-            raise ValueError(f"{one.name} is {value:g}; allowed is {f'{low:g}..{high:g} {unit}'.rstrip()}.")
-
-
-def range_of(settings: type[DataclassInstance], name: str, *, what: str) -> tuple[float, float, str]:
-    """The allowed range of a field and its unit; an error says `what` has no such name."""
-    known = {one.name: one.metadata for one in dataclasses.fields(settings)}
-    if name not in known:
-        raise UnknownNameError(what, name, known)
-    return known[name]["low"], known[name]["high"], known[name]["unit"]
-
+from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import Bounds, bounds_of, check_bounds
 
 EXCHANGE_COSH = 3.0
 """cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
@@ -67,97 +34,97 @@ FOOT_TURN_RATIO = 0.71
 class PendulumWalkSettings:
     """Parameters of the walk engine; names follow the paper where it has one."""
 
-    max_step_x: float = number(0.030, 0.0, 0.25, "m")
+    max_step_x: Annotated[float, Bounds(0.0, 0.25, "m")] = 0.030
     """Longest step forward, and backward times `back_share`."""
-    max_step_y: float = number(0.025, 0.0, 0.20, "m")
+    max_step_y: Annotated[float, Bounds(0.0, 0.20, "m")] = 0.025
     """Widest step aside."""
-    max_step_turn: float = number(0.15, 0.0, 1.0, "rad")
+    max_step_turn: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.15
     """Largest opening of the groin joints while turning."""
-    y_shift: float = number(0.006, 0.0, 0.10, "m")
+    y_shift: Annotated[float, Bounds(0.0, 0.10, "m")] = 0.006
     """How far the body shifts towards the supporting foot."""
-    z_torso: float = number(0.340, 0.20, 0.45, "m")
+    z_torso: Annotated[float, Bounds(0.20, 0.45, "m")] = 0.340
     """Height of the torso's origin above the soles."""
-    z_step: float = number(0.025, 0.0, 0.12, "m")
+    z_step: Annotated[float, Bounds(0.0, 0.12, "m")] = 0.025
     """How high a foot is lifted."""
-    f_g: float = number(0.10, 0.0, 0.9)
+    f_g: Annotated[float, Bounds(0.0, 0.9)] = 0.10
     """Share of a step that the swing foot stays on the ground before it lifts; f_a = 1 - f_g in the air."""
-    f_s: float = number(0.10, 0.0, 0.9)
+    f_s: Annotated[float, Bounds(0.0, 0.9)] = 0.10
     """Share of a step before the swing foot starts to move ahead; f_m = 1 - f_s moving."""
-    phi_length: float = number(0.13, 0.03, 0.6)
+    phi_length: Annotated[float, Bounds(0.03, 0.6)] = 0.13
     """Duration scale of a step: a step takes 7.05 phi_length / k seconds, k = sqrt(g / z_torso)."""
-    delta: float = number(0.10, 0.0, 1.0)
+    delta: Annotated[float, Bounds(0.0, 1.0)] = 0.10
     """Share of the way to the wanted step size that is gone in a cycle."""
-    x_offset: float = number(-0.022, -0.10, 0.10, "m")
+    x_offset: Annotated[float, Bounds(-0.10, 0.10, "m")] = -0.022
     """How far the feet stand ahead of the torso's origin."""
-    x_factor: float = number(0.0, -2.0, 2.0)
+    x_factor: Annotated[float, Bounds(-2.0, 2.0)] = 0.0
     """Share of the step size by which the torso leads."""
-    err_norm: float = number(0.040, 0.0, 0.3, "m")
+    err_norm: Annotated[float, Bounds(0.0, 0.3, "m")] = 0.040
     """Error of the centre of mass up to which steps keep their size."""
-    err_max: float = number(0.100, 0.001, 0.6, "m")
+    err_max: Annotated[float, Bounds(0.001, 0.6, "m")] = 0.100
     """Error of the centre of mass at which the robot walks on the spot."""
 
-    y_sep: float = number(0.110, 0.06, 0.25, "m")
+    y_sep: Annotated[float, Bounds(0.06, 0.25, "m")] = 0.110
     """Distance between the feet."""
-    back_share: float = number(1.0, 0.1, 2.0)
+    back_share: Annotated[float, Bounds(0.1, 2.0)] = 1.0
     """Longest step backward as a share of `max_step_x`."""
-    side_split: float = number(0.5, 0.0, 1.0)
+    side_split: Annotated[float, Bounds(0.0, 1.0)] = 0.5
     """Share of a side step that the leading foot takes; the paper's walk has a half."""
-    side_delta: float = number(1.0, 0.05, 5.0)
+    side_delta: Annotated[float, Bounds(0.05, 5.0)] = 1.0
     """Factor of `delta` for side steps."""
-    turn_delta: float = number(1.0, 0.05, 5.0)
+    turn_delta: Annotated[float, Bounds(0.05, 5.0)] = 1.0
     """Factor of `delta` for turning."""
-    step_change: float = number(3.0, 0.005, 3.0)
+    step_change: Annotated[float, Bounds(0.005, 3.0)] = 3.0
     """The most that a step size changes in a cycle, as a share of the longest step, with the same factors as `delta`;
     with 3 there is no limit, as in the paper."""
-    sensing_delay: float = number(0.08, 0.0, 0.2, "s")
+    sensing_delay: Annotated[float, Bounds(0.0, 0.2, "s")] = 0.08
     """From a command to its effect as the robot senses it."""
-    com_x: float = number(0.0, -0.05, 0.05, "m")
+    com_x: Annotated[float, Bounds(-0.05, 0.05, "m")] = 0.0
     """Constant correction of the feet for the centre of mass, ahead."""
-    com_y: float = number(0.0, -0.05, 0.05, "m")
+    com_y: Annotated[float, Bounds(-0.05, 0.05, "m")] = 0.0
     """Constant correction of the feet for the centre of mass, to the left."""
-    tilt: float = number(0.0, -0.5, 0.5, "rad")
+    tilt: Annotated[float, Bounds(-0.5, 0.5, "rad")] = 0.0
     """Pitch of the torso, positive leans ahead."""
-    tilt_x: float = number(0.0, -5.0, 5.0, "rad/m")
+    tilt_x: Annotated[float, Bounds(-5.0, 5.0, "rad/m")] = 0.0
     """Pitch of the torso for each metre of step size ahead."""
-    lean_y: float = number(0.0, -5.0, 5.0, "rad/m")
+    lean_y: Annotated[float, Bounds(-5.0, 5.0, "rad/m")] = 0.0
     """Roll of the torso for each metre of step size aside, positive leans to where it goes."""
-    gyro_ankle_pitch: float = number(0.0, -0.5, 0.5, "s")
+    gyro_ankle_pitch: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
     """Ankle pitch against each rad/s of the torso's pitch rate."""
-    gyro_ankle_roll: float = number(0.0, -0.5, 0.5, "s")
+    gyro_ankle_roll: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
     """Ankle roll against each rad/s of the torso's roll rate."""
-    gyro_hip_pitch: float = number(0.0, -0.5, 0.5, "s")
+    gyro_hip_pitch: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
     """Hip pitch against each rad/s of the torso's pitch rate."""
-    gyro_hip_roll: float = number(0.0, -0.5, 0.5, "s")
+    gyro_hip_roll: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
     """Hip roll against each rad/s of the torso's roll rate."""
-    gyro_arm: float = number(0.0, -2.0, 2.0, "s")
+    gyro_arm: Annotated[float, Bounds(-2.0, 2.0, "s")] = 0.0
     """Both shoulders swing against each rad/s of the torso's pitch rate."""
-    gyro_smoothing: float = number(0.0, 0.0, 0.95)
+    gyro_smoothing: Annotated[float, Bounds(0.0, 0.95)] = 0.0
     """Share of the former cycle in the gyro's filtered reading."""
-    arm_swing: float = number(0.0, -10.0, 10.0, "rad/m")
+    arm_swing: Annotated[float, Bounds(-10.0, 10.0, "rad/m")] = 0.0
     """Swing of the shoulders for each metre that the feet are apart ahead; an arm goes with the other side's leg."""
-    shoulder_pitch: float = number(0.0, -1.5, 1.5, "rad")
+    shoulder_pitch: Annotated[float, Bounds(-1.5, 1.5, "rad")] = 0.0
     """Added to the shoulders' pitch in `ready`, positive swings the arms back."""
-    shoulder_roll: float = number(0.0, -0.5, 1.0, "rad")
+    shoulder_roll: Annotated[float, Bounds(-0.5, 1.0, "rad")] = 0.0
     """Added to the shoulders' roll in `ready`, positive spreads the arms."""
-    foot_pitch: float = number(0.0, -0.5, 0.5, "rad")
+    foot_pitch: Annotated[float, Bounds(-0.5, 0.5, "rad")] = 0.0
     """Pitch of the swing foot at its highest, positive lowers the toes."""
-    foot_roll: float = number(0.0, -0.3, 0.3, "rad")
+    foot_roll: Annotated[float, Bounds(-0.3, 0.3, "rad")] = 0.0
     """Roll of the swing foot at its highest, positive lowers its inner edge."""
-    lift_x: float = number(0.0, -1.0, 1.0)
+    lift_x: Annotated[float, Bounds(-1.0, 1.0)] = 0.0
     """Further lift of the foot as a share of the step ahead."""
-    lift_y: float = number(0.0, -1.0, 1.0)
+    lift_y: Annotated[float, Bounds(-1.0, 1.0)] = 0.0
     """Further lift of the foot as a share of the step aside."""
-    support_push: float = number(0.0, -0.03, 0.03, "m")
+    support_push: Annotated[float, Bounds(-0.03, 0.03, "m")] = 0.0
     """How much longer the supporting leg is made in the middle of a step."""
-    turn_sep: float = number(0.0, -0.2, 0.2, "m/rad")
+    turn_sep: Annotated[float, Bounds(-0.2, 0.2, "m/rad")] = 0.0
     """Further distance between the feet for each radian of turning."""
-    joint_gain: float = number(1.0, 0.1, 1.5)
+    joint_gain: Annotated[float, Bounds(0.1, 1.5)] = 1.0
     """Velocity drives: share of a joint's error that is made up for in a cycle."""
-    joint_smoothing: float = number(0.0, 0.0, 0.9)
+    joint_smoothing: Annotated[float, Bounds(0.0, 0.9)] = 0.0
     """Share of the former cycle in the joints' targets."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_bounds(self)
         if self.err_max <= self.err_norm:
             raise ValueError(f"err_max is {self.err_max:g}; it must be above err_norm, {self.err_norm:g}.")
 
@@ -177,7 +144,8 @@ EXTENDED_PARAMETERS = (
 
 def parameter_range(name: str) -> tuple[float, float, str]:
     """The allowed range of a parameter and its unit."""
-    return range_of(PendulumWalkSettings, name, what="parameter of the walk")
+    found = bounds_of(PendulumWalkSettings, name, what="parameter of the walk")
+    return found.low, found.high, found.unit
 
 
 class WalkArrays(SimpleNamespace):

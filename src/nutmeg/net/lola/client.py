@@ -96,8 +96,7 @@ class LolaClient(Closing):
         except OSError as error:
             sock.close()
             raise EnvironmentProblem(
-                f"there is no robot at {path}: {error.strerror or error}. Start one: nutmeg serve --protocol lola "
-                f"--socket {path}"
+                f"there is no robot at {path}: {error.strerror or error}. Start one: nutmeg serve lola --socket {path}"
             ) from None
         return cls(sock)
 

@@ -1,6 +1,6 @@
 """A small OPEN-R runtime for programs in Python: observe sensors and pictures, send commands.
 
-    with OpenrClient() as robot:                            # the first robot of `nutmeg serve --protocol openr`
+    with OpenrClient() as robot:                            # the first robot of `nutmeg serve openr`
         robot.power(on=True)
         robot.set_gains()                                   # the maker's standard gains for all joints
         robot.move({"LFr:rotor": 0.5, "NECK:pan": -0.3}, seconds=0.5)
@@ -359,7 +359,7 @@ def _connect(address: tuple[str, int], timeout: float) -> socket.socket:
     except OSError as error:
         raise EnvironmentProblem(
             f"no robot listens on {address[0]}, port {address[1]}: {error}. Start it with "
-            "`nutmeg serve --protocol openr --robot ers7`."
+            "`nutmeg serve openr --robot ers7`."
         ) from None
     with contextlib.suppress(OSError):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

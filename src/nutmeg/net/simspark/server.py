@@ -119,12 +119,12 @@ class Server:
         """Connected clients of all kinds."""
         return len(self._kinds)
 
-    def run(self, cycles: int | None = None) -> None:
-        """Serve until stopped, or for so many cycles; Ctrl-C stops at the end of a cycle."""
+    def run(self, cycles: int | None = None, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Serve until stopped, for so many cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
         last = None if cycles is None else self.cycles + cycles
         self._due = time.monotonic()
         with _stopping_on_signals(self.stop):
-            while not self._stopping and (last is None or self.cycles < last):
+            while not self._stopping and not until() and (last is None or self.cycles < last):
                 self._await_cycle()
                 if not self._stopping:
                     self._play_cycle()

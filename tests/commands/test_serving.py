@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 
-from nutmeg.commands.server_log import Journal
+from nutmeg.commands.serving import ServerLog
 from nutmeg.net.connection import Report
 
 
 def test_lines_are_written_in_their_order() -> None:
     lines: list[str] = []
-    with Journal(lines.append) as journal:
+    with ServerLog(lines.append) as journal:
         journal.write("one")
         journal.report(Report(kind="joined", client="agent 127.0.0.1:5", text="number 1 of A"))
     assert lines == ["one", "joined agent 127.0.0.1:5: number 1 of A"]
@@ -19,7 +19,7 @@ def test_lines_are_written_in_their_order() -> None:
 def test_a_flood_is_cut_and_the_rest_counted() -> None:
     lines: list[str] = []
     now = [0.0]
-    with Journal(lines.append, a_second=3, clock=lambda: now[0]) as journal:
+    with ServerLog(lines.append, a_second=3, clock=lambda: now[0]) as journal:
         for number in range(10):
             journal.write(str(number))
         now[0] = 1.0
@@ -29,7 +29,7 @@ def test_a_flood_is_cut_and_the_rest_counted() -> None:
 
 def test_a_reader_that_does_not_read_holds_nobody_up() -> None:
     read = threading.Event()
-    journal = Journal(lambda _: bool(read.wait(120.0)), a_second=10_000)
+    journal = ServerLog(lambda _: bool(read.wait(120.0)), a_second=10_000)
     for number in range(1000):
         journal.write(str(number))
     assert not read.is_set(), "all lines were taken though none was read"

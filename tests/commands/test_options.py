@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nutmeg.base.errors import UsageError
+from nutmeg.cli import main
 from nutmeg.commands.options import chosen_evaluator
 from nutmeg.search import InThisThread, OnCluster, Processes, Threads
 
@@ -29,6 +29,6 @@ def test_work_goes_where_it_was_asked_for_and_does_not_wait_for_pythons_lock(
     assert said == words
 
 
-def test_no_threads_are_refused() -> None:
-    with pytest.raises(UsageError, match="--threads is 0; allowed is 1 or more"):
-        chosen_evaluator(threads=0, cluster="", warn=print)
+def test_no_threads_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", "--threads", "0"]) == 2
+    assert "--threads is 0; allowed is 1 or more" in capsys.readouterr().err

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import datetime
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.base.errors import FileError
-from nutmeg.base.settings import convert, line_of, read, read_cached, read_toml, toml_text
+from nutmeg.base.errors import FileError, RecordingError, UnknownNameError
+from nutmeg.base.settings import (
+    Bounds,
+    above,
+    at_least,
+    bounds_of,
+    check_bounds,
+    convert,
+    line_of,
+    read,
+    read_cached,
+    read_toml,
+    toml_text,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
     name: str
-    mass: float = 1.0
+    mass: Annotated[float, above(0, "kg")] = 1.0
     size: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
-        if self.mass <= 0:
-            raise ValueError(f"mass is {self.mass}; it must be above 0.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,3 +208,75 @@ def test_a_file_that_is_read_often_is_read_again_only_when_it_has_changed(tmp_pa
     path.unlink()
     with pytest.raises(FileError, match="there is no such file"):
         read_cached(path, Part)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+PLAIN = st.one_of(TEXTS, st.booleans(), st.integers(), st.floats(allow_nan=False), st.dates())
+VALUES = st.recursive(PLAIN, lambda part: st.lists(part, max_size=3) | st.dictionaries(TEXTS, part, max_size=3))
+
+
+@given(st.dictionaries(TEXTS, VALUES, max_size=5))
+def test_what_is_written_is_read_back(table: dict[str, object]) -> None:
+    assert tomllib.loads(toml_text(table)) == table
+
+
+def test_numpy_numbers_tuples_and_paths_become_plain_values() -> None:
+    table = {"a": np.float64(0.5), "b": np.arange(3), "c": (1, 2), "d": Path("x/y"), "e": np.int32(4)}
+    assert tomllib.loads(toml_text(table)) == {"a": 0.5, "b": [0, 1, 2], "c": [1, 2], "d": "x/y", "e": 4}
+
+
+def test_a_moment_is_kept() -> None:
+    moment = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
+    assert tomllib.loads(toml_text({"at": moment})) == {"at": moment}
+
+
+def test_what_toml_cannot_hold_is_an_error_with_its_key() -> None:
+    with pytest.raises(RecordingError, match=r"robot\.legs\[1\]: TOML cannot hold None"):
+        toml_text({"robot": {"legs": [1, None]}})
+    with pytest.raises(RecordingError, match="the key 3 is a int"):
+        toml_text({3: "x"})  # type: ignore[dict-item]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    share: Annotated[float, Bounds(0, 1)] = 0.5
+    period: Annotated[float, Bounds(0.5, 3.0, "s")] | None = None
+    sizes: tuple[Annotated[float, at_least(0)], ...] = ()
+    phase: Annotated[float, Bounds(0, 1, without_high=True)] = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"share": 1.5}, r"share is 1.5; allowed is 0..1\."),
+        ({"share": float("nan")}, "share is nan"),
+        ({"period": 4.0}, "period is 4; allowed is 0.5..3 s"),
+        ({"sizes": (1.0, -1.0)}, "sizes is -1; allowed is 0 or more"),
+        ({"phase": 1.0}, "phase is 1; allowed is 0 or more and below 1"),
+    ],
+)
+def test_a_number_out_of_its_bounds_is_refused(wrong: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Bounded(**wrong)  # type: ignore[arg-type]
+
+
+def test_ends_of_bounds_belong_to_them_unless_said_otherwise() -> None:
+    Bounded(share=1.0, period=0.5, sizes=(0.0, float("inf")))
+    assert 0 not in above(0)
+    assert 3 in above(0, up_to=3)
+    assert [str(b) for b in (above(0, "m"), above(0, up_to=3), Bounds(high=2), Bounds(high=2, without_high=True))] == [
+        "above 0 m",
+        "above 0 and up to 3",
+        "up to 2",
+        "below 2",
+    ]
+
+
+def test_the_bounds_of_a_field_are_known_by_its_name() -> None:
+    assert bounds_of(Bounded, "period") == Bounds(0.5, 3.0, "s")
+    with pytest.raises(UnknownNameError, match="Did you mean 'share'"):
+        bounds_of(Bounded, "shar")

@@ -1,0 +1,208 @@
+"""What the commands that serve something have in common: options, page, recording, and a log that never blocks.
+
+with ServerLog(terminal.say) as log, ServedPage(log, record, host="127.0.0.1", port=8080) as page:
+    page.show()                         # comes up beside the running server
+    log.write("agent 127.0.0.1:50000 has joined")
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import signal
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
+from nutmeg.base.interrupts import Closing
+from nutmeg.commands.options import JsonOption, Port, Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from nutmeg.net.connection import Report
+    from nutmeg.view.pages.process import ViewerProcess
+
+LINES_A_SECOND = 20
+"""Lines a second that people can still read."""
+WAITING_LINES = 100
+"""Lines that may wait to be written."""
+LOG_PATIENCE = 10.0
+"""How long the end of a log waits for a slow reader [s]."""
+PAGE_PATIENCE = 3.0
+"""How long the page may take to end [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(JsonOption):
+    """Options of everything that is served."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 lets other machines in."""
+    seed: Seed = 0
+    """Seed of all noise."""
+    record: Path | None = None
+    """Where the recording goes; a new folder under runs/ if left out."""
+    no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Make no recording; then there is no page either."""
+    view: bool = True
+    """Whether to show what happens on a web page."""
+    port: Port = 8080
+    """Port of the page; 0 takes a free one."""
+
+    def new_recording(self, name: str) -> Path | None:
+        """Where the recording goes; None for no recording."""
+        from nutmeg.base.journal import new_folder
+
+        if self.no_record and self.record is not None:
+            raise UsageError("--record and --no-record do not go together; leave one of them out.")
+        if self.no_record:
+            return None
+        if self.record is not None and self.record.exists():
+            raise FileError(self.record, "exists already; choose another name with --record.")
+        return self.record or new_folder(Path("runs"), "serve") / name
+
+
+def check_ports(host: str, ports: dict[str, int]) -> None:
+    """Refuses ports that are in use at once, by option, not only when everything is built."""
+    taken: set[int] = set()
+    for option, port in ports.items():
+        if port in taken - {0}:
+            raise UsageError(f"{option} is {port}, as another port is; each needs its own.")
+        taken.add(port)
+        try:
+            with socket.socket(socket.AF_INET) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((host, port))
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with "
+                f"{option} (0 takes a free one) or --host, or end the program that uses it."
+            ) from None
+
+
+@contextlib.contextmanager
+def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[None]:
+    """While inside, these signals call a function instead of what they do otherwise."""
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        action()
+
+    before: dict[int, Any] = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class ServedPage(Closing):
+    """The web page of a server: shows the growing recording, in a process of its own.
+
+    Args:
+        log: where the page's address, or why there is none, is written.
+        record: the recording; None for no page.
+        host: address to listen on.
+        port: of the page.
+    """
+
+    def __init__(self, log: ServerLog, record: Path | None, *, host: str, port: int) -> None:
+        self.url: str | None = None
+        """The page's address, once it answers."""
+        self._log, self._record, self._host, self._port = log, record, host, port
+        self._viewer: ViewerProcess | None = None
+        self._thread: threading.Thread | None = None
+        if record is not None:  # loaded now: it takes long, and the server would wait for it later
+            import nutmeg.view.pages.process  # noqa: F401
+
+    def show(self, **more: Any) -> None:  # noqa: ANN401 (options of `start_viewer_process`)
+        """Starts the page, which takes seconds, and returns at once."""
+        if self._record is not None:
+            self._thread = threading.Thread(target=self._start, kwargs=more, name="page", daemon=True)
+            self._thread.start()
+
+    def _start(self, **more: Any) -> None:  # noqa: ANN401
+        from nutmeg.view.pages.process import start_viewer_process
+
+        assert self._record is not None
+        try:
+            self._viewer = start_viewer_process(self._record, host=self._host, port=self._port, live=True, **more)
+        except (NutmegError, OSError) as error:
+            self._log.write(f"there is no page, the simulation goes on: {error}")
+            return
+        self.url = self._viewer.url
+        self._log.write(f"page: {self.url}")
+
+    def close(self) -> None:
+        """Ends the page."""
+        if self._thread is not None:
+            self._thread.join(PAGE_PATIENCE)  # a page that is still coming up ends with this process
+        if self._viewer is not None:
+            self._viewer.stop()
+
+
+class ServerLog(Closing):
+    """What happens to a server, written for people without ever holding the server up.
+
+    Lines are written by a thread of their own, because their reader may be slow or not read at all. At most so many
+    lines a second are written; how many were left out is said as soon as there is room again.
+
+    Args:
+        write: takes a line; may take its time.
+        a_second: how many lines a second at most.
+        clock: tells the time, s.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        *,
+        a_second: int = LINES_A_SECOND,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._write, self._a_second, self._clock = write, a_second, clock
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING_LINES)
+        self._second, self._told, self._left_out = clock(), 0, 0
+        self._thread = threading.Thread(target=self._work, name="server log", daemon=True)
+        self._thread.start()
+
+    def write(self, line: str) -> None:
+        """Takes a line and returns at once."""
+        now = self._clock()
+        if now - self._second >= 1.0:
+            self._second, self._told = now, 0
+        if self._told >= self._a_second:
+            self._left_out += 1
+            return
+        self._told += 1
+        try:
+            if self._left_out:
+                self._lines.put_nowait(f"({self._left_out} more lines were left out)")
+                self._left_out = 0
+            self._lines.put_nowait(line)
+        except queue.Full:
+            self._left_out += 1
+
+    def report(self, report: Report) -> None:
+        """Takes what a server reports about a client."""
+        words = {"joined": "joined", "left": "left", "refused": "refused", "problem": "problem with"}
+        self.write(f"{words[report.kind]} {report.client}: {report.text}")
+
+    def close(self) -> None:
+        """Writes what still waits, unless nobody reads."""
+        try:
+            self._lines.put(None, timeout=LOG_PATIENCE)
+        except queue.Full:
+            return
+        self._thread.join(LOG_PATIENCE)
+
+    def _work(self) -> None:
+        while (line := self._lines.get()) is not None:
+            self._write(line)
