@@ -19,7 +19,6 @@ where it was interrupted.
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +27,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from nutmeg.base.arrays import Floats
+from nutmeg.base.journal import draft
 from nutmeg.experiments.experiment import (
     ExperimentSettings,
     Progress,
@@ -304,10 +304,8 @@ def calibrated(out: Path, settings: SeriesSettings, size: Size, say: Progress) -
         recordings.append(path)
         if not path.exists():
             say(f"recording game {k + 1} of {size.recorded} to calibrate from")
-            half_done = path.with_suffix(".part")
-            shutil.rmtree(half_done, ignore_errors=True)
-            record_game(games, pair, number, half_done)
-            half_done.rename(path)
+            with draft(path) as temporary:
+                record_game(games, pair, number, temporary)
     say("calibrating")
     found = calibrate(recordings, base=load_behaviour(BASE_BODY), seed=settings.seed)
     write_behaviour(found.settings, out / "body.toml")

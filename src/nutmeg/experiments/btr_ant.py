@@ -24,6 +24,7 @@ import numpy as np
 
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError, suggestion
+from nutmeg.base.journal import write_json
 from nutmeg.experiments.experiment import (
     Cell,
     ExperimentSettings,
@@ -33,7 +34,6 @@ from nutmeg.experiments.experiment import (
     text,
     yes_or_no,
 )
-from nutmeg.experiments.seeds import write_results
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.controllers import ControllerSettings
@@ -447,7 +447,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     for number in range(settings.seed, settings.seed + count):
         for family in settings.families:
             found[family.name].append(_learned(out, family, number, settings, say))
-            write_results(out, {"learned": learned(), "complete": False})
+            write_json(out / "results.json", {"learned": learned(), "complete": False})
     ours = ant_lengths(settings.bodies or 2 * count, settings, say)
     answer: dict[str, Any] = {
         "families": {name: _summary(rows) for name, rows in found.items()},

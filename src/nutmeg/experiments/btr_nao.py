@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     ExperimentSettings,
     Progress,
@@ -34,7 +35,6 @@ from nutmeg.experiments.experiment import (
     yes_or_no,
 )
 from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment
 from nutmeg.motion.preview_walk import PreviewWalk, PreviewWalkSettings

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     DEGREES,
     ExperimentSettings,
@@ -31,7 +32,6 @@ from nutmeg.experiments.experiment import (
     text,
     yes_or_no,
 )
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.match.players.perception import CameraSenses
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.journal import versions
-from nutmeg.experiments.seeds import write_results
+from nutmeg.base.journal import versions, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,7 +123,7 @@ def perform(experiment: Experiment, out: Path, settings: ExperimentSettings, say
     """Runs an experiment and writes its answer to results.json in its folder."""
     out.mkdir(parents=True, exist_ok=True)
     answer = experiment.run(out, settings, say)
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

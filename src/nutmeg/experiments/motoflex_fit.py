@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     Cell,
     ExperimentSettings,
@@ -34,7 +35,6 @@ from nutmeg.experiments.experiment import (
     yes_or_no,
 )
 from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.motion.kick import Kick, KickSettings
 from nutmeg.motion.preview_walk import MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance

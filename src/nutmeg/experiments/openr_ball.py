@@ -31,6 +31,7 @@ from numpy.random import SeedSequence
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     DEGREES,
     Cell,
@@ -43,7 +44,6 @@ from nutmeg.experiments.experiment import (
     text,
     yes_or_no,
 )
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.net.host.cameras import CamerasInStep
 from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.ball_follower import BallFollower, follow_ball

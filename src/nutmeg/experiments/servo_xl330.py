@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     Cell,
     ExperimentSettings,
@@ -42,13 +43,12 @@ from nutmeg.experiments.experiment import (
     text,
     yes_or_no,
 )
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import found_files, read_trials
 from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
-from nutmeg.search.run import Budget, Told, open_checkpoint, replay
+from nutmeg.search.run import Budget, Checkpoint, Told, replay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -290,7 +290,7 @@ class _Bench:
         searchers = {seed: search.searcher(apart.space, np.random.default_rng(seed)) for seed in seeds}
         with contextlib.ExitStack() as stack:
             kept = {
-                seed: stack.enter_context(open_checkpoint(folder / f"seed-{seed}", searcher, seed=seed))
+                seed: stack.enter_context(contextlib.closing(Checkpoint(folder / f"seed-{seed}", searcher, seed=seed)))
                 for seed, searcher in searchers.items()
             }
             for seed, checkpoint in kept.items():

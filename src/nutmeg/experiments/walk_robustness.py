@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     Cell,
     ExperimentSettings,
@@ -24,7 +25,6 @@ from nutmeg.experiments.experiment import (
     percent,
     silent,
 )
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.measure import PushSettings, TrialMean, push_walk, walk_speeds
 from nutmeg.model import load_robot

@@ -18,6 +18,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     Cell,
     ExperimentSettings,
@@ -28,7 +29,6 @@ from nutmeg.experiments.experiment import (
     silent,
     text,
 )
-from nutmeg.experiments.seeds import each_seed
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
