@@ -45,7 +45,7 @@ from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.settings import RealitySettings
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
-from nutmeg.search import GeneticSettings
+from nutmeg.search import GeneticSettings, InThisThread, Threads
 from nutmeg.search.searchers import SearchSettings
 from nutmeg.sim.worlds import Worlds
 
@@ -501,7 +501,8 @@ def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: Pro
         say(f"{label}: iteration {iteration.number + 1}, {iteration.fitness:.3f} m/s in simulation")
 
     say(f"{label}: begins")
-    return BackToReality(settings, folder=folder, threads=threads, listeners=Listeners(on_iteration=report)).run()
+    evaluator, listeners = Threads(threads) if threads > 1 else InThisThread(), Listeners(on_iteration=report)
+    return BackToReality(settings, folder=folder, evaluator=evaluator, listeners=listeners).run()
 
 
 def averaged_errors(

@@ -8,7 +8,7 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`disengagement`).
 
-    run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread(), wait=..., say=...)
+    run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
 
 Everything is in the folder: each generation of each search (`search/00-controllers/search.jsonl`), each trial
@@ -50,7 +50,7 @@ from nutmeg.reality.distances.distance import make_distance
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
-from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, Threads, minimise
+from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, minimise
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -65,15 +65,20 @@ CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
 
 @dataclass(frozen=True, kw_only=True)
 class Listeners:
-    """Who is told about what, while it happens."""
+    """Callbacks for progress."""
 
     on_generation: Callable[[str, int, Generation], None] | None = None
     """Step (`controllers`, `simulations`), iteration, generation; replayed ones included."""
     on_trial: Callable[[str, float | None, bool], None] | None = None
     """A trial in reality, its fitness, and whether it was remembered."""
     on_iteration: Callable[[Iteration], None] | None = None
+    """Called after each iteration."""
     progress: Progress | None = None
-    """Candidates done, of how many."""
+    """Called with the number of candidates that are done, and of all."""
+    wait: Callable[[], None] = lambda: None
+    """Called again and again while a manual reality waits for people; it should take a moment."""
+    say: Callable[[str], None] = lambda _: None
+    """Called with what a manual reality waits for."""
 
 
 @dataclass
@@ -95,16 +100,11 @@ class BackToReality:
     Args:
         settings: everything.
         folder: where it is kept.
-        evaluator: where candidates are simulated; on `threads` without one.
-        threads: how many threads simulate candidates where there is no evaluator.
-        reality: instead of the one of the settings.
+        evaluator: where candidates are simulated; in this thread without one.
+        reality: used instead of the one of the settings.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
-        recorded: the only trials that can be made in reality, where they are not those of [reality] recordings;
-            step 2 then chooses among them.
-        listeners: who is told.
-        wait: called while a manual reality has nothing to do.
-        say: told what a manual reality waits for.
+        listeners: callbacks for progress.
     """
 
     def __init__(
@@ -113,24 +113,19 @@ class BackToReality:
         *,
         folder: Path,
         evaluator: Evaluator | None = None,
-        threads: int = 1,
         reality: Reality | None = None,
         command: Sequence[str] = ("nutmeg", "btr"),
         copy: Path | None = None,
-        recorded: Sequence[Trial] = (),
         listeners: Listeners | None = None,
-        wait: Callable[[], None] = lambda: None,
-        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
         self.twin = Twin(settings.robot, settings.simulation)
         self.controllers = ControllerSpace.of(settings.controller, self.twin)
         self.watch = Watch(fitness=settings.fitness, series=settings.series)
         self._distance = make_distance(settings.distance)
-        self._evaluator = evaluator or (InThisThread() if threads == 1 else Threads(threads))
-        self._recorded = tuple(recorded) or self._in_recordings()
+        self._evaluator = evaluator or InThisThread()
+        self._recorded = self._in_recordings()
         self._folder = RunFolder(folder, settings, command=command, copy=copy)
-        seen = self.watch.columns(self.twin.table)
         self.reality = LoggedReality(
             reality
             or make_reality(
@@ -138,15 +133,13 @@ class BackToReality:
                 self.twin,
                 self.watch,
                 folder=folder,
-                columns=tuple(seen),
-                units=tuple(seen.values()),
                 needs_fitness=settings.needs_fitness,
-                wait=wait,
-                say=say,
+                wait=self.listeners.wait,
+                say=self.listeners.say,
             ),
             folder,
             needs_fitness=settings.needs_fitness,
-            columns=tuple(seen),
+            columns=tuple(self.watch.columns(self.twin.table)),
             on_trial=lambda one, known: self._tell_trial(one.trial, one.fitness, remembered=known),
         )
 

@@ -1,6 +1,6 @@
 """A robot in a laboratory as reality: controllers are written into a folder, people try them and drop logs there.
 
-    reality = ManualReality(Path("laboratory"), watch, motors=motors, wait=lambda: time.sleep(2), say=print)
+    reality = ManualReality(Path("laboratory"), watch, motors=motors, columns={}, wait=lambda: time.sleep(2), say=print)
     reality.try_out(trials)             # returns when a good log of each has been dropped
 
     laboratory/
@@ -21,7 +21,7 @@ import contextlib
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,20 +109,31 @@ class ResultsFolder:
         return self.of(name) if same and now else {}
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogFormat:
+    """How logs of the real robot are read."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names of columns in a log, by those of the simulation, where they differ."""
+    mapping: CsvMap | None = None
+    """The column map of CSV logs; without it, their columns are named as in simulation, with a column `time`."""
+
+
+PLAIN_LOGS = LogFormat()
+
+
 class ManualReality:
-    """Waits for people.
+    """Waits for people who try controllers on a robot.
 
     Args:
         folder: where controllers and logs are exchanged.
-        watch: what is measured.
+        watch: what is measured of a trial.
         motors: names of the motors, for the head of the commands.
-        columns: columns of the simulation that a log must have; without any, a fitness is enough.
-        units: their units.
-        names: what columns are called in a log, where they differ.
-        mapping: how a CSV log is read; without it, its columns are called as in simulation, with a column `time`.
+        columns: columns of the simulation that a log must have, with their units; without any, a fitness is enough.
+        logs: how logs are read.
         needs_fitness: whether a trial must have a fitness.
-        wait: called while there is nothing to do; for a moment.
-        say: told what is waited for and what is wrong.
+        wait: called while there is nothing to do; it should take a moment.
+        say: called with what is waited for and what is wrong.
     """
 
     def __init__(
@@ -131,17 +142,15 @@ class ManualReality:
         watch: Watch,
         *,
         motors: Sequence[str],
-        columns: Sequence[str] = (),
-        units: Sequence[str] = (),
-        names: Mapping[str, str] | None = None,
-        mapping: CsvMap | None = None,
+        columns: Mapping[str, str],
+        logs: LogFormat = PLAIN_LOGS,
         needs_fitness: bool = True,
         wait: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
         self.folder, self.watch, self.trials = folder, watch, 0
-        self._motors, self._columns, self._units = tuple(motors), tuple(columns), tuple(units)
-        self._names, self._mapping, self._needs_fitness = dict(names or {}), mapping, needs_fitness
+        self._motors, self._columns = tuple(motors), dict(columns)
+        self._logs, self._needs_fitness = logs, needs_fitness
         self._wait, self._say = wait, say
         self._to_try, self._results = folder / "to_try", folder / "results"
         self._dropped = ResultsFolder(self._results)
@@ -185,7 +194,7 @@ class ManualReality:
 
     def _explain(self, trial: Trial) -> None:
         log = "   results/NAME.csv (or .parquet, .nutmeg): a log of the whole trial, with the column `time` and\n   "
-        wanted = [log + ", ".join(self._names.get(c, c) for c in self._columns)] if self._columns else []
+        wanted = [log + ", ".join(self._logs.names.get(c, c) for c in self._columns)] if self._columns else []
         if self._needs_fitness:
             judged = self.watch.fitness
             kind = f"{judged.kind} [{judged.unit}]" if judged else "what it achieved"
@@ -219,22 +228,15 @@ class ManualReality:
             return Behaviour(fitness=note.fitness, frames=frames, source=str(files["note"]))
         expected = ExpectedLog(
             times=times,
-            columns=self._columns,
-            units=self._units,
-            names=self._names,
+            columns=tuple(self._columns),
+            units=tuple(self._columns.values()),
+            names=self._logs.names,
             fitness=note.fitness,
             fell_at=note.fell_at,
         )
-        seen = behaviour_in_log(open_log(files["log"], self._mapping), expected, self.watch)
+        seen = behaviour_in_log(open_log(files["log"], self._logs.mapping), expected, self.watch)
         if seen.fitness is None and self._needs_fitness:
             if "note" not in files:
                 return None  # the number is still to come
             raise FileError(files["note"], "has no `fitness`, and the log has no pose to compute it from.")
-        return Behaviour(
-            columns=seen.columns,
-            units=seen.units,
-            series=seen.series,
-            frames=seen.frames,
-            fitness=seen.fitness,
-            source=files["log"].name,
-        )
+        return replace(seen, source=files["log"].name)
