@@ -49,10 +49,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# ----------------------------------------------------------------------------------------------------
 # A Dask cluster on this machine, started as its users do: `dask scheduler` and `dask worker`, on loopback only.
-#
-# with LocalCluster() as cluster: cluster.start_worker() cluster.start_worker() OnCluster(cluster.address)
 #
 # Everything that was started is ended with it.
 
@@ -323,7 +320,6 @@ def _row(
     )
 
 
-# ----------------------------------------------------------------------------------------------------
 # What walking costs: a whole evaluation of a walk, the walk beside the physics it steers, and one robot's cycle.
 #
 # The walk is the untrained one, which never falls: a candidate that falls is cheaper. An evaluation is one try of all

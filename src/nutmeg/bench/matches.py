@@ -172,7 +172,6 @@ def _measure(server: Server, seconds: float) -> dict[str, Any]:
     }
 
 
-# ----------------------------------------------------------------------------------------------------
 # How fast the behavioural world plays: many matches at once with compiled players, and one with players in Python.
 #
 # Both are matches of four against four on `spl2011` with symbolic vision, trackers, messages and the referee:

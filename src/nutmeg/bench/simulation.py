@@ -164,7 +164,6 @@ def _best(ours: Callable[[], float], peer: Callable[[], float]) -> tuple[float, 
     return max(r[0] for r in results), max(r[1] for r in results)
 
 
-# ----------------------------------------------------------------------------------------------------
 # How much memory worlds and viewers take, and how large recordings are.
 
 
@@ -287,7 +286,6 @@ def _replay_twice(answer: Connection, path: Path) -> None:
     answer.send(used)
 
 
-# ----------------------------------------------------------------------------------------------------
 # How many pictures a second a robot's camera takes: drawn in software or on a card, with each effect and with all.
 #
 # A row's pictures are drawn and then changed by its effect; the peer is drawing alone. Times are processor time of

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from nutmeg.match.series.series import GameResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # How well two series of games agree on who is stronger: rank correlations with bootstrap intervals.
 #
 # Strengths are those whose differences come nearest to all goal differences (least squares over games). A bootstrap
@@ -138,7 +137,6 @@ def ceiling_of(names: Sequence[str], results: Sequence[GameResult], rng: np.rand
     return {kind: float(found.mean()) for kind, found in correlations(a, b).items()}
 
 
-# ----------------------------------------------------------------------------------------------------
 # The picture of strengths in both worlds: physical against behavioural, before and after calibration.
 
 

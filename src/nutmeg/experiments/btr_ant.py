@@ -49,7 +49,6 @@ from nutmeg.search import GeneticSettings, InThisThread, Threads
 from nutmeg.search.searchers import SearchSettings
 from nutmeg.sim.worlds import Worlds
 
-# ----------------------------------------------------------------------------------------------------
 # The ant's lengths our way: two slow random trials, the motion of the torso, and a fit by responses.
 #
 # Seed 000 finds the lengths of four segments by the fitness of 180 trials in reality. Here two trials of 4 s are
@@ -172,7 +171,6 @@ def length_summary(found: Sequence[IdentifiedBody], reality: str) -> dict[str, f
     }
 
 
-# ----------------------------------------------------------------------------------------------------
 # The realities in which the ant learns to walk: families of hidden numbers, and the effort of a run.
 #
 # - `lengths`: the four lengths of seed 000, within 40 % of the drawn ones. An ant is forgiving: a gait that was
@@ -323,7 +321,6 @@ def on_true_body(settings: BtrSettings) -> BtrSettings:
     return replace(without_identification(settings), simulation=simulation, robot=robot, reality=reality)
 
 
-# ----------------------------------------------------------------------------------------------------
 # The ant's results beside their goals and the paper's numbers.
 
 

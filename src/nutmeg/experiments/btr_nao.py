@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from nutmeg.search.run import SearchResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # A Nao hung in the air that makes walking movements: the set-up of section 4.2 of the Back-to-Reality paper.
 #
 # J. C. Zagal, J. Delpiano, J. Ruiz-del-Solar, Self-modeling in humanoid soccer robots, Robotics and Autonomous

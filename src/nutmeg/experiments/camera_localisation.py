@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from nutmeg.model.field import FieldSettings
 
 
-# ----------------------------------------------------------------------------------------------------
 # A walk around the pitch of the behavioural world, seen through the two cameras of the robot that walks.
 #
 # The robot is led along corners of the pitch by somebody who knows where it is; where it believes to be steers
@@ -167,7 +166,6 @@ class CameraWalk:
         self._cameras.close()
 
 
-# ----------------------------------------------------------------------------------------------------
 # A walk around the pitch, true and believed, and the errors over time.
 
 

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation, SearchResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # What the robots of a MoToFlex fit do, and which of their numbers are searched (seed 001, section 4).
 #
 # The paper names neither its four walks nor its kick; these are walks ahead, aside, in a curve and with long steps.

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from nutmeg.net.openr.port import Address, Seat
 
 
-# ----------------------------------------------------------------------------------------------------
 # The ball follower in C++, `clients/openr/examples/ball_follower`: built, and run against a robot.
 #
 # The example is no part of the installed package: it comes with Nutmeg's sources.

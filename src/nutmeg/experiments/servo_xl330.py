@@ -61,11 +61,10 @@ if TYPE_CHECKING:
     from nutmeg.view.reports.figures import Predicted
 
 
-# ----------------------------------------------------------------------------------------------------
 # The same parameters fitted to the same recordings by `mujoco.sysid`: least squares from the start of the space.
 #
 # `mujoco.sysid` is the system identification that comes with the engine: Gauss-Newton with finite differences, a
-# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`reality.replay_cost`)
+# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`ReplayCost`)
 # and the same start and bounds as ours, scaled to the unit cube, and steps of 1e-3 for its differences: its own,
 # 1.5e-8, are lost in stick and slip. It needs packages that only the extra `sysid` of mujoco-core installs.
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# ----------------------------------------------------------------------------------------------------
 # Curves of the share of robots that survive a push over its impulse, with 95 % intervals: a panel for each walk.
 
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     Agents = Mapping[str, Mapping[str, Any]]
 
 
-# ----------------------------------------------------------------------------------------------------
 # The goals that learned walks are held to, and whether they are met: compared and shown without rounding in favour.
 #
 # What was not measured is neither met nor missed. Falls are allowed in one of twenty starts. The paper's ordering
@@ -196,7 +195,6 @@ def _quotient(a: float, b: float) -> float:
     return a / b if b > 0 else math.inf
 
 
-# ----------------------------------------------------------------------------------------------------
 # Bars of walking speeds, ours beside the paper's (table 2 of MacAlpine and others, 2012).
 
 

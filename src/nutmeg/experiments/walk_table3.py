@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# ----------------------------------------------------------------------------------------------------
 # The picture of table 3: goal differences of all pairs, ours and the paper's, each with twice its standard error.
 
 

@@ -1,11 +1,19 @@
-"""Behaviours: what is seen of a robot that runs a controller, in reality or in N simulations at once.
+"""Behaviours: the fitness and the series of one trial, of the real robot or of N simulations at once.
 
     real = Behaviour(columns=("servo.position.shaft",), units=("rad",), series=measured)           # (T, 1)
     simulated = Behaviour(columns=real.columns, units=real.units, series=angles, frames=lasted)    # (N, T, 1), (N,)
     weights = column_weights(real.columns, {"servo.*": 2.0})
 
-A behaviour is one trial: its fitness, its motor and sensor series, or both; distances take what they need and say
-what they miss.
+A behaviour has a fitness, motor and sensor series, or both; distances take what they need, and say what is missing.
+
+Simulated series are brought to the times and the length of the real ones:
+
+    values = resample(simulated.times, simulated.read("servo.position"), at=real.times, delay=0.012)
+    values, frames = fit_length(values, len(real))
+
+Between two samples values are interpolated linearly; outside the simulated times they are missing (NaN), never
+extrapolated. A simulation that is shorter because the robot fell is filled up with NaN, and `frames` is the number of
+rows that count.
 """
 
 from __future__ import annotations
@@ -24,14 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
-
-
-# ----------------------------------------------------------------------------------------------------
-# Bringing simulated series to the times and the length of the real ones.
-#
-# Between two samples values are interpolated linearly; outside the simulated times they are missing (NaN), never
-# extrapolated. A simulation that is shorter because the robot fell is filled up with NaN, and `frames` says how many
-# rows count.
 
 
 _TIME_TOLERANCE = 1e-6

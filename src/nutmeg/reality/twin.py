@@ -395,27 +395,24 @@ def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> Non
     target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]
 
 
-# ----------------------------------------------------------------------------------------------------
-# Trials: commands that a robot is given, in reality or in simulations of it.
-#
-# A trial is all that reality and simulation need to know to do the same: the commands over time, where the robot
-# starts, when its motors are fed, and what differs in this trial from the others (its conditions).
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trial:
-    """Something to do, open loop."""
+    """Commands that a robot executes open loop, in reality or in simulations of it.
+
+    A trial is all that reality and simulation need to do the same: the commands over time, where the robot starts, when
+    its motors have power, and what differs in this trial from the others (its conditions).
+    """
 
     name: str
     """For reports and errors; unique among the trials of a run."""
     period: float
     """Time between two rows of commands [s]; a whole number of physics steps."""
     commands: Floats
-    """What the motors are told in each period, (T, motors) [rad, or rad/s for velocity drives]."""
+    """Commands of the motors in each period, (T, motors) [rad, or rad/s for velocity drives]."""
     start: StartState | None = None
     """Where the robot is at row 0; without it, in its pose, at rest."""
     powered: Bools | None = None
-    """Whether the motors are fed, (T,); without it they are."""
+    """Whether the motors have power, (T,); always without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 

@@ -149,12 +149,9 @@ def remembered_trials(
     return [stored[index] for index in sorted(best)]
 
 
-# ----------------------------------------------------------------------------------------------------
-# Exploration: which trials tell candidate simulations apart best.
-#
-# The Estimation-Exploration algorithm of Bongard and Lipson (2004, 2005) tries next in reality what the models at
-# hand disagree about most. Disagreement is the mean distance between what each two of them predict, in the distance
-# that the simulation search minimises.
+# Exploration: the Estimation-Exploration algorithm of Bongard and Lipson (2004, 2005) tries next in reality what the
+# models at hand disagree about most. Disagreement is the mean distance between the predictions of each two of them, in
+# the distance that the simulation search minimises.
 
 
 RIVAL_SHARE = 0.25

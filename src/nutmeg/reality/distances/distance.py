@@ -239,22 +239,21 @@ def _refuse_mixed_units(seen: MatchedSeries, settings: DistanceSettings) -> None
         )
 
 
-# ----------------------------------------------------------------------------------------------------
-# Residuals: the weighted differences between simulations and reality, one by one, for the curvature of a fit.
-#
-# | distance | residuals of a trial |
-# |---------------|-------------------------------------------------------------------------------------------------|
-# | rms | differences; their squares add up to its square | | joint_error | differences; their squares add up to it |
-# | mean_absolute | the differences of rms | | phi1 | one row: the signed difference of fitness; many trials make many
-# rows | | phi2 | the differences of rms as parts of the deviation of each channel: an information distance has | | |
-# none, and is too rugged for its own curvature, but the series that it compares tell as much | | combination | those
-# of its terms |
-
-
 def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[Floats]:
-    """The residuals of N simulations in one trial: `(N, T)` for each channel of weight, of each term.
+    """The residuals of N simulations in one trial: `(N, T)` for each channel with a weight, of each term.
 
-    They are nan where a value is missing and from the end of a simulation on.
+    They are the weighted differences between simulations and reality one by one, for the curvature of a fit; NaN where
+    a value is missing and from the end of a simulation on.
+
+    | distance      | residuals of a trial                                                                         |
+    |---------------|----------------------------------------------------------------------------------------------|
+    | rms           | differences; their squares add up to its square                                              |
+    | joint_error   | differences; their squares add up to it                                                      |
+    | mean_absolute | the differences of rms                                                                       |
+    | phi1          | one row: the signed difference of fitness; many trials make many rows                        |
+    | phi2          | the differences of rms in units of the deviation of each channel: an information distance    |
+    |               | has none, and is too rugged for its own curvature, but its series tell as much               |
+    | combination   | those of its terms                                                                           |
     """
     if settings.kind == "combination":
         terms = [(term.weight, residual_series(term, real, simulated)) for term in settings.terms if term.weight]

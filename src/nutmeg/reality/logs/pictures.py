@@ -1,4 +1,4 @@
-"""Pictures as recordings of a camera: a folder of PNG files, and `pictures.toml`, which tells where they were taken.
+"""Pictures of a robot's camera: a folder of PNG files, and `pictures.toml`, which describes where they were taken.
 
     format = 1
     robot = "nao-v6"
@@ -22,8 +22,21 @@
     told, images = read_pictures(folder)            # images: (pictures, height, width, 3) for each view
     write_pictures(folder, told, images)
 
-What is needed to draw the same place: `reality.photographed` does that, with the numbers of candidates. Pictures that
-a camera took with an exposure of its own choice tell it: `exposure` [s] and `gain` of a view.
+The scene is rendered by MuJoCo with the parameters of candidates, and compared with the pictures:
+
+    one = read_picture_set(Path("pictures/monday"), twin, block=4)
+    one.real                                    # Behaviour: rows are blocks of pixels of all views
+    one.simulated(twin, candidates)             # the same of N candidates, (N, rows, columns)
+
+The columns `picture.red`, `.green` and `.blue` are the means of blocks of pixels [level, 0 to 255]. Where a view has
+several pictures, `noise.red` and so on are how much pixels differ between them: the root of the mean variance in a
+square of 4 x 4 blocks, in the row of the first of these; it is missing in the others. A candidate's camera takes one
+picture without noise and, for the noise, as many as there are, from the same seeds for all candidates. (Where a real
+picture is nearly black, noise brightens it a little; that is not modelled.)
+
+Lines, ball and robots must be where they were, and have similar colours. Where the camera chose its exposure itself,
+`exposure` [s] and `gain` of a view say it. Exposure, tints and lights can stand for one another: search only some of
+them. Candidates that change only cameras share one drawing, a little larger than needed, of which lenses see a part.
 """
 
 from __future__ import annotations
@@ -221,21 +234,6 @@ def _known(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (one of the datacla
             rows = isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0])
             out[one.name] = [_known(item) for item in value] if rows else value
     return out
-
-
-# ----------------------------------------------------------------------------------------------------
-# What a camera saw, and what candidates' cameras would have seen in its place.
-#
-# The columns `picture.red`, `.green` and `.blue` are the means of blocks of pixels [level, 0 to 255]. Where a view
-# has several pictures, `noise.red` and so on are by how much pixels differ between them: the root of the mean
-# variance in a square of 4 x 4 blocks, told in the first of these and missing in the others. A candidate's camera
-# takes one picture without noise and, for the noise, as many as there are, from the same seeds for all candidates.
-# (In what is nearly black, noise brightens a real picture a little; that is not seen.)
-#
-# The place is drawn by MuJoCo as `pictures.toml` tells (`reality.pictures`): lines, ball and robots must be where
-# they were, and have colours like theirs. Exposure, tints and lights can stand for one another: search only some of
-# them. Candidates that change nothing but cameras share one drawing, a little larger than needed, of which lenses see
-# a part.
 
 
 @dataclass(frozen=True, kw_only=True)
