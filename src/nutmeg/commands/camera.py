@@ -390,12 +390,18 @@ def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str,
     place = _picture_scene(arguments, robot, camera)
     if settings.auto_target:
         place = _exposed(place, settings, body)
-    counts = [len(view.files) for view in place.told.view]
+    counts = [len(view.files) for view in place.description.view]
     images = take_pictures(place, settings, body, counts, effects=NOISY_EFFECTS, seed=arguments.seed)
-    write_pictures(folder, place.told, images)
+    write_pictures(folder, place.description, images)
     files = sum(counts)
     terminal.say(f"wrote {files} pictures of {len(counts)} views and {PICTURES_FILE} to {folder}.")
-    return {"folder": str(folder), "robot": place.told.robot, "camera": camera, "views": len(counts), "pictures": files}
+    return {
+        "folder": str(folder),
+        "robot": place.description.robot,
+        "camera": camera,
+        "views": len(counts),
+        "pictures": files,
+    }
 
 
 def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -> PictureScene:
@@ -477,14 +483,14 @@ def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...
     from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
     from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
 
-    count = len(place.told.view)
+    count = len(place.description.view)
     exposure: Exposure = initial_exposure(settings, count)
     for _ in range(SETTLING):
         views = tuple(
             replace(view, exposure=float(time), gain=float(gain))
-            for view, time, gain in zip(place.told.view, *exposure, strict=True)
+            for view, time, gain in zip(place.description.view, *exposure, strict=True)
         )
-        place = replace(place, told=replace(place.told, view=views))
+        place = replace(place, description=replace(place.description, view=views))
         pictures = np.concatenate(take_pictures(place, settings, body, [1] * count, effects=NOISELESS_EFFECTS))
         exposure = next_exposure(exposure, mean_signal(pictures, settings.gamma), settings)
     return place

@@ -121,15 +121,15 @@ class Behaviour:
     columns: tuple[str, ...] = ()
     """Names of the channels, as in recordings: `{channel}.{label}`."""
     units: tuple[str, ...] = ()
-    """Their units, one each."""
+    """Units of the channels, one each."""
     series: Floats | None = None
     """`(T, channels)` of the real robot, `(N, T, channels)` of simulations, at the same times from the first row on."""
     frames: Indices | int | None = None
     """Rows until the fall or the end, one number or `(N,)`; all rows without it."""
     fitness: Floats | float | None = None
-    """What the controller achieved, one number or `(N,)`."""
+    """Fitness of the controller, one number or `(N,)`."""
     source: str = ""
-    """Where it comes from, for errors."""
+    """Where it comes from, for error messages."""
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.units):

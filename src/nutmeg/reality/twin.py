@@ -1,4 +1,4 @@
-"""The twin: a simulation of a robot with numbers to be found, tried with many candidates in many trials at once.
+"""The twin: a simulation of a robot with parameters to be identified, for many candidates in many trials at once.
 
     twin = Twin(TwinSettings(robot="ant"), {
         "femur": Searched(low=0.6, high=1.4, sets=("robot.L1_femur",)),
@@ -62,10 +62,10 @@ class Searched(Dimension):
     sets: tuple[str, ...] = ()
     """Targets in the grammar of `body.adjustment`; without any, the robot's own parameter of this name."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the robot's own value."""
 
     def targets(self, name: str) -> tuple[str, ...]:
-        """What it sets, if it is called so."""
+        """The targets that it sets under a name."""
         return self.sets or (f"robot.{name}",)
 
 
@@ -90,7 +90,7 @@ class TwinSettings:
     held: bool = False
     """Whether the root is fixed where it starts, as on a stand."""
     height: float = 0.0
-    """Of the robot's lowest point above the ground at the start [m]."""
+    """Height of the robot's lowest point above the ground at the start [m]."""
     adjustments: tuple[Adjustment, ...] = ()
     """Numbers that differ from the robot's files."""
 
@@ -157,7 +157,7 @@ class Twin:
         return [found[index] for index in range(len(trials))]
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
-        """What a candidate, (k,), sets."""
+        """The adjustments of a candidate, (k,)."""
         return tuple(
             Adjustment(target=target, value=float(value), relative=one.relative)
             for (name, one), value in zip(self.searched.items(), self.space.checked(candidate), strict=True)
@@ -287,9 +287,9 @@ class _Job:
     """One candidate in one trial."""
 
     index: int
-    """Of the trial."""
+    """Index of the trial."""
     number: int
-    """Of the candidate."""
+    """Index of the candidate."""
     trial: Trial
     scene: Scene
 
@@ -369,7 +369,7 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
 
 
 def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
-    """What is seen of candidates that cannot be built."""
+    """The rollout of candidates that cannot be built: no frames, all diverged."""
     widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in observe}
     shape = (count, len(trial))
     return Rollout(
@@ -436,5 +436,5 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """How long it takes [s]."""
+        """Length of the trial [s]."""
         return len(self.commands) * self.period

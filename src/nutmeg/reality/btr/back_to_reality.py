@@ -13,7 +13,7 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 
 Everything is in the folder: each generation of each search (`search/00-controllers/search.jsonl`), each trial
 in reality (`reality.jsonl`, `trials/`), and a summary of each iteration (`iterations.jsonl`). The same call goes on
-where an interrupted one stopped: searchers are told again what they were told, reality is not asked again, and the
+where an interrupted one stopped: saved generations are replayed, trials in reality are not repeated, and the
 final numbers are those of an undisturbed run.
 
 Other modes share the machinery, to compare with: `none` never does step 3, `discrepancy` estimates real fitness
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
 
 CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
-"""Which use of chance a seed is for."""
+"""Streams of random numbers, one for each use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class Listeners:
 
 @dataclass
 class _State:
-    """What one iteration hands to the next."""
+    """The state that one iteration hands to the next."""
 
     simulation: Floats
     controller: Floats
@@ -375,7 +375,7 @@ class BackToReality:
             self.listeners.on_trial(name, fitness, remembered)
 
     def _in_recordings(self) -> tuple[Trial, ...]:
-        """What can be tried where reality is a set of recordings."""
+        """The trials that can be made where reality is a set of recordings."""
         given = self.settings.reality
         if given.kind != "recorded":
             return ()
@@ -409,7 +409,7 @@ def started(space: Space, start: Floats) -> Space:
 
 
 def _value_at(result: SearchResult, candidate: Floats) -> float | None:
-    """What the first generation says about a candidate, if it is in it."""
+    """The value of a candidate in the first generation, if it is part of it."""
     if not result.history:
         return None
     rows = np.flatnonzero((result.history[0].candidates == candidate).all(axis=1))

@@ -118,7 +118,7 @@ class SimulationCost:
     twin: Twin
     trials: tuple[Trial, ...]
     real: tuple[Behaviour, ...]
-    """What became of each trial in reality."""
+    """The real behaviour in each trial."""
     watch: Watch
     distance: DistanceSettings
 

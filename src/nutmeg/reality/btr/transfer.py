@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 How = Literal["fittest", "exploring", "random"]
 AMPLITUDE_SUFFIX = ".a"
-"""How the names of amplitudes end (`reality.controllers`)."""
+"""Ending of the names of amplitudes (`btr.controllers`)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ChosenController:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferRequest:
-    """What is to be chosen, from what."""
+    """A request for controllers to try in reality."""
 
     search: SearchResult
     """The controller search of the iteration."""

@@ -35,14 +35,14 @@ MIN_IMPROVEMENT = 0.05
 RELEVANT_GAP = 0.1
 """A gap matters from this share on: phi1 of the fitness in reality, other distances of phi at the beginning."""
 BLIND_SPREAD = 0.02
-"""Spread of phi over simulations, as a part of its mean, below which they cannot be told apart."""
+"""Spread of phi over simulations, as a part of its mean, below which they cannot be distinguished."""
 ALIKE_SPREAD = 0.01
 """Spread of real fitness over trials, as a part of its mean, below which they are alike."""
 
 
 @dataclass(frozen=True)
 class Disengagement:
-    """What went wrong, and what can be done."""
+    """A kind of disengagement, its reason, and what to do about it."""
 
     kind: str
     reason: str
@@ -125,17 +125,17 @@ MAX_PRIOR_DEVIATIONS = 3.0
 RIVAL_TOLERANCE = 1.05
 """A rival explains the trials as well when its phi is at most so many times the best."""
 UNDETERMINED_SHARE = 0.35
-"""Part of the range by which equally good values must differ to be told."""
+"""Part of the range by which equally good values must differ to be reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """What is known about a number beforehand."""
+    """Prior knowledge about a parameter."""
 
     value: float
-    """What it should be about."""
+    """The expected value."""
     deviation: float
-    """How far off it may well be (a standard deviation)."""
+    """Its standard deviation."""
 
     def __post_init__(self) -> None:
         if not self.deviation > 0:

@@ -50,7 +50,7 @@ Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combinati
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceSettings:
-    """Which distance, and how it is measured; what a kind has no use for is left at its default."""
+    """The kind of a distance, and how it is measured; fields that a kind does not use keep their defaults."""
 
     kind: Kind = "rms"
     """One of the names above."""
@@ -59,7 +59,7 @@ class DistanceSettings:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Weights of columns by patterns, 1 where none fits; the last one that fits counts."""
     scale: Literal["none", "deviation", "range"] = "none"
-    """rms, mean_absolute: tell errors in the channel's unit, or as parts of how much the real series moves."""
+    """rms, mean_absolute: errors in the channel's unit, or in units of the deviation or range of the real series."""
     angles: bool = False
     """rms, mean_absolute, joint_error: whether a difference of a whole turn (2 pi rad) is none."""
     bins: int = 16
@@ -92,12 +92,12 @@ class DistanceSettings:
 
     @property
     def binning(self) -> Binning:
-        """How phi2 bins."""
+        """The bins of phi2."""
         return Binning(bins=self.bins, range=self.range, miller_madow=self.miller_madow)
 
 
 class Distance(Protocol):
-    """How far simulations are from reality; the smaller the better, 0 when they cannot be told apart."""
+    """How far simulations are from reality; the smaller the better, 0 when they cannot be distinguished."""
 
     def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The distance in one trial, `(N,)`."""

@@ -66,7 +66,7 @@ class Pairs:
     frames: Indices
     """How many frames count in each simulation, `shape`: until the fall, or all `T`."""
     shape: tuple[int, ...]
-    """Of the result: the broadcast leading axes."""
+    """Shape of the result: the broadcast leading axes."""
 
     @classmethod
     def of(cls, real: ArrayLike, simulated: ArrayLike, frames: ArrayLike | None = None) -> Pairs:
@@ -99,7 +99,7 @@ class Pairs:
 
     @property
     def channels(self) -> int:
-        """How many channels each frame has."""
+        """Number of channels."""
         return int(self.real.shape[-1])
 
     @property
@@ -128,7 +128,7 @@ class Pairs:
 
 
 def channel_name(column: int, columns: Sequence[str]) -> str:
-    """What to call a channel in an error."""
+    """The name of a channel in an error message."""
     return repr(columns[column]) if columns else f"number {column}"
 
 
@@ -177,7 +177,7 @@ class SeriesErrors:
     mean_absolute: Floats
     """Mean absolute difference."""
     samples: Indices
-    """How many frames were compared."""
+    """Number of frames that were compared."""
     missing: Indices
     """How many frames before the end could not be, as a value is missing."""
 

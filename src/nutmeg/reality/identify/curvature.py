@@ -1,9 +1,9 @@
-"""How sharply a fit is determined where it ended: the curvature of the error, as a covariance of the estimates.
+"""The covariance of estimates from the curvature of the error where a fit ended.
 
     found = curvature(residuals, space, result.best.candidate)        # residuals: (n, k) -> series of (n, rows)
     found.standard_errors, found.correlation                          # (k,), (k, k), in shares of the ranges
 
-All is told in the unit cube of the space, where every parameter runs from 0 to 1 along its scale.
+All values are in the unit cube of the space, where every parameter runs from 0 to 1 along its scale.
 
 **With residuals** (Gauss-Newton; Seber and Wild, Nonlinear Regression, 1989, chapters 2 and 5): with the Jacobian
 J = U S V', the estimates vary by V S^-1 K S^-1 V', where K = U' R U and R is the covariance of the residuals, taken
@@ -61,12 +61,12 @@ class Curvature:
 
     @property
     def standard_errors(self) -> Floats:
-        """Of the estimates, (k,)."""
+        """Standard errors of the estimates, (k,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def correlation(self) -> Floats:
-        """Of the estimates, (k, k)."""
+        """Correlation of the estimates, (k, k)."""
         return correlation_of(self.covariance)
 
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcitationSettings:
-    """What a random motion is like."""
+    """The shape of a random motion."""
 
     seconds: float = 4.0
-    """How long it lasts."""
+    """Length of the motion [s]."""
     period: float = 0.02
     """Between two commands [s]."""
     amplitude: Mapping[str, float] = field(default_factory=lambda: {"*": 0.3})
@@ -43,11 +43,11 @@ class ExcitationSettings:
     frequency: tuple[float, float] = (0.1, 0.5)
     """The slowest and the fastest tone [Hz]."""
     tones: int = 3
-    """How many tones a motor's motion is made of."""
+    """Number of tones in a motor's motion."""
     ease: float = 0.5
     """Seconds in which the motion grows from rest."""
     margin: float = 0.02
-    """How near to their limits joints may come [rad]."""
+    """Distance that joints keep from their limits [rad]."""
 
     def __post_init__(self) -> None:
         if not 0 < self.period < self.seconds or self.tones < 1 or not 0 < self.frequency[0] <= self.frequency[1]:

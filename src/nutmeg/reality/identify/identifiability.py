@@ -39,7 +39,7 @@ class Thresholds:
     """When a parameter counts as determined. Shares are of the allowed range, along its scale."""
 
     confidence: float = 0.9
-    """Of the intervals."""
+    """Confidence of the intervals."""
     width: float = 0.25
     """An interval must be narrower than this share of the range."""
     bound: float = 0.005
@@ -70,7 +70,7 @@ class Refits:
     high: Floats
     """The largest good estimate, (k,), in the unit cube."""
     correlation: Floats | None
-    """Of the good estimates, (k, k); nothing with fewer than five."""
+    """Correlation of the good estimates, (k, k); None with fewer than five."""
 
     @property
     def spread(self) -> Floats:
@@ -85,7 +85,7 @@ class TradeOff:
     first: str
     second: str
     correlation: float
-    """Of the estimates; negative if one grows as the other falls."""
+    """Correlation of the two estimates; negative if one grows as the other falls."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class Direction:
     spread: float
     """The standard error along it, in shares of the ranges; the largest is the sloppiest."""
     weights: dict[str, float]
-    """What it is made of: a unit vector in the unit cube."""
+    """The share of each parameter: a unit vector in the unit cube."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identifiability:
-    """What a fit knows about its parameters."""
+    """Intervals of the parameters of a fit, and which of them the data determine."""
 
     space: Space
     best: Floats
@@ -114,7 +114,7 @@ class Identifiability:
     reasons: tuple[str, ...]
     """Why, or why not."""
     correlation: Floats | None = None
-    """Of the estimates, (k, k)."""
+    """Correlation of the estimates, (k, k)."""
     trade_offs: tuple[TradeOff, ...] = ()
     directions: tuple[Direction, ...] = ()
     """Combinations from the sloppiest to the stiffest; none without curvature."""
@@ -141,7 +141,7 @@ class Identifiability:
         return self.space.names.index(name)
 
     def as_json(self) -> dict[str, object]:
-        """All of it, for files."""
+        """All of it as JSON values."""
         parameters = {
             name: {"interval": list(self.interval(name)), "identifiable": yes, "reason": why}
             for name, yes, why in zip(self.space.names, self.determined, self.reasons, strict=True)

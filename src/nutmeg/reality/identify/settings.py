@@ -63,15 +63,15 @@ class ErrorSettings:
 
     kind: Literal["mean_absolute", "rms"] = "mean_absolute"
     channels: tuple[str, ...] = ()
-    """Patterns of the columns that count; all without any. They must have one unit; rad are told in deg."""
+    """Patterns of the columns that count; all without any. They must have one unit; rad are reported in deg."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitSearchSettings(SearchSettings):
-    """How candidates are searched."""
+    """The search."""
 
     algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "cma-es"
-    """Which searcher; its table has its settings."""
+    """The searcher; its own table has its settings."""
     generations: int = 1_000_000
     """Maximum number of generations."""
     evaluations: int = 1000

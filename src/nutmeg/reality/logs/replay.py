@@ -158,7 +158,7 @@ class MeasuredTrial:
     """Times of the measurements from the start of the trial, (K,) [s]."""
     real: Behaviour
     """The measurements, (K, columns), with the names that the columns have in the simulation."""
-    told: Mapping[str, Array] = field(default_factory=dict)
+    commanded: Mapping[str, Array] = field(default_factory=dict)
     """Commands at the same times, by the column of the joint, (K,); for reports."""
 
     @property
@@ -444,8 +444,8 @@ def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[A
     )
     joints = dict(zip(table.motors, (table.joints[i] for i in table.motor_joints), strict=True))
     drives = dict(zip(table.motors, table.drives, strict=True))
-    told = {f"angles.{joints[motor]}": v for motor, v in log.commands.items() if drives[motor] == "position"}
-    return MeasuredTrial(source=log.name, trial=trial, times=times, real=real, told=told)
+    commanded = {f"angles.{joints[motor]}": v for motor, v in log.commands.items() if drives[motor] == "position"}
+    return MeasuredTrial(source=log.name, trial=trial, times=times, real=real, commanded=commanded)
 
 
 def _period(log: _Rows, settings: ReplaySettings, twin: Twin) -> float:

@@ -59,10 +59,10 @@ stopped and started again at any time.
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """What people write about a trial."""
+    """The note that people write about a trial."""
 
     fitness: float | None = None
-    """What the controller achieved."""
+    """Measured fitness of the controller."""
     fell_at: float | None = None
     """When the robot fell [s]."""
 
@@ -203,7 +203,7 @@ class ManualReality:
         replace_file(self.folder / "README.txt", text.encode())
 
     def _answer(self, trial: Trial) -> Behaviour | None:
-        """What was dropped for a trial, once it is complete and right."""
+        """The behaviour in the files of a trial, once they are complete and valid."""
         files = self._dropped.settled(trial.name)
         if not files or self._refused.get(trial.name) == self._dropped.state(trial.name):
             return None
