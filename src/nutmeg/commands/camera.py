@@ -419,7 +419,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
     neck = _neck(scene.model, f"{TWIN_ROBOT}/{camera}", table)
     still = dict(zip(table.joints, scene.start[table.angles], strict=True))
     lights = str(Path(arguments.lights).resolve()) if arguments.lights.endswith(".toml") else arguments.lights
-    told = PicturesFile(
+    description = PicturesFile(
         robot=table.settings.name,
         camera=camera,
         field=arguments.field,
@@ -429,7 +429,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
     size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
-    return PictureScene(told, arguments.robot, robot.type, lights_of(lights, Path()), size)
+    return PictureScene(description, arguments.robot, robot.type, lights_of(lights, Path()), size)
 
 
 def _neck(model: Any, camera: str, table: RobotTable) -> list[str]:  # noqa: ANN401 (the compiled scene)

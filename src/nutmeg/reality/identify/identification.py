@@ -8,7 +8,7 @@
 
 The recorded commands are replayed in simulation with each candidate, pictures are rendered (`ReplayCost`), and the
 distance is minimised (`search`). Of recordings that are held out nothing but what they were made with
-(`told_numbers`) is read before the search has ended. Then the curvature of the distance at the estimate, and re-fits
+(`logs.conditions`) is read before the search has ended. Then the curvature of the distance at the estimate, and re-fits
 from other seeds where asked for, tell which parameters the data determine (`identify.identifiability`). This is what
 seeds 000 and 001 do by hand for one robot each.
 """
