@@ -131,7 +131,7 @@ class LocalCluster(Closing):
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 env=self._environment,
-                start_new_session=True,  # Ctrl-C is for the one who evaluates
+                start_new_session=True,  # Ctrl-C is meant for the evaluating process
             )
         self.processes.append(process)
         self._logs[process.pid] = log
@@ -162,11 +162,18 @@ def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 SEARCHED_LENGTHS = ("L1_femur", "L1_tibia", "R3_femur", "R3_tibia")
-ANT_TRIALS, TRIAL_SECONDS, COMMAND_PERIOD = 4, 4.0, 0.02
+ANT_TRIALS = 4
+TRIAL_SECONDS = 4.0
+COMMAND_PERIOD = 0.02
 MEASURED_TURNS = 7
-TURN_CANDIDATES, TURN_STEPS = 12, 12_000
-"""Candidates, and physics steps of plain MuJoCo, in a turn of one second."""
-THREADS_TARGET, CLUSTER_TARGET = 1.7, 0.85
+TURN_CANDIDATES = 12
+"""Candidates in a turn of one second."""
+TURN_STEPS = 12_000
+"""Physics steps of plain MuJoCo in a turn of one second."""
+THREADS_TARGET = 1.7
+"""Promised ratio of two threads to one."""
+CLUSTER_TARGET = 0.85
+"""Promised ratio of two Dask workers to two threads."""
 
 
 class AntOnItsWay:
@@ -328,11 +335,16 @@ def _row(
 # programs on the same machine hardly disturb.
 
 
-WALKING_WORLDS, CANDIDATES_AT_ONCE = 64, 8
-WALK_TURNS, MIN_CYCLES = 3, 5
-"""Of each measurement the best turn counts; the least cycles that are timed together."""
-OVERHEAD_TARGET, CYCLE_TARGET = 0.7, 0.2
-"""Of bare stepping; milliseconds."""
+WALKING_WORLDS = 64
+CANDIDATES_AT_ONCE = 8
+WALK_TURNS = 3
+"""Turns of each measurement, of which the best counts."""
+MIN_CYCLES = 5
+"""The smallest number of cycles that are timed together."""
+OVERHEAD_TARGET = 0.7
+"""Promised speed of a walk with its physics, as a share of bare physics."""
+CYCLE_TARGET = 0.2
+"""Promised limit of one robot's control cycle [ms]."""
 SECONDS_PER_HOUR = 3600.0
 CYCLES_BEFORE_RESET = 500
 """Cycles that one robot walks before it begins again."""

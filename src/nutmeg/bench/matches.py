@@ -8,7 +8,7 @@ Agents are trivial and all in one process (`net.simspark.crowd`): they answer ev
 league's servers were measured with trivial agents, too, on a machine with two cores, headless, in sync mode: times real
 time with 1, 11 and 22 robots, which may have been at rest: with these agents, which move all their motors, rcssserver3d
 is several times slower (docs/explanation/match.md). Load of other programs makes all of this worse, most of all with
-one robot; the time of the server's own processor in a cycle is told beside it, and suffers less.
+one robot; the time of the server's own processor in a cycle is printed beside it, and suffers less.
 """
 
 from __future__ import annotations
@@ -42,7 +42,12 @@ if TYPE_CHECKING:
 PEERS = {1: (138.0, 21.9), 11: (10.9, 2.0), 22: (3.8, 0.91)}
 """Times real time of rcssserver3d and rcssservermj, by number of robots (shared notes on protocols, section 2)."""
 GOALS = {1: 150.0, 11: 20.0, 22: 8.0}
-JOIN_MS, MEMORY_MB, MEMORY_GROWTH = 50.0, 600.0, 0.03
+JOIN_MS = 50.0
+"""Promised limit of the time that a join holds up the game [ms]."""
+MEMORY_MB = 600.0
+"""Promised limit of the server's memory [MB]."""
+MEMORY_GROWTH = 0.03
+"""Promised limit of its growth."""
 CYCLE = 0.02
 TURN_CYCLES = 50
 """Cycles between two looks at the clock."""
@@ -184,10 +189,14 @@ def _measure(server: Server, seconds: float) -> dict[str, Any]:
 
 MEASURED_TURNS = 5
 MATCH_COUNT = 256
-WARM_UP_SECONDS, SLICE_SECONDS = 20.0, 1.0
-"""Simulated before anything is measured, and in one go [s]."""
-MATCHES_TARGET, PICTURES_TARGET = 2000.0, 100.0
-"""Times real time, and pictures a second; per core."""
+WARM_UP_SECONDS = 20.0
+"""Simulated time before anything is measured [s]."""
+SLICE_SECONDS = 1.0
+"""Simulated time of one call [s]."""
+MATCHES_TARGET = 2000.0
+"""Promised times real time of all matches together, per core."""
+PICTURES_TARGET = 100.0
+"""Promised pictures a second, per core."""
 CORE_UNIT = "x real time, CPU time of one core"
 PLAYED_STRATEGIES = ("roles-pass", "roles")
 

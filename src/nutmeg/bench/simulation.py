@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 CONTROL_CYCLE = 0.02
 MEASURED_TURNS = 5
 BATCH_WORLDS = 64
-BATCH_TARGET, WORLD_TARGET, THREADS_TARGET = 0.85, 0.9, 1.7
+BATCH_TARGET = 0.85
+"""Promised ratio of a batch to bare mj_step."""
+WORLD_TARGET = 0.9
+"""The same for one world of 22 robots."""
+THREADS_TARGET = 1.7
+"""Promised ratio of two threads to one."""
 ACTUATION_TARGETS = {"ideal": 0.85, "servo": 0.75, "motoflex": 0.4, "motoflex-paper": 0.35}
 
 
@@ -167,9 +172,16 @@ def _best(ours: Callable[[], float], peer: Callable[[], float]) -> tuple[float, 
 # How much memory worlds and viewers take, and how large recordings are.
 
 
-MEMORY_WORLDS, WORLDS_GB = 1024, 2.0
-RECORDED_MINUTES, RECORDED_ROBOTS, RECORDING_MB = 10, 8, 30.0
-VIEWER_GROWTH, FRAMES_PER_SECOND = 0.03, 5.0
+MEMORY_WORLDS = 1024
+WORLDS_GB = 2.0
+"""Promised limit of the memory of so many worlds [GB]."""
+RECORDED_MINUTES = 10
+RECORDED_ROBOTS = 8
+RECORDING_MB = 30.0
+"""Promised limit of the size of such a recording [MB]."""
+VIEWER_GROWTH = 0.03
+"""Promised limit of the growth of a viewer's memory in the second hour."""
+FRAMES_PER_SECOND = 5.0
 
 
 def many_worlds() -> list[Row]:

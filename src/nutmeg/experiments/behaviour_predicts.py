@@ -137,11 +137,8 @@ def ceiling_of(names: Sequence[str], results: Sequence[GameResult], rng: np.rand
     return {kind: float(found.mean()) for kind, found in correlations(a, b).items()}
 
 
-# The picture of strengths in both worlds: physical against behavioural, before and after calibration.
-
-
 def plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
-    """Writes the picture."""
+    """Draws strengths in the physical world over those in the behavioural one, before and after calibration."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 4.8), layout="constrained")
@@ -181,7 +178,7 @@ STRATEGIES = (
     "roles",
     "wanderer",
 )
-"""Who plays: all that come with Nutmeg but `roles-pass`, who with two in a team has nobody to pass to."""
+"""The strategies that play: all that come with Nutmeg but `roles-pass`, which passes to nobody with two in a team."""
 WALK_NAME = "final"
 """The walk of all robots."""
 RULE_BOOK = "sim3d"
@@ -193,12 +190,12 @@ RANK_GOAL = 0.8
 RECORDED_PAIRS = ((5, 7), (2, 3), (6, 4), (1, 7), (3, 6), (5, 4), (7, 2), (3, 5))
 """Pairs whose games are recorded for the calibration; these games do not count."""
 FIRST_RECORDED_GAME = 1000
-"""Their numbers begin here."""
+"""The number of the first recorded game."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much is played."""
+    """The number and size of games."""
 
     games: int
     """Physical games of each pair."""
@@ -207,7 +204,7 @@ class Size:
     recorded: int
     """Physical games to calibrate from."""
     players: int = 2
-    """Of a team."""
+    """Players of a team."""
     half_length: float = 100.0
     """s; there is one half."""
     field: str = "sim3d-12x8"
@@ -273,7 +270,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
 
 
 def series_of(size: Size, seed: int) -> SeriesSettings:
-    """Who plays whom in the physical world."""
+    """The series of games in the physical world."""
     return SeriesSettings(
         name="Does the behavioural world predict?",
         team=tuple(Entrant(name=name, decide=name, walk=WALK_NAME) for name in size.strategies),

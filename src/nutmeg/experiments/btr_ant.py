@@ -72,7 +72,7 @@ EXCITATION = ExcitationSettings(
 )
 """Deep in the knees, where femurs and tibias lift the body by different angles."""
 EXCITATION_SEEDS = (6, 4)
-"""Of the two trials: the ones that told most of six tried on two bodies."""
+"""Seeds of the two trials: the most informative of six that were tried on two bodies."""
 COLUMN_SCALES = {"pose.x": 0.05, "pose.y": 0.05, "pose.z": 0.01, "pose.q*": 0.05}
 """What differences count alike [m, and parts of a quaternion]; feet slip, so places tell less than heights."""
 POSE_NOISE = Noise(place=5e-4)
@@ -89,7 +89,7 @@ class IdentifiedBody:
     hidden: Mapping[str, float]
     estimate: Mapping[str, float]
     differs: Mapping[str, float]
-    """What else is different, by target."""
+    """Other differences of reality, by target."""
     candidates: int
     cpu_seconds: float
 
@@ -238,9 +238,9 @@ class Effort:
     simulations: int = 11
     """Generations of 15 simulations in an iteration."""
     trials: int = 15
-    """In reality in an iteration."""
+    """Trials in reality in an iteration."""
     most_trials: int = 180
-    """In reality in all."""
+    """Maximum number of trials in reality."""
 
 
 QUICK_EFFORT = Effort(iterations=4, controllers=6, simulations=6, trials=15, most_trials=60)
@@ -321,9 +321,6 @@ def on_true_body(settings: BtrSettings) -> BtrSettings:
     return replace(without_identification(settings), simulation=simulation, robot=robot, reality=reality)
 
 
-# The ant's results beside their goals and the paper's numbers.
-
-
 TABLE_NOTES = (
     "errors of Back-to-Reality are averaged over the last five iterations; medians over realities and lengths.",
     "speeds are those in reality, of the champion of the last search.",
@@ -390,7 +387,7 @@ PAPER_EFFORT = {"iterations": 13, "controllers": 11 * 20, "simulations": 11 * 15
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """What came of one reality."""
+    """The results in one reality."""
 
     family: str
     seed: int
@@ -400,14 +397,14 @@ class Learned:
     speeds: Mapping[str, float]
     """In reality [m/s], of the controllers that were learned by each way."""
     trials: int
-    """In reality, by Back-to-Reality."""
+    """Trials in reality that Back-to-Reality used."""
     evaluations: Mapping[str, int]
     cpu_seconds: float
-    """Of Back-to-Reality alone, all threads together."""
+    """Processor time of Back-to-Reality alone, all threads together [s]."""
 
     @property
     def length_errors(self) -> list[float]:
-        """Of the lengths alone."""
+        """Relative errors of the lengths."""
         return [self.errors[name] for name in LENGTHS]
 
     def as_json(self) -> dict[str, Any]:

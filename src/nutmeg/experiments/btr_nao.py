@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 # within 50 %.
 #
 # **Walk.** The paper used Aldebaran's; here it is the preview walk of `motion`, planned for a Nao V4 (the closed form
-# of the legs needs ankle axes that meet, which those of Table 1 do not) and told to the joints of the same name: five
+# of the legs needs ankle axes that meet, which those of Table 1 do not) and sent to the joints of the same name: five
 # walks one after the other, with swinging arms and a head that looks around, so that all 22 joints move. Forearms are
 # held away from the thighs: in `ready` the boxes of Table 1 touch, and bumps tell of chaos, not of masses.
 #
@@ -74,14 +74,18 @@ if TYPE_CHECKING:
 # different inertia tells them apart.
 
 
-COMMAND_PERIOD, STEPS_PER_COMMAND = 0.055, 7
-"""Time between commands [s], and integration steps in between (section 4.2.1)."""
+COMMAND_PERIOD = 0.055
+"""Time between commands (section 4.2.1) [s]."""
+STEPS_PER_COMMAND = 7
+"""Integration steps between commands (section 4.2.1)."""
 TABLE_MASSES = {"ShoulderRoll": 0.11, "HipRoll": 0.14, "HipPitch": 0.29, "KneePitch": 0.42}
 """Starred in Table 1, on both sides [kg]."""
 MASS_RANGE = 0.5
 """Masses are searched within this share of what Table 1 says."""
-STIFFNESS, DAMPING = 0.5 * 21.1, 0.5 * 1.08
-"""Of the drives [N m/rad, N m s/rad]: see above."""
+STIFFNESS = 0.5 * 21.1
+"""Stiffness of the drives [N m/rad]: see above."""
+DAMPING = 0.5 * 1.08
+"""Damping of the drives [N m s/rad]: see above."""
 ARMATURE = {"leg*": 0.045, "[!l]*": 0.045 / 4}
 """Of legs, and of arms and head, whose motors are smaller [kg m²]."""
 DISTURBANCE = Disturbance(command=0.001, angle=0.0005, resolution=0.0015)
@@ -188,7 +192,7 @@ TRIED_BINS = (8, 16, 32, 64)
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done."""
+    """The effort of a fit."""
 
     samples: int
     generations: int
@@ -217,7 +221,7 @@ class Settings(ExperimentSettings):
 
     @property
     def scale(self) -> Scale:
-        """How much is done."""
+        """The effort of a fit."""
         return self.size or (QUICK if self.quick else FULL)
 
 

@@ -7,7 +7,7 @@
 Asked for: a median error under 0.3 m and 10 degrees. The robot knows nothing when it begins, not even which way it
 looks; errors count from the first picture on. Two pairs of eyes see the same walk: `pictures` gets what the cameras of
 the behavioural world draw, `shaken` gets them with noise, and with angles of the head that are wrong by a sway of the
-trunk, as a walking robot's are. `odometry` is what is believed without eyes by who knew where it began. At the end the
+trunk, as a walking robot's are. `odometry` is the estimate from odometry alone with a known start. At the end the
 robot is carried elsewhere, and it is measured how long it takes to notice. The truth and what is believed are recorded.
 """
 
@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 
 # A walk around the pitch of the behavioural world, seen through the two cameras of the robot that walks.
 #
-# The robot is led along corners of the pitch by somebody who knows where it is; where it believes to be steers
-# nothing. It looks to both sides as it goes. Three team-mates and four opponents walk in small circles beside its
-# way, and hide goals and lines at times. The ball lies near the middle.
+# The robot is steered along corners of the pitch by its true pose; its estimate steers nothing. It looks to both sides
+# as it goes. Three team-mates and four opponents walk in small circles beside its path, and hide goals and lines at
+# times. The ball lies near the middle.
 
 
 FIELD_NAME = "spl2011"
 WALKER_SLOT = 0
 CORNERS = ((2.3, -1.5), (2.3, 1.5), (0.0, 0.9), (-2.3, 1.5), (-2.3, -1.5), (0.0, -0.9))
-"""Where the way turns, m; it begins at the last one."""
+"""Corners of the path, which begins at the last one [m]."""
 OTHER_ROBOTS = {
     1: (-2.7, 0.5),
     2: (-0.9, 0.2),
@@ -73,12 +73,16 @@ OTHER_ROBOTS = {
     13: (-1.2, -1.7),
     14: (-1.4, 1.8),
 }
-"""Who walks in circles where, by slot, m."""
+"""Places of the robots that walk in circles, by slot [m]."""
 BALL_PLACE = (0.1, 0.4)
 CORNER_RADIUS = 0.3
 """A corner has been reached from here, m."""
-HEAD_SWING, HEAD_PERIOD, HEAD_PITCH = 0.9, 5.0, -0.15
-"""The head turns so far to both sides, rad, in so many seconds, and looks so far up, rad."""
+HEAD_SWING = 0.9
+"""How far the head turns to both sides [rad]."""
+HEAD_PERIOD = 5.0
+"""Time of a swing of the head to both sides and back [s]."""
+HEAD_PITCH = -0.15
+"""Pitch of the head, upwards [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +122,7 @@ class CameraWalk:
         self._next, self._cycle = 0, 0
 
     def frames(self, seconds: float) -> Iterator[Frame]:
-        """What the robot is told in so many seconds."""
+        """The observations of the robot during some seconds."""
         for _ in range(round(seconds / CYCLE)):
             self._order()
             self.world.step()
@@ -126,7 +130,7 @@ class CameraWalk:
             yield self._frame()
 
     def carry(self, x: float, y: float, heading: float) -> None:
-        """Puts the robot somewhere else, m and rad; it is not told."""
+        """Puts the robot somewhere else [m, rad], without its noticing."""
         self.world.place(0, WALKER_SLOT, x, y, heading)
 
     def _order(self) -> None:
@@ -166,10 +170,8 @@ class CameraWalk:
         self._cameras.close()
 
 
-# A walk around the pitch, true and believed, and the errors over time.
-
-
-TRUTH_COLOUR, COLOURS = "#24292f", {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
+TRUTH_COLOUR = "#24292f"
+COLOURS = {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
 CONDITION_LABELS = {
     "pictures": "pictures",
     "shaken": "pictures, shaken and noisy",
@@ -231,8 +233,10 @@ def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an a
     panel.set_ylabel("y [m]")
 
 
-ERROR_GOAL, TURN_GOAL = 0.3, math.radians(10.0)
-"""Median errors must be below these, m and rad."""
+ERROR_GOAL = 0.3
+"""Limit of the median error of position [m]."""
+TURN_GOAL = math.radians(10.0)
+"""Limit of the median error of heading [rad]."""
 CONDITIONS = ("pictures", "shaken", "odometry")
 POSE_LABELS = ("x", "y", "heading")
 
@@ -244,7 +248,7 @@ class Scale:
     seconds: float = 100.0
     """Of the walk: once around the pitch takes about so long."""
     search: float = 20.0
-    """How long who was carried away may look around, s."""
+    """How long a robot that was carried away may look around [s]."""
     sway: float = 0.01
     """Deviation of the head's yaw and pitch in `shaken`, rad, drawn anew for each picture."""
     noise: float = 10.0
@@ -320,7 +324,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
 
 
 class _Believer:
-    """Somebody who believes to be somewhere; with a shaken head and noisy pictures, if so said."""
+    """A pose estimator that gets the pictures of the walk, with a shaken head and noisy pixels if so set."""
 
     def __init__(self, seed: int, size: Scale, *, shaken: bool) -> None:
         self._rng = np.random.default_rng([seed, shaken])

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 COMMAND_PERIOD = 0.02
-"""Between commands [s]."""
+"""Time between commands [s]."""
 FALLEN_COSINE = 0.7
 """A robot is down when the cosine of its tilt is below this."""
 WALKS = {
@@ -132,30 +132,32 @@ PAPER_SCALE = {
 CUT_GOAL = 5.0
 """The error is to be cut at least so many times."""
 EXPONENT = 2.0
-"""m."""
+"""The exponent m of F."""
 DISTURBANCE = Disturbance(angle=0.0005, resolution=0.0015)
-"""Of the encoders, as of a Nao's [rad]."""
+"""Noise and resolution of the encoders, as of a Nao's [rad]."""
 STIFF_ROBOT = np.array([2.0, 0.3])
 """Legs and play of the robot that does not fall, in the demonstration of m."""
-SOFT_ROBOT, LOOSE_ROBOT = np.array([0.1, 1.0]), np.array([1.0, 2.0])
-"""A simulation of it that falls, and one that walks on."""
+SOFT_ROBOT = np.array([0.1, 1.0])
+"""A simulation of it that falls."""
+LOOSE_ROBOT = np.array([1.0, 2.0])
+"""A simulation of it that walks on."""
 SHOWN_JOINTS = ("LHipRoll", "LKneePitch", "RAnklePitch")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done."""
+    """The effort of a fit."""
 
     seconds: float
     """Length of the walks [s]."""
     timestep: float
-    """[s]."""
+    """Length of a physics step [s]."""
     generations: int
-    """Of the evolution strategy, or rounds of least squares."""
+    """Generations of the evolution strategy, or rounds of least squares."""
     parents: int = 0
-    """Of the (mu+lambda)-ES; 0 for least squares."""
+    """Parents of the (mu+lambda)-ES; 0 for least squares."""
     children: int = 0
-    """Of the (mu+lambda)-ES."""
+    """Children of the (mu+lambda)-ES."""
     judged: bool = True
     """Whether the first robot's numbers are judged for identifiability."""
 
@@ -182,7 +184,7 @@ class Settings(ExperimentSettings):
 
     @property
     def size(self) -> Scale:
-        """How much is done."""
+        """The effort of a fit."""
         if isinstance(self.scale, Scale):
             return self.scale
         wanted = self.scale or ("quick" if self.quick else "middle")

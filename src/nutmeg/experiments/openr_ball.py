@@ -140,9 +140,14 @@ class ExampleProgram(threading.Thread):
 Aibo = Literal["ers7", "ers210"]
 AIBOS: tuple[Aibo, ...] = ("ers7", "ers210")
 Client = Literal["python", "cpp"]
-STARTS, QUICK_STARTS = 10, 1
-MIN_BALL_DISTANCE, MAX_BALL_DISTANCE = 1.0, 3.0
-"""Between which the ball is away at the start [m]."""
+STARTS = 10
+"""Starts of each robot."""
+QUICK_STARTS = 1
+"""The same in the quick version."""
+MIN_BALL_DISTANCE = 1.0
+"""Smallest distance of the ball at the start [m]."""
+MAX_BALL_DISTANCE = 3.0
+"""Largest distance of the ball at the start [m]."""
 START_AREA = (2.7, 1.7)
 """Robot and ball are put within this of the middle of the field, which is 6 x 4 m [m]."""
 TIME_LIMIT = 60.0
@@ -152,7 +157,7 @@ REACHED_DISTANCE = 0.25
 PICTURE_RATE = 10.0
 """Pictures a second that are drawn: a third of what the robot's camera makes, which takes a third of the time."""
 WATCH_PERIOD = 0.04
-"""How often the truth is looked at [s]."""
+"""Period at which the true distance is sampled [s]."""
 SETTLING_TIME = 2.0
 """How long after the C++ program says that it has arrived the trial ends; it stands by then [s]."""
 
@@ -173,7 +178,7 @@ class BallStart:
 
 @dataclass(frozen=True, kw_only=True)
 class BallTrial:
-    """What came of it."""
+    """The result of a start."""
 
     start: BallStart
     reached: bool
@@ -277,7 +282,7 @@ def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> E
 
 
 class _Seen(NamedTuple):
-    """What became of a start, in truth."""
+    """The true result of a start."""
 
     nearest: float
     """The least distance from robot to ball [m]."""

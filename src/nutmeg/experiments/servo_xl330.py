@@ -72,12 +72,12 @@ if TYPE_CHECKING:
 DIFFERENCE_STEP = 1e-3
 """Step of finite differences, as a part of each range."""
 FAILED_RESIDUAL = 10.0
-"""In place of a difference that cannot be told because the simulation broke down [rad]."""
+"""Residual of a simulation that diverged [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class PeerFit:
-    """What the peer found."""
+    """The result of the peer."""
 
     candidate: Floats
     """(k,) in SI units."""
@@ -131,8 +131,10 @@ def _sysid() -> Any:  # noqa: ANN401 (a module without types)
 
 
 QUICK_EVALUATIONS = 48
-ITERATIONS, QUICK_ITERATIONS = 20, 1
-"""Of `mujoco.sysid`."""
+ITERATIONS = 20
+"""Iterations of `mujoco.sysid`."""
+QUICK_ITERATIONS = 1
+"""The same in the quick version."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Split:
     published: tuple[float, float]
     """Best and worst of the published models [deg] (README of the recordings)."""
     wanted: float
-    """What we want to reach [deg]."""
+    """The error that we aim for [deg]."""
 
 
 SPLITS = (
@@ -222,7 +224,7 @@ class _Fit:
     before: float
     """Error in what was left out, of the start of the search [deg]."""
     runs: list[dict[str, Any]]
-    """Of each seed, as kept in its file."""
+    """The result of each seed, as in its file."""
     sysid: float | None
     """Error of the peer in what was left out [deg]."""
     predicted: Predicted
@@ -293,17 +295,17 @@ class _Bench:
                 for seed, searcher in searchers.items()
             }
             for seed, checkpoint in kept.items():
-                for told in checkpoint.generations:
-                    replay(searchers[seed], told, checkpoint.path)
-                    self._progress.known(len(told.values))
+                for generation in checkpoint.generations:
+                    replay(searchers[seed], generation, checkpoint.path)
+                    self._progress.known(len(generation.values))
             while asked := {
                 seed: searcher.ask()
                 for seed, searcher in searchers.items()
                 if not (searcher.finished or budget.spent(searcher, len(searcher.ask())))
             }:
-                for seed, told in self._evaluated(apart.fit.cost, searchers, asked).items():
-                    kept[seed].append(told)
-                    searchers[seed].tell(told.values)
+                for seed, generation in self._evaluated(apart.fit.cost, searchers, asked).items():
+                    kept[seed].append(generation)
+                    searchers[seed].tell(generation.values)
                 self._progress.after(sum(map(len, asked.values())))
         return searchers
 

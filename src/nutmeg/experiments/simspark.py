@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 
 SERVER_CYCLE = 0.02
-"""Of the server [s]."""
+"""Length of a cycle of the server [s]."""
 TRIAL_SPACING = 100.0
 """Between the starts of two trials in the time column [s]."""
 MAX_COMMAND = 6.1395
@@ -90,7 +90,7 @@ JOINTS = (
     *(f"{side}aj{i}" for side in "rl" for i in range(1, 5)),
     *(f"{side}lj{i}" for side in "rl" for i in range(1, 7)),
 )
-"""Of type 0, in the order of the log."""
+"""Joints of robot type 0, in the order of the log."""
 TRIAL_COLUMNS = (
     "time_s",
     *(f"{joint}_cmd_rad_s" for joint in JOINTS),
@@ -160,7 +160,7 @@ def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list
     def series(*columns: str) -> Floats:
         return np.array([[float(row[c]) if row[c] else np.nan for c in columns] for row in rows])
 
-    told = series(*(f"{joint.replace('j', 'e')}_cmd_rad_s" for joint in JOINTS)).clip(-MAX_COMMAND, MAX_COMMAND)
+    commands = series(*(f"{joint.replace('j', 'e')}_cmd_rad_s" for joint in JOINTS)).clip(-MAX_COMMAND, MAX_COMMAND)
     angles = series(*(f"{joint}_deg" for joint in JOINTS))
     gyro = series("gyr_y", "gyr_x", "gyr_z") * [1, -1, 1]
     turned = _added_up(np.radians(gyro))
@@ -170,7 +170,7 @@ def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list
     places[0] = 0.0, 0.0, height  # where it starts, by definition
     parts = (
         ("{:.2f}", offset + SERVER_CYCLE * np.arange(len(rows))[:, None]),
-        ("{:.4f}", told),
+        ("{:.4f}", commands),
         ("{:.2f}", angles),
         ("{:.2f}", gyro),
         ("{:.3f}", np.degrees(roll_pitch_yaw(turned))),
@@ -195,19 +195,19 @@ def _added_up(gyro: Floats) -> Floats:
     return np.array(out)
 
 
-def _heading(told: Floats, neck: Floats, turned: Floats) -> float:
+def _heading(headings: Floats, neck: Floats, turned: Floats) -> float:
     """Where the torso was headed at first, from the head's headings (T,), neck angles (T, 2) and the turns since."""
     c, s = np.cos(neck), np.sin(neck)
     forward = np.stack([c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], s[:, 1]], axis=-1)  # of the head, seen from the torso
     seen = np.stack([_rotated(quaternion, one) for quaternion, one in zip(turned, forward, strict=True)])
-    since = np.exp(1j * (told - np.arctan2(seen[:, 1], seen[:, 0])))
+    since = np.exp(1j * (headings - np.arctan2(seen[:, 1], seen[:, 0])))
     if np.isnan(since).all():
         raise UsageError("a trial has no row with the heading of the head.")
     return float(np.angle(np.nanmean(since)))
 
 
 def _torso(heads: Floats, heading: float, turned: Floats) -> Floats:
-    """Places of the torso in the frame of its start, (T, 3); NaN where the head's place was not told."""
+    """Positions of the torso in the frame of its start, (T, 3); NaN where the log has no position of the head."""
     first = int(np.flatnonzero(np.isfinite(heads[:, 0]))[0])
     c, s = np.cos(heading), np.sin(heading)
     way = heads - heads[first] * [1, 1, 0]
@@ -298,7 +298,7 @@ LATENCY = Searched(low=0.0, high=0.1, start=SERVER_CYCLE, sets=("delay",), unit=
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is done."""
+    """The effort of the fit."""
 
     evaluations: int
     """Candidates of each search."""
@@ -384,7 +384,7 @@ def _cut(recordings: Path, out: Path, say: Progress) -> Path:
 
 
 def _full(settings: IdentifySettings) -> Effort:
-    """What the example's configuration asks for."""
+    """The effort that the example's configuration sets."""
     recordings, windows = settings.recordings, settings.windows
     return Effort(
         evaluations=settings.search.evaluations,

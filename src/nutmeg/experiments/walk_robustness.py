@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# Curves of the share of robots that survive a push over its impulse, with 95 % intervals: a panel for each walk.
-
-
-WALKING_COLOUR, STANDING_COLOUR = "#1f6feb", "#d1242f"
+WALKING_COLOUR = "#1f6feb"
+STANDING_COLOUR = "#d1242f"
 LINE_STYLES = {"ideal": "-", "servo": "--", "motoflex": ":"}
 PANEL_COLUMNS = 4
 
@@ -99,7 +97,7 @@ def _draw(panel: Any, curve: Mapping[str, Any]) -> None:  # noqa: ANN401 (an axe
 
 ACTUATIONS = ("ideal", "servo", "motoflex")
 MIN_SPEED = 0.02
-"""Of a speed below this no loss is told [m/s or rad/s]."""
+"""No loss is computed for a speed below this [m/s or rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,8 +49,14 @@ if TYPE_CHECKING:
 # sideways; a walk learned while facing its targets is the fastest ahead and hardly goes sideways.
 
 
-MIN_DIRECTION_SPEED, MAX_EVENNESS, MIN_FORWARD_SPEED, MIN_FITNESS_RATIO = 0.55, 1.15, 0.80, 3.0
-"""Every direction of DynamicRewards, its fastest over its slowest, FaceForward ahead [m/s], fitness over Initial's."""
+MIN_DIRECTION_SPEED = 0.55
+"""Goal for the speed of DynamicRewards in every direction [m/s]."""
+MAX_EVENNESS = 1.15
+"""Goal for its fastest direction over its slowest."""
+MIN_FORWARD_SPEED = 0.80
+"""Goal for the forward speed of FaceForward [m/s]."""
+MIN_FITNESS_RATIO = 3.0
+"""Goal for the fitness of GoToTarget over that of Initial."""
 MAX_FALL_SHARE = 1 / 20
 """Share of the starts that may end in a fall."""
 MIN_PHI_LENGTH = 0.08
@@ -195,9 +201,6 @@ def _quotient(a: float, b: float) -> float:
     return a / b if b > 0 else math.inf
 
 
-# Bars of walking speeds, ours beside the paper's (table 2 of MacAlpine and others, 2012).
-
-
 BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f"}
 BAR_WIDTH = 0.26
 
@@ -213,7 +216,7 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
 
     figure = Figure(figsize=(1.5 + 1.5 * len(agents), 4.5), layout="constrained")
     panel = figure.subplots()
-    told = False
+    labelled = False
     for place, way in enumerate(DIRECTIONS):
         left = [index + (place - 1) * BAR_WIDTH for index in range(len(agents))]
         speeds = [row["speeds"][way] for row in agents.values()]
@@ -229,9 +232,9 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
         )
         for x, row in zip(left, agents.values(), strict=True):
             if (paper := row["paper"][way]) is not None:
-                label = "" if told else "paper"
+                label = "" if labelled else "paper"
                 panel.plot([x - BAR_WIDTH / 2, x + BAR_WIDTH / 2], [paper, paper], color="black", lw=2.2, label=label)
-                told = True
+                labelled = True
     panel.set_xticks(range(len(agents)), agents, fontsize=9)
     panel.set_ylabel("speed over 10 s from standing [m/s]")
     panel.axhline(0, color="black", lw=0.8)
@@ -348,10 +351,10 @@ def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dic
 
 def _about(name: str, walk: WalkParameters) -> dict[str, Any]:
     agent, origin = AGENTS[name], walk.origin
-    told = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
+    about = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
     made = {"command": origin.command, "seed": origin.seed, "history": list(origin.history)}
     made |= {"generations": origin.generations, "evaluations": origin.evaluations}
-    return {**told, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
+    return {**about, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
 
 
 def _pooled(runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -48,11 +48,8 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# The picture of table 3: goal differences of all pairs, ours and the paper's, each with twice its standard error.
-
-
 def plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
-    """Writes the picture."""
+    """Draws the goal differences of all pairs, ours and the paper's, each with twice its standard error."""
     from matplotlib.figure import Figure
 
     shown = [row for row in pairs if row["difference"] is not None]
@@ -97,12 +94,12 @@ CLEAR_ERRORS = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much is played."""
+    """The number and size of games."""
 
     games: int
-    """Of each pair."""
+    """Games of each pair."""
     players: int
-    """Of a team."""
+    """Players of a team."""
     half_length: float
     """s."""
     halves: int
@@ -131,7 +128,7 @@ class Settings(ExperimentSettings):
 
     @property
     def games(self) -> Size:
-        """How much is played."""
+        """The number and size of games."""
         name = self.scale or ("quick" if self.quick else "full")
         if name not in SIZES:
             raise UnknownNameError("scale of walk-table3", name, SIZES)
@@ -228,14 +225,14 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
 
 
 def _pair(home: str, away: str, record: Record) -> dict[str, Any]:
-    told, error = PAPER_DIFFERENCES[home, away]
+    paper, error = PAPER_DIFFERENCES[home, away]
     return {
         "home": home,
         "away": away,
         **record.as_json(),
-        "paper_difference": told,
+        "paper_difference": paper,
         "paper_error": error,
-        "verdict": verdict(record.difference, record.error, told, error),
+        "verdict": verdict(record.difference, record.error, paper, error),
     }
 
 

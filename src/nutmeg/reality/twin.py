@@ -47,9 +47,12 @@ if TYPE_CHECKING:
 
 TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-DELAY_TARGET, TIMESTEP_TARGET = "delay", "physics.timestep"
+DELAY_TARGET = "delay"
+"""Target of the delay of commands [s]."""
+TIMESTEP_TARGET = "physics.timestep"
+"""Target of the length of a physics step [s]."""
 NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.")
-"""What targets begin with that leave the physics as it is: commands are shifted, and pictures are taken otherwise."""
+"""Prefixes of targets that leave the physics as it is: commands are delayed, or pictures change."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
