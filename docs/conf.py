@@ -12,7 +12,7 @@ author = "The Nutmeg developers"
 copyright = "The Nutmeg developers, Apache-2.0"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "tables", "docstrings", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "tables", "docstrings", "mathml", "datapath"]
 exclude_patterns = ["_build", "reference/generated", "benchmarks-results.md"]
 language = "en-GB"
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "demo": "a match in the browser: nutmeg play under another name",
-    "play": "two built-in teams play a match, in the browser or as fast as it goes; report, replay, video",
+    "play": "two teams play a match, in the browser or as fast as it goes; report, replay, video",
     "zoo": "all robots on a pitch, in the browser",
     "robots": "list the robots, or show one in full",
     "view": "put a robot (built in, or your own) on a field and look at it",
     "export": "write a robot or scene as plain MJCF",
     "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
     "serve": "serve a match (SimSpark) or robots (LoLA, OPEN-R) to other people's programs",
-    "agents": "let a team of ours play on such a server",
+    "agents": "let the built-in team, or players of your own, play on such a server",
     "tournament": "play many games of many teams, with goal differences and their errors",
     "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
     "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",

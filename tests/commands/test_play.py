@@ -13,7 +13,7 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
-from nutmeg.commands.play import Arguments, Files, command_of, team_names
+from nutmeg.commands.play import Arguments, Files, command_of, shown_names, team_names
 from nutmeg.recording import Recording
 
 
@@ -165,3 +165,9 @@ def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> 
     assert not found["over"]
     assert Recording.open(Path(found["recording"])).finished
     assert "cut short" in Path(found["report"]).read_text(encoding="utf-8")
+
+
+def test_teams_that_nobody_chose_are_shown_by_their_shirts_with_what_they_are_below() -> None:
+    assert shown_names(Arguments()) == {"titles": ["Blue", "Red"], "subtitles": ["walk: final", "walk: holonomic"]}
+    shown = shown_names(Arguments(world="behavioural", left="builtin"))
+    assert shown == {"titles": ["", "Red"], "subtitles": ["", "strategy: attacker-keeper"]}

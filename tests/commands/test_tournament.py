@@ -17,6 +17,7 @@ import pytest
 from nutmeg.cli import main
 from nutmeg.match.series.series import GameResult
 from nutmeg.match.series.settings import Entrant, SeriesSettings, read_series
+from nutmeg.view.reports.report import page
 from nutmeg.view.reports.series import SeriesReport, series_page
 
 CONFIG = """\
@@ -155,16 +156,16 @@ def test_the_report_is_whole_and_escapes_what_others_wrote() -> None:
     results = [GameResult(home="<b>", away="B", number=n, goals=(n + 2, 0)) for n in range(2)]
     results.append(GameResult(home="<b>", away="B", number=2, failure="<script>"))
     report = SeriesReport(settings=settings, results=results, command="nutmeg x", paper={("B", "<b>"): (-8.82, 0.11)})
-    page = series_page(report)
+    text = page(series_page(report))
     cells = Cells()
-    cells.feed(page)
+    cells.feed(text)
     assert not cells.open
-    assert "<script" not in page
-    assert "http" not in page, "nothing from elsewhere"
+    assert "<script" not in text
+    assert "http" not in text, "nothing from elsewhere"
     assert "+2.50 (0.50)" in cells.text
     assert "paper +8.82 (0.11)" in cells.text
     assert "1 game broke off" in cells.text
-    assert 'class="won"' in page
+    assert 'class="won"' in text
 
 
 @pytest.mark.parametrize(

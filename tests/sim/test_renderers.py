@@ -7,7 +7,7 @@ from nutmeg.sim.cameras.renderer import RENDERERS, probe_renderers
 PICTURE = """
 import mujoco, numpy
 from nutmeg.base.errors import EnvironmentProblem
-from nutmeg.view import picture
+from nutmeg.view.files.pictures import picture
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
 try:
     picture(model, model.qpos0, size=(16, 16))

@@ -266,7 +266,7 @@ def browser_page(daylight_page: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     spec.loader.exec_module(module)
     import nutmeg.view.stage.stage
 
-    monkeypatch.setattr(nutmeg.view.stage, "_light", module.plain(nutmeg.view.stage._light))
+    monkeypatch.setattr(nutmeg.view.stage.stage, "_light", module.plain(nutmeg.view.stage.stage._light))
     paths = [str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     monkeypatch.setenv("PLAIN_LIGHT", "1")

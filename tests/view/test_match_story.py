@@ -23,7 +23,7 @@ def test_a_match_is_told_from_other_recordings(match_path: Path, recorded: Path)
 
 
 def test_goals_belong_to_the_team_also_after_the_change_of_ends(story: MatchStory) -> None:
-    goals = [(event["text"], event["about"]) for event in story.told if event["kind"] == "goal"]
+    goals = [(event["text"], event["about"]) for event in story.events if event["kind"] == "goal"]
     assert goals == [("Goal for reds", 0), ("Goal for <blues>", 1)]
     last = story.moment(len(story.recording) - 1)
     assert last.swapped
@@ -34,13 +34,13 @@ def test_goals_belong_to_the_team_also_after_the_change_of_ends(story: MatchStor
 
 
 def test_a_place_is_told_as_if_the_teams_had_never_changed_ends(story: MatchStory) -> None:
-    first, second = (event["place"][0] for event in story.told if event["kind"] == "goal")
+    first, second = (event["place"][0] for event in story.events if event["kind"] == "goal")
     assert first > 14, "reds attack to the right"
     assert second < -14, "blues attack to the left"
 
 
 def test_a_player_that_falls_is_named_by_its_team(story: MatchStory) -> None:
-    falls = [event for event in story.told if event["kind"] == "fall"]
+    falls = [event for event in story.events if event["kind"] == "fall"]
     assert falls
     assert {event["text"] for event in falls} == {"reds 2 falls"}
     assert {event["robot"] for event in falls} == {"left2"}
@@ -65,10 +65,10 @@ def test_what_a_player_wants_is_known_from_the_moment_it_was_told(story: MatchSt
 
 
 def test_events_are_remembered_for_a_while(story: MatchStory) -> None:
-    goal = story.told[0]
-    assert story.last_told(goal["time"] - 0.1, 4.0) is None
-    assert story.last_told(goal["time"] + 0.5, 4.0) == goal
-    assert story.last_told(goal["time"] + 0.5, 0.2) is None
+    goal = story.events[0]
+    assert story.last_event(goal["time"] - 0.1, 4.0) is None
+    assert story.last_event(goal["time"] + 0.5, 4.0) == goal
+    assert story.last_event(goal["time"] + 0.5, 0.2) is None
 
 
 def test_clocks_are_written_as_people_do() -> None:
@@ -79,3 +79,12 @@ def test_clocks_are_written_as_people_do() -> None:
 
 def test_a_film_of_a_match_has_its_robots(match_path: Path) -> None:
     assert Film.open(match_path).robots == ("left1", "left2", "right1", "right2")
+
+
+def test_titles_in_the_recording_count_more_than_the_names_of_the_teams(match_path: Path, tmp_path: Path) -> None:
+    recording = Recording.open(match_path)
+    recording.manifest.config.update(titles=["Blue", ""], subtitles=["walk: final", ""])
+    story = MatchStory(recording)
+    assert story.teams == ("Blue", "<blues>")
+    assert story.subtitles == ("walk: final", "")
+    assert story.name_of("left2") == "Blue 2"

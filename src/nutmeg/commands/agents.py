@@ -1,4 +1,4 @@
-"""Let a team of ours, or players of your own, play over the socket.
+"""Let the built-in team, or players of your own, play on a server of the 3D simulation league.
 
 The server is `nutmeg serve`, or any other of the league's protocol. Each player has a connection of its own and uses
 nothing but what the protocol gives it. Ends when the server ends the connections, or with Ctrl-C.
@@ -36,11 +36,11 @@ class Arguments(JsonOption):
     team: tyro.conf.Positional[str] = "Nutmegs"
     """What the team is called: letters, digits, and signs other than spaces and parentheses."""
     walk: str = "holonomic"
-    """How it walks: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`."""
+    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
-    """How many the team has."""
+    """How many players the team has."""
     numbers: str = ""
     """Which of them this command is: numbers separated by commas; all if left out."""
     host: str = "127.0.0.1"

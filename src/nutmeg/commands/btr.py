@@ -44,7 +44,7 @@ class Arguments(WorkerOptions, JsonOption):
     config: tyro.conf.Positional[Path]
     """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
     seed: Seed | None = None
-    """Of everything random; that of the configuration if left out."""
+    """Seed of everything random; the configuration's if left out."""
     mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
     """Something else than the configuration's mode, to compare with."""
     iterations: Count | None = None

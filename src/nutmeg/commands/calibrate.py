@@ -41,7 +41,7 @@ class Arguments(JsonOption):
     output: Output = Path("body.toml")
     """The file with the numbers; the report is written beside it, as a page of the same name."""
     seed: Seed = 0
-    """Of the resampling that gives intervals."""
+    """Seed of the resampling that gives the intervals."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -180,7 +180,7 @@ class _Drawn(NamedTuple):
 
     picture: Bytes
     took: float
-    """To draw [s]."""
+    """How long drawing took [s]."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Arguments(JsonOption):
     physics: str = ""
     """Physics profile; empty for the robot's own."""
     visuals: bool = True
-    """Whether to include what is only seen."""
+    """Whether to include shapes that are only seen and collide with nothing."""
     actuation: str = ""
     """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
     body: Path | None = None

@@ -46,7 +46,7 @@ class Arguments(WorkerOptions, JsonOption):
     held_out: tuple[str, ...] = ()
     """Recordings to hold out instead of those of the configuration: patterns in quotes."""
     seed: Seed | None = None
-    """Of everything random; the configuration's if left out."""
+    """Seed of everything random; the configuration's if left out."""
     evaluations: int | None = None
     """The most candidates to simulate; the configuration's if left out."""
     output: OptionalOutput = None

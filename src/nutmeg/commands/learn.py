@@ -79,15 +79,15 @@ class Arguments(WorkerOptions, JsonOption):
     starts: int | None = None
     """From how many noisy starts each candidate is tried."""
     caution: float | None = None
-    """How many times as much as in the paper stops and falls cost."""
+    """How many times as much stops and falls cost as in the paper."""
     population: int | None = None
     """Candidates a generation."""
     generations: int | None = None
-    """How many."""
+    """How many generations."""
     step: float | None = None
     """The first standard deviation, as a share of the ranges."""
     seed: Seed | None = None
-    """Of everything random."""
+    """Seed of everything random."""
     name: str | None = None
     """What the learned walk is called."""
     device: Literal["cpu", "gpu"] | None = None

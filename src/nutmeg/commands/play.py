@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
+SHIRTS = ("Blue", "Red")
+"""The titles of teams that nobody chose, by the colours of their shirts."""
 DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
 DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
@@ -73,7 +75,7 @@ class Arguments(WatchOptions, JsonOption):
     """The rule book: a name, or a TOML file; if left out, sim3d, or spl2011 in the behavioural world on pitches with
     penalty marks."""
     walk: str = "final"
-    """How robots walk in the physical world whose team is not a walk."""
+    """The walk of robots in the physical world whose team is a strategy or a `decide`."""
     behaviour: str = "nao"
     """What robots and ball of the behavioural world can do: a name, or a TOML file."""
     eyes: str = ""
@@ -91,9 +93,9 @@ class Arguments(WatchOptions, JsonOption):
     swap_ends: bool = False
     """Whether the teams change ends at half time."""
     seed: Seed = 1
-    """Of everything random; the same seed gives the same match."""
+    """Seed of everything random; the same seed gives the same match."""
     fast: bool = False
-    """As fast as the computer can, instead of in real time."""
+    """Play as fast as the computer can, instead of in real time."""
     output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
     record: Path | None = None
@@ -121,7 +123,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         load_physics()
         from nutmeg.match.loop import PlayerError
         from nutmeg.view.live import UNPACED_SPEED, watch_run
-        from nutmeg.view.pages.server import check_port
+        from nutmeg.view.pages.process import check_port
 
         check(arguments)
     if arguments.view:
@@ -230,7 +232,8 @@ def new_match(arguments: Arguments, path: Path) -> GameLoop:
     game, players = build(arguments, path)
     driver = GameLoop(game, players)
     eyes = {"eyes": str(Path(arguments.eyes).resolve())} if arguments.eyes.endswith(".toml") else {}
-    game.record_with(minds=lambda: driver.players, config={"command": command_of(arguments), **eyes})
+    shown = {"command": command_of(arguments), **eyes, **shown_names(arguments)}
+    game.record_with(minds=lambda: driver.players, config=shown)
     return driver
 
 
@@ -308,6 +311,20 @@ def team_names(left: str, right: str) -> tuple[str, str]:
     return first, second if second != first else f"{second}-2"
 
 
+def shown_names(arguments: Arguments) -> dict[str, list[str]]:
+    """Titles and subtitles of the teams on pages and in reports.
+
+    Teams that nobody chose are called by their shirts, with what they are below: the names of their walks or strategies
+    mean nothing to a stranger. A team that was chosen keeps its name.
+    """
+    kind = "strategy" if arguments.world == BEHAVIOURAL else "walk"
+    shown = [
+        ("", "") if chosen else (shirt, f"{kind}: {team}")
+        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, teams_of(arguments), strict=True)
+    ]
+    return {"titles": [title for title, _ in shown], "subtitles": [subtitle for _, subtitle in shown]}
+
+
 def command_of(arguments: Arguments) -> str:
     """The command line that plays the same match."""
     left, right = teams_of(arguments)
@@ -337,7 +354,7 @@ class Files:
 
     @classmethod
     def of(cls, arguments: Arguments) -> Files:
-        """As the options say; a new folder is made for what they leave open."""
+        """The files that the options name; a new folder is made for the others."""
         from nutmeg.base.journal import new_folder
 
         folder = arguments.output

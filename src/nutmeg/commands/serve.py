@@ -1,7 +1,7 @@
 """Serve a match to agents and monitors that speak SimSpark's protocol: the RoboCup 3D simulation league's own.
 
 Agents connect to port 3100, monitors and trainers to 3200. The line `ready` on standard output says that both listen.
-With --left or --right a team of our own plays, over the socket like everybody else. Ends with Ctrl-C, SIGTERM or a
+With --left or --right the built-in team plays, over the socket like everybody else. Ends with Ctrl-C, SIGTERM or a
 trainer's (killsim); the recording is then closed and named.
 
 example: nutmeg serve
@@ -53,19 +53,19 @@ class Arguments(ServeOptions):
     sync: bool = False
     """Begin the next cycle when all agents have said (syn), however long that takes."""
     ground_truth: bool = False
-    """Tell players where they and the ball truly are."""
+    """Add the true places of the player and the ball to the observations."""
     noise: bool = True
-    """Whether cameras err."""
+    """Whether what players see is noisy."""
     beam_noise: bool = True
-    """Whether players land near where they wish to be put, rather than there."""
+    """Whether beaming a player to a place has noise, as on the league's server."""
     left: str = ""
-    """Let a team of ours play from the left: the name of its walk (holonomic, final, ...) or a file."""
+    """Let the built-in team play from the left: the name of its walk (holonomic, final, ...) or a file."""
     right: str = ""
-    """Let a team of ours play from the right."""
+    """Let the built-in team play from the right."""
     players: int | None = None
-    """Players of a team; 11 if left out, and 4 of a team of ours."""
+    """Players of a team; 11 if left out, and 4 of a built-in team."""
     half_length: Seconds | None = None
-    """Of a half [s]; 300 if left out."""
+    """Length of a half [s]; 300 if left out."""
     halves: Annotated[int, Bounds(1, 2)] | None = None
     """One or two; two if left out."""
     automatic_kick_off: bool = False
@@ -126,7 +126,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _summary(
     game: Game, server: Server, page: ServedPage, record: Path | None, seconds: float, terminal: Terminal
 ) -> dict[str, Any]:
-    """What there is to tell when everything is closed."""
+    """Prints how the match went; returns what `--json` prints."""
     view, (left, right) = game.view, (name or "nobody" for name in game.team_names)
     terminal.say(f"{left} {view.score_left} : {view.score_right} {right} after {view.time:.0f} s ({view.mode}).")
     if record is not None:

@@ -141,7 +141,7 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
         with Starting():
             load_physics()
             from nutmeg.net.host.robot_host import RobotHost
-            from nutmeg.view.pages.server import check_port
+            from nutmeg.view.pages.process import check_port
 
             log = stack.enter_context(ServerLog(terminal.say))
             planned = _openr(arguments, log) if isinstance(arguments, OpenrArguments) else _lola(arguments, log)
@@ -204,7 +204,7 @@ def _summary(
     wall: float,
     terminal: Terminal,
 ) -> dict[str, Any]:
-    """What there is to tell when everything is closed."""
+    """Prints how the run went; returns what `--json` prints."""
     rows = host.schedule_rows()
     if arguments.show_schedule:
         terminal.table(

@@ -54,7 +54,7 @@ class Arguments(JsonOption):
     against: str = ""
     """CSV files of a real servo, by a pattern in quotes."""
     amplitude: Annotated[float, above(0, "rad", up_to=1)] = 0.05
-    """Of the sinusoids of the frequency response [rad]."""
+    """Amplitude of the sinusoids of the frequency response [rad]."""
     timestep: Annotated[float, Bounds(1e-5, 0.05, "s")] = 0.001
     """Length of a physics step [s]."""
 
@@ -72,7 +72,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, Any]:
-    from nutmeg.view.reports.servo import NAMES, readable, servo_figure, servo_page
+    from nutmeg.view.reports.report import write_page
+    from nutmeg.view.reports.servo import NUMBER_NAMES, readable, servo_figure, servo_page
 
     body = _body(arguments)
     name = arguments.actuation or ("motoflex" if body is None else body.actuation or "ideal")
@@ -91,12 +92,11 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     title = f"{arguments.robot.rstrip('/').split('/')[-1]} {rig.joint}"
     with writing(arguments.output) as path:
         path.write_bytes(servo_figure(title, first, ideal))
-    with writing(page):
-        page.write_text(servo_page(title, first, ideal, facts(rig), notes), encoding="utf-8")
+    write_page(page, servo_page(title, first, ideal, facts(rig), notes))
     numbers = first.numbers()
     beside = ideal.numbers() if ideal else {}
     rows = [
-        (NAMES[key][0], readable(key, value), *([readable(key, beside[key])] if beside else []))
+        (NUMBER_NAMES[key][0], readable(key, value), *([readable(key, beside[key])] if beside else []))
         for key, value in numbers.items()
     ]
     terminal.table(title, ("", first.actuation, *(["ideal"] if beside else [])), rows)

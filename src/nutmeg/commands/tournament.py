@@ -51,13 +51,13 @@ class Arguments(WorkerOptions, JsonOption):
     field: str | None = None
     """What is played on."""
     games: int | None = None
-    """Of each pair."""
+    """Games of each pair of teams."""
     players: int | None = None
-    """Of a team."""
+    """Players of a team."""
     half_length: float | None = None
-    """Of a half [s]."""
+    """Length of a half [s]."""
     seed: Seed | None = None
-    """Of everything random."""
+    """Seed of everything random."""
     output: OptionalOutput = None
     """Folder of the run; runs/tournament-NAME-SEED if left out."""
 

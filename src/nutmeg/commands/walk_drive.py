@@ -4,7 +4,7 @@
     watch(worlds, driver, Watching(drive=driver.offer(), inbox=inbox), terminal)
 
 What is wanted at first, and what sliders ask for, stays wanted, also when nobody looks. What a key or a button asks for
-is wanted only while it is held: the page repeats it, and a robot that hears nothing for `PATIENCE` stops. If several
+is wanted only while it is held: the page repeats it, and a robot that hears nothing for `HOLD_TIMEOUT` stops. If two
 pages drive, the one that pressed last is obeyed. Every change is an event of the recording (`drive`, with the wanted
 speeds), and so are falls, restarts, and why something was ignored.
 """
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, object]]
     Triple = tuple[float, float, float]
 
-PATIENCE = 0.6
+HOLD_TIMEOUT = 0.6
 """A held key that is not heard of for so long was let go, or its page has vanished [s]."""
-REASON_EVERY = 1.0
+NOTICE_INTERVAL = 1.0
 """Reasons why something was ignored are told at most this often [s]."""
-EDGE = 9.5
+FLOOR_EDGE = 9.5
 """How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
-STILL: Triple = (0.0, 0.0, 0.0)
+STANDING: Triple = (0.0, 0.0, 0.0)
 
 
 class Driver:
@@ -51,13 +51,13 @@ class Driver:
     ) -> None:
         self._worlds, self._walker, self._inbox, self._sets = worlds, walker, inbox, sets
         self._falls = FallJudge(worlds)
-        self._now: Triple = STILL
+        self._now: Triple = STANDING
         self._next: Triple | None = wanted
         self._holder: int | None = None
-        self._shares: Triple = STILL
+        self._shares: Triple = STANDING
         self._heard = 0.0
         self._down = False
-        self._told = -REASON_EVERY
+        self._told = -NOTICE_INTERVAL
 
     def offer(self) -> Drive:
         """What the page may drive."""
@@ -68,8 +68,8 @@ class Driver:
         for order in self._inbox.take():
             yield from self._obey(order, time)
         yield from self._excuse(time)
-        if self._holder is not None and time - self._heard > PATIENCE:
-            self._want(STILL)
+        if self._holder is not None and time - self._heard > HOLD_TIMEOUT:
+            self._want(STANDING)
         if self._next is not None and self._next != self._now:
             yield self._change(self._next)
         self._next = None
@@ -83,9 +83,9 @@ class Driver:
         elif order.order == "go":
             self._want(order.numbers)
         elif order.order == "stop":
-            self._want(STILL)
+            self._want(STANDING)
         elif order.order == "restart":
-            self._want(STILL)
+            self._want(STANDING)
             yield self._restart()
         elif order.index < len(self._sets):
             if self._walker.chosen[0] != order.index:
@@ -100,7 +100,7 @@ class Driver:
         if not (order.fresh and moving) and order.page != self._holder:
             return
         if not moving:
-            self._want(STILL)
+            self._want(STANDING)
             return
         self._heard = time
         if not order.fresh and order.numbers == self._shares:
@@ -111,7 +111,7 @@ class Driver:
         self._next, self._holder, self._shares = (ahead, left, turn), order.page, order.numbers
 
     def _want(self, wanted: Triple) -> None:
-        """From now on, without anybody holding a key."""
+        """Sets the command from now on, without anybody holding a key."""
         self._next, self._holder = wanted, None
 
     def _change(self, wanted: Triple) -> Event:
@@ -137,13 +137,13 @@ class Driver:
         """Before the robot walks off the floor it is put in at the other side."""
         place = self._worlds.robot(ROBOT_NAME).pose[0, :2]
         for axis in (0, 1):
-            if abs(place[axis]) > EDGE and not self._down:
-                place[axis] -= 2 * EDGE * (1 if place[axis] > 0 else -1)
+            if abs(place[axis]) > FLOOR_EDGE and not self._down:
+                place[axis] -= 2 * FLOOR_EDGE * (1 if place[axis] > 0 else -1)
                 yield "wrap", {"robot": ROBOT_NAME, "text": "comes in again at the other side"}
 
     def _excuse(self, time: float) -> Iterator[Event]:
         """Why something was ignored; a flood of nonsense makes one event a second."""
-        if time - self._told < REASON_EVERY:
+        if time - self._told < NOTICE_INTERVAL:
             return
         reasons = self._inbox.refused()
         if reasons:

@@ -326,4 +326,4 @@ def _draw(out: Path, fit: ReplayCost, found: SearchResult, hidden: Floats) -> No
     panels = followed(fit, np.stack([space.start, found.best.candidate]), SHOWN_JOINTS)
     plot_following(out / "following.png", panels, period=COMMAND_PERIOD)
     plot_parameters(out / "parameters.png", found.history, space, hidden)
-    plot_errors(out / "error.png", found.history, label="F [rad²]", logarithmic=True)
+    plot_errors(out / "error.png", found.history, label="F [rad²]")

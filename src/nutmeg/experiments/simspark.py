@@ -450,8 +450,9 @@ def _write_report(
     out: Path, answer: Mapping[str, Any], found: Identified, settings: IdentifySettings, threads: int
 ) -> None:
     """The report of the identification, with the table of this experiment and some of the series."""
-    from nutmeg.view.reports.fit import Table, save_figures, write_report
+    from nutmeg.view.reports.fit import save_figures, write_report
     from nutmeg.view.reports.identify import identify_report
+    from nutmeg.view.reports.report import Table
 
     report = identify_report(
         found,

@@ -45,14 +45,14 @@ UNPACED_SPEED = 1000.0
 
 
 class Director(Protocol):
-    """What happens in a watched run: called once every control cycle."""
+    """Commands the robots of a watched run: called once every control cycle."""
 
     def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
         """Writes commands for the cycle that begins at `time`; yields events (kind, fields)."""
 
 
 class Run(Protocol):
-    """What can be watched: something that goes on in time, and records itself."""
+    """A simulation that can be watched, because it records itself."""
 
     @property
     def time(self) -> float:
@@ -70,7 +70,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Watching:
-    """How to watch."""
+    """Settings of a watched run."""
 
     seconds: float = 0.0
     """End after this much time; 0 goes on until Ctrl-C [s]."""
@@ -82,12 +82,12 @@ class Watching:
     page: bool = True
     """Whether to start the viewer at all."""
     title: str = "live"
-    """What the page is called."""
+    """The title of the page."""
     seed: int = 0
     drive: Drive | None = None
-    """What can be driven from the page, if anything."""
+    """The robot that can be driven from the page, if any."""
     inbox: Inbox | None = None
-    """Where the page's orders go; the director takes them from there."""
+    """The orders of the page, which the director takes from there."""
     pace: float = 1.0
     """Simulated seconds per second."""
     paced: bool = False

@@ -1,11 +1,15 @@
-"""What a player has in its view cone at a moment: from the true attitude of its head, as the league's server does it.
+"""What a player observes at a moment of a recorded match, in the physical and in the behavioural world.
 
     sight = sight_of(model, data, "left3", story.robots)
     sight.ball, sight.robots, sight.landmarks       # True, ("left2", "right1"), 5
 
-The cone is 120 by 120 degrees about where the head looks, nothing hides anything, and what is nearer than 0.1 m is not
-seen (see `match.seeing`, whose numbers these are). Noise only moves what is seen, so that this is what the player was
-shown, up to things on the very edge.
+    sight = BehaviourSight(recording)
+    sight.look("left3", row).words                  # "the ball; 1 own, 2 opponents; 5 landmarks"
+    sight.pictures("left3", row)                    # (2, 240, 320, 3): upper and lower camera
+
+In the physical world it follows from the true attitude of the head, as in the league's server: the view cone is 120 by
+120 degrees wide, nothing is hidden, and objects nearer than 0.1 m are not seen. Noise only moves observed objects, so
+that this is what the player observed, except for objects on the very edge.
 """
 
 from __future__ import annotations
@@ -35,18 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InView:
-    """What lies in a player's view cone."""
+    """The objects in the view cone of a player."""
 
     eye: Floats
     """(3,) where its head is, metres."""
     heading: float
-    """Where its head looks, 0 along x, radians."""
+    """The direction in which its head looks, 0 along x, radians."""
     ball: bool
     """Whether the ball is seen."""
     robots: tuple[str, ...]
     """The other robots that are seen."""
     landmarks: int
-    """How many goal posts and corner flags are seen."""
+    """Number of goal posts and corner flags in view."""
 
 
 def sight_of(
@@ -56,7 +60,7 @@ def sight_of(
     robots: Sequence[str],
     landmarks: Floats,
 ) -> InView | None:
-    """What a robot has in view.
+    """The objects in the view cone of a robot of the physical world.
 
     Args:
         model: the compiled `mujoco.MjModel` of the recorded scene.
@@ -101,15 +105,10 @@ def _head(model: Any, robot: str) -> int:  # noqa: ANN401
     return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/head"))
 
 
-# ----------------------------------------------------------------------------------------------------
-# What a player of the behavioural world sees at a moment of a recording: in words, on the grass, and in pictures.
-#
-# What it sees is asked of its eyes again, with the same errors as in the match (`match.behaviour.recorded`). Pictures
-# are drawn when somebody wants to see them; the renderer is made for the first one, and must stay in its thread.
-
+# ---- the behavioural world
 
 GROUND_VIEW_RANGE = 4.0
-"""How far what the cameras see of the ground is drawn, m."""
+"""The ground that the cameras show is drawn up to this distance, m."""
 SIGHT_COLOURS = {
     ObjectKind.BALL: (255, 120, 0),
     ObjectKind.MATE: (40, 220, 120),
@@ -117,32 +116,36 @@ SIGHT_COLOURS = {
     ObjectKind.ROBOT: (160, 160, 160),
 }
 LANDMARK_COLOUR = (255, 255, 255)
-"""Colours of what is seen where it is seen."""
+"""Colours of observed objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EyesView:
-    """What a player sees."""
+    """What a player of the behavioural world observes."""
 
     words: str
-    """In a line."""
+    """The observation in one line."""
     edges: Floats
-    """(n, 2, 2) lines on the ground around what its cameras show, m."""
+    """Lines (n, 2, 2) around the ground that its cameras show, m."""
     places: Floats
-    """(k, 2) where it sees things, as seen from where it truly stands, m."""
+    """Observed places (k, 2), relative to the true pose of the player, m."""
     colours: Bytes
-    """(k, 3) of these things."""
+    """Their colours (k, 3)."""
 
 
 class BehaviourSight:
-    """The eyes of everybody in a recording, which may still grow."""
+    """The observations of all robots in a recording of the behavioural world, which may still grow.
+
+    Observations are computed again, with the same errors as in the match. The renderer of pictures is made for the
+    first one, and must stay in its thread.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self.match = RecordedMatch(recording)
         self._cameras: Cameras | None = None
 
     def look(self, robot: str, row: int) -> EyesView | None:
-        """What a robot sees; None of who does not play."""
+        """What a robot observes; None if it does not play."""
         state, slot = self.match.state(row), self.match.slot(robot, row)
         if not state.present[0, slot]:
             return None
@@ -163,7 +166,7 @@ class BehaviourSight:
         )
 
     def _edges(self, state: MatchesState, slot: int) -> Floats:
-        """(n, 2, 2) around the ground that both cameras show; none of who lies."""
+        """Lines (n, 2, 2) around the ground that both cameras show; none for a robot that lies."""
         if state.posture[0, slot]:
             return np.zeros((0, 2, 2))
         lines = []
@@ -188,7 +191,7 @@ class BehaviourSight:
 
 
 def sight_in_words(things: tuple[Sighting, ...]) -> str:
-    """What is seen, in a line."""
+    """An observation in one line."""
     kinds = [thing.kind for thing in things]
     robots = [
         f"{kinds.count(kind)} {name}{'s' if name == 'opponent' and kinds.count(kind) > 1 else ''}"

@@ -1,11 +1,11 @@
-"""A recorded match in people's words: whose score it is, what the clock shows, what happened, what a player wants.
+"""A recorded match in words: teams, score, game clock, play mode, events, and the intentions of players.
 
     story = MatchStory(Recording.open(Path("match.nutmeg")))
     story.teams                          # ("reds", "blues"): who began on the left, and who on the right
     story.moment(row).score              # (2, 1), in this order, also after the teams have changed ends
-    story.told                           # what is worth a line in the list of events
+    story.events                          # the events that are worth listing
 
-Teams are always meant by the side on which they began: so do the names of robots (`left3`), whose shirts they keep.
+Team 0 is the one that began on the left, also after a change of ends; the names of robots (`left3`) do not change.
 """
 
 from __future__ import annotations
@@ -21,13 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nutmeg.recording import Recording
-    from nutmeg.view.stage.film import SceneRecording
 
 TEAM_COLOURS = ("#1a59d9", "#d9261f")
-"""Shirts on pages and plots: those of the recorded scene."""
+"""Colours of the teams on pages and plots: those of the shirts in the recorded scene."""
 SELF_COLLISION = Foul.SELF_COLLISION.title
-LISTED_EVENTS = ("goal", "no_goal", "foul", "double_touch", "fall", "half", "shoot_out")
-"""Kinds of events that are listed."""
 EVENT_SIGNS = {
     "goal": "●",
     "no_goal": "✕",
@@ -37,7 +34,7 @@ EVENT_SIGNS = {
     "half": "◷",
     "shoot_out": "✕",
 }
-"""Their signs."""
+"""The kinds of events that are listed, and their signs."""
 HALF_NAMES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
 MODE_NAMES = {
     PlayMode.BEFORE_KICK_OFF: "before kick-off",
@@ -77,35 +74,39 @@ class Moment:
         return None if side is None else int(side) ^ int(self.swapped)
 
 
-def is_match(recording: SceneRecording) -> bool:
+def is_match(recording: Recording) -> bool:
     """Whether a recording is that of a match."""
     return "game.state" in recording.channels
 
 
 class MatchStory:
-    """What a recording of a match tells; it may still grow."""
+    """The story of a recorded match, which may still grow."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.teams: tuple[str, str] = ("left", "right")
-        """Who began on the left, and who on the right."""
-        self.told: list[dict[str, Any]] = []
-        """The events worth listing: each has a `text` in people's words, whom it is `about` (0, 1 or None), the
-        game's `clock`, and its `place` as if the teams had never changed ends."""
+        """The names of the team that began on the left, and of the other."""
+        self.events: list[dict[str, Any]] = []
+        """The events worth listing: each has a `text`, the team it is `about` (0, 1 or None), the game's `clock`, and
+        its `place` as if the teams had never changed ends."""
         self.self_collisions = [0, 0]
-        """How often robots of each team had limbs in their own body: many, small, and not listed."""
+        """Self-collisions of each team; there are many, and they are not listed."""
         self._intents: dict[str, list[tuple[float, str]]] = {}
         self._lost: dict[str, list[tuple[float, str]]] = {}
         self._seen = 0
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
-        config = recording.manifest.config
+        config: Mapping[str, Any] = recording.manifest.config
+        self._titles = [str(title) for title in config.get("titles", ("", ""))]
+        first, second = (str(text) for text in config.get("subtitles", ("", "")))
+        self.subtitles = first, second
+        """What each team is, such as its walk; may be empty."""
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
         self.refresh()
 
     def refresh(self) -> None:
-        """Take in the events that were written since."""
+        """Read the events that were written since the last call."""
         events = self.recording.events
         while self._seen < len(events):
             self._take(events[self._seen])
@@ -146,7 +147,7 @@ class MatchStory:
         return f"{kind} {self.teams[moment.favoured]}"
 
     def intent(self, robot: str, time: float) -> str:
-        """What a player wants at a time; empty if that was not told."""
+        """The intention of a player at a time; empty if it is not recorded."""
         said = ""
         for when, text in self._intents.get(robot, ()):
             if when > time + 1e-9:
@@ -155,13 +156,13 @@ class MatchStory:
         return said
 
     def lost_turns(self, robot: str, time: float) -> str:
-        """How many turns a player has lost until a time, and why the last one; empty if none."""
+        """The number of turns a player has lost until a time, and the reason for the last one; empty if none."""
         texts = [text for when, text in self._lost.get(robot, ()) if when <= time + 1e-9]
         return f"{len(texts)}; {texts[-1].strip().splitlines()[-1]}" if texts else ""
 
-    def last_told(self, time: float, within: float) -> dict[str, Any] | None:
+    def last_event(self, time: float, within: float) -> dict[str, Any] | None:
         """The last listed event not later than `time`, if it is not older than `within` seconds."""
-        for event in reversed(self.told):
+        for event in reversed(self.events):
             if event["time"] <= time + 1e-9:
                 return event if event["time"] > time - within else None
         return None
@@ -176,7 +177,7 @@ class MatchStory:
             self._intents.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
         elif kind == "lost_turn":
             self._lost.setdefault(str(event.get("robot", "")), []).append((event["time"], str(event["text"])))
-        elif kind in LISTED_EVENTS:
+        elif kind in EVENT_SIGNS:
             team = None if kind == "half" else self._team(event)
             if event.get("foul") == SELF_COLLISION and team is not None:
                 self.self_collisions[team] += 1
@@ -184,7 +185,7 @@ class MatchStory:
             told = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
             if "place" in event and self._swapped:
                 told["place"] = [-number for number in event["place"]]
-            self.told.append({**told, "text": self._words(event, team)})
+            self.events.append({**told, "text": self._words(event, team)})
 
     def _team(self, event: Mapping[str, Any]) -> int | None:
         """The team that an event is about."""
@@ -193,6 +194,8 @@ class MatchStory:
         return int(event["side"] == "right") ^ int(self._swapped)
 
     def _name(self, team: int, name: str) -> None:
+        """Name a team; a title in the recording counts more than the name with which it joined."""
+        name = self._titles[team] or name
         if name:
             self.teams = (name, self.teams[1]) if team == 0 else (self.teams[0], name)
 

@@ -1,1 +1,1 @@
-"""The `files` part of Nutmeg."""
+"""Files to look at: offline replays, videos, and pictures."""

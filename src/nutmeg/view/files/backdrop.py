@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 FAR_PLANE = 400.0
 """How far a picture reaches, metres."""
-
 HEAD_AMBIENT, HEAD_DIFFUSE = 0.40, 0.25
 """Light that comes from everywhere and from the camera, where a backdrop is drawn."""
-
 SUN_AMBIENT, SUN_DIFFUSE = 0.05, 0.50
 """Light that the sun adds."""
-
 _DISTANCE = 120.0
 _BANDS = 20
 _ZENITH, _HORIZON = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])

@@ -1,18 +1,20 @@
-"""What all robots' cameras saw in a match of the behavioural world, as files: pictures or videos, with the truth.
+"""The camera pictures of all robots in a match of the behavioural world as files, with the ground truth.
 
     count = write_cameras(Path("match.nutmeg"), Path("cameras"), rate=2.0)
 
 The folder gets numbered pictures of each camera, `left3-top/000000.png`, or one video of each, `left3-top.mp4`; and
-`frames.csv`, which has a line for every picture: robot, camera, frame and time, where the robot truly stood, where its
-head looked, whether it was on its feet, and where the ball was; metres, radians, seconds. A README says so. Who lies,
-gets up or dives sees black.
+`frames.csv`, which has a line for every picture: robot, camera, frame and time, the true pose of the robot, the angles
+of its head, whether it was upright, and the place of the ball; metres, radians, seconds. A README describes it. The
+pictures of a robot that lies, gets up or dives are black.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
-from typing import IO, TYPE_CHECKING, Any
+import itertools
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats, Ints
 
     Take = Callable[[Bytes], None]
-    """Called with one picture after the other."""
+    """Saves one picture after the other."""
 
 COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
 README = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
@@ -52,7 +54,7 @@ def write_cameras(
     form: str = "png",
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Writes what all cameras saw; returns the number of pictures.
+    """Write the pictures of all cameras; returns their number.
 
     Args:
         path: the recording.
@@ -90,12 +92,14 @@ def write_cameras(
                         lines.writerow((robot, camera, frame, *place, upright, *ball))
                     done += len(CAMERA_NAMES)
                     on_progress(done, total)
-    _explain(folder, match, rate, form)
+    lens, kind = match.eyes.cameras, "a folder of numbered pictures" if form == "png" else "a video"
+    text = README.format(width=lens.width, height=lens.height, rate=rate, form=kind, eyes=match.eyes.name)
+    (folder / "README.txt").write_text(text, encoding="utf-8")
     return total
 
 
 def rows_at(times: Floats, rate: float) -> Ints:
-    """Which rows to draw for so many pictures a second: the newest at each moment."""
+    """The rows to draw for a rate of pictures per second: the newest row at each moment."""
     if not len(times):
         return np.zeros(0, np.int64)
     moments = np.arange(times[0], times[-1] + 1e-6, 1.0 / rate)
@@ -104,7 +108,7 @@ def rows_at(times: Floats, rate: float) -> Ints:
 
 @contextlib.contextmanager
 def _takers(folder: Path, robot: str, form: str, rate: float, match: RecordedMatch) -> Iterator[list[Take]]:
-    """Who keeps the pictures of both cameras of a robot."""
+    """The functions that save the pictures of both cameras of a robot."""
     cameras = match.eyes.cameras
     with contextlib.ExitStack() as stack:
         takers: list[Take] = []
@@ -115,32 +119,14 @@ def _takers(folder: Path, robot: str, form: str, rate: float, match: RecordedMat
                 takers.append(stack.enter_context(encoder(out, out, (cameras.width, cameras.height), rate)))
             else:
                 (folder / name).mkdir()
-                takers.append(_Numbered(folder / name))
+                takers.append(partial(_save_numbered, folder / name, itertools.count()))
         yield takers
 
 
-class _Numbered:
-    """Saves pictures under numbers."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._count = folder, 0
-
-    def __call__(self, picture: Bytes) -> None:
-        path = self._folder / f"{self._count:06d}.png"
-        try:
-            with path.open("wb") as file:
-                _save(picture, file)
-        except OSError as error:
-            raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None
-        self._count += 1
-
-
-def _save(picture: Bytes, file: IO[Any]) -> None:
-    Image.fromarray(picture).save(file, format="PNG", compress_level=1)
-
-
-def _explain(folder: Path, match: RecordedMatch, rate: float, form: str) -> None:
-    cameras = match.eyes.cameras
-    what = "a folder of numbered pictures" if form == "png" else "a video"
-    text = README.format(width=cameras.width, height=cameras.height, rate=rate, form=what, eyes=match.eyes.name)
-    (folder / "README.txt").write_text(text, encoding="utf-8")
+def _save_numbered(folder: Path, numbers: Iterator[int], picture: Bytes) -> None:
+    """Save a picture under the next number."""
+    path = folder / f"{next(numbers):06d}.png"
+    try:
+        Image.fromarray(picture).save(path, compress_level=1)
+    except OSError as error:
+        raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None

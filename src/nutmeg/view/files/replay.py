@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.recording import Recording
+from nutmeg.view.html import read_text
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.scoreboard import replay_head
 from nutmeg.view.pages.server import open_server
-from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.cameras import stand_view, thing_position
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Stage
 
@@ -32,42 +32,6 @@ if TYPE_CHECKING:
 
 FOLLOW_SMOOTHING = 0.6
 """The view of a match goes after the ball with this time constant, seconds."""
-
-_LABEL_SWITCH = """
-<style>
-#nutmeg-labels { position: fixed; left: 1em; bottom: 4.2em; z-index: 20; padding: .4em .9em; border-radius: 1em;
-  border: 1px solid #cfd8d2; background: #fffc; font: 13px system-ui, sans-serif; color: #1d4d33; cursor: pointer }
-#nutmeg-labels[aria-pressed=false] { color: #8a948e }
-.nutmeg-busy [data-playback-scene-tree] { visibility: hidden }
-</style>
-<script>
-addEventListener("DOMContentLoaded", () => {
-  const button = document.createElement("button");
-  button.id = "nutmeg-labels";
-  button.textContent = "Labels";
-  button.setAttribute("aria-pressed", "true");
-  const tree = verb => document.querySelector(`[aria-label="${verb} scene tree"]`);
-  const eye = () => document.querySelector('[data-scene-node="/labels"] svg.tabler-icon-eye, '
-    + '[data-scene-node="/labels"] svg.tabler-icon-eye-off');
-  const frame = () => new Promise(requestAnimationFrame);
-  button.onclick = async () => {  // the player keeps its switches in the scene tree: open it, press, close it
-    const opened = tree("Show");
-    document.body.classList.add("nutmeg-busy");
-    if (opened) opened.click();
-    for (let tries = 0; tries < 120 && !eye(); tries++) await frame();
-    if (eye()) {
-      eye().dispatchEvent(new MouseEvent("mousedown", {bubbles: true}));
-      window.dispatchEvent(new MouseEvent("mouseup", {bubbles: true}));
-      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
-    }
-    await frame();
-    if (opened && tree("Hide")) tree("Hide").click();
-    document.body.classList.remove("nutmeg-busy");
-  };
-  document.body.append(button);
-});
-</script>
-"""
 
 
 def replay_html(
@@ -93,11 +57,11 @@ def replay_html(
     total = film.frame_count(fps, max_seconds)
     with open_server("127.0.0.1", 0) as server:
         stage = Stage(server, film.model, robots=film.robots)
-        head = _LABEL_SWITCH + _match_head(film, stage, max_seconds)
+        head = read_text("label_switch.html") + _match_head(film, stage, max_seconds)
         stage.show(film.qpos_at(film.start))
         followed = None
         if is_match(film.recording):
-            stage.aim_from_stand()
+            stage.aim(stand_view(stage.pitch, stage.pitch.centre))
         serializer = server.get_scene_serializer()
         for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
             stage.show(qpos)
@@ -117,15 +81,15 @@ def replay_html(
 
 
 def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
-    """Where to look (3,) so long after another place: calmly towards the ball, and never beside the pitch."""
+    """The point (3,) to look at: it follows the ball smoothly from the point `before`, and stays on the pitch."""
     ball = thing_position(stage.model, stage.data, "ball")
     goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)
     return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
 
 
 def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
-    """What a match has besides: its score board and events, and the names of its teams above the robots."""
-    if not (is_match(film.recording) and isinstance(film.recording, Recording)):
+    """The head of the page of a match, with score board and events; also names the teams above the robots."""
+    if not is_match(film.recording):
         return ""
     story = MatchStory(film.recording)
     for robot in stage.robots:

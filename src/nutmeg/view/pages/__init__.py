@@ -1,1 +1,1 @@
-"""The `pages` part of Nutmeg."""
+"""The browser viewer: server, controls, the page of a match, and orders to a running simulation."""

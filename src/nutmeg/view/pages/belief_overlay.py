@@ -1,25 +1,25 @@
-"""What a chosen player sees, believes and wants, drawn over the truth for one browser.
+"""The observation, the beliefs and the intention of a chosen player, drawn over the ground truth for one browser.
 
-    mind = MindView(client, stage, story, landmarks)
-    mind.choose("left3")
-    mind.refresh(row, time)              # a few times a second, after the stage has been moved
+    overlay = BeliefOverlay(client, stage, story, landmarks)
+    overlay.choose("left3")
+    overlay.refresh(row, time)           # a few times a second, after the stage has been moved
 
-Its view cone lies on the grass; where it believes itself stands a ghost that looks where it believes to look; a yellow
-ball and discs are where it believes the ball and the others. Lines lead from the truth to the belief; light blue rings
-are two standard deviations wide. All of it comes from the recording; of a player that tells nothing of its beliefs
-(an agent over the network) only the view is shown. In the behavioural world the view is what its two cameras show of
-the ground, with dots where it sees things.
+The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow ball and discs are the
+believed places of the ball and of the other players. Lines lead from the truth to the belief, and light blue rings are
+drawn at two standard deviations. All of it comes from the recording; for a player without recorded beliefs (an agent
+over the network) only the view is shown. In the behavioural world the view is the ground that the two cameras show,
+with dots where objects are observed.
 """
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.match.worlds.physical.vision import VIEW_ANGLE
+from nutmeg.view.html import render
 from nutmeg.view.match_sight import sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, number_of
 from nutmeg.view.stage.cameras import thing_position
@@ -33,23 +33,14 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.stage import Stage
 
 
-# ----------------------------------------------------------------------------------------------------
-# What is drawn over the truth for one browser: a ghost of the chosen player, of the ball and the others, and rings.
-#
-# Rings are drawn around a believed place at two standard deviations.
-
-
 CONE_REACH = 6.0
-"""How far the league's cone is drawn, metres; it has no end."""
-CONE_COLOUR, EDGE_COLOUR, BALL_COLOUR, ERROR_COLOUR, RING_COLOUR = (
-    (255, 230, 120),
-    (255, 240, 170),
-    (255, 214, 0),
-    (40, 40, 40),
-    (120, 225, 255),
-)
+"""Length of the drawn view cone, metres; the league's has no end."""
+CONE_COLOUR, EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
+BALL_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (40, 40, 40), (120, 225, 255)
 ABOVE_GRASS = 0.012
+"""Height of what lies on the grass, metres: it must not flicker with the lines of the pitch."""
 GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
+"""Size of the ghost of the player, metres."""
 GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
 """Radii of the believed ball and of the others' discs, metres: on the league's pitch, and on a small one."""
 RING_SEGMENTS = 32
@@ -135,17 +126,17 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 
 FRESH_BALL_AGE = 1.0
-"""A ball of which nothing was known for so long is drawn as a memory, seconds."""
+"""A ball that was not observed for this time is drawn as a memory, seconds."""
 RING_DEVIATIONS, MAX_RING_RADIUS = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
 UNDERGROUND = -1.0
 """Robots that do not play are kept below this height, metres."""
 SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
-"""How well others are placed that have just been seen [m], and how fast they may wander since then [m/s]."""
+"""Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
 
 
 class BeliefOverlay:
-    """The head of a player, as one browser sees it."""
+    """What one browser shows of the chosen player."""
 
     def __init__(
         self,
@@ -165,7 +156,7 @@ class BeliefOverlay:
         show.on_update(lambda event: self._switch(on=bool(event.target.value)))
 
     def choose(self, robot: str) -> None:
-        """Another player; its ghosts have its team's colour."""
+        """Choose another player; its ghosts have the colour of its team."""
         if robot == self._robot:
             return
         self._robot = robot
@@ -175,7 +166,7 @@ class BeliefOverlay:
         self._nodes = ghosts(self._client.scene, robot, self._stage.robots, self._story, small=small)
 
     def refresh(self, row: int, time: float) -> None:
-        """Bring everything up to a row of the recording and its time."""
+        """Show a row of the recording and its time."""
         true = thing_position(self._stage.model, self._stage.data, self._robot)
         if true is None:
             return
@@ -193,14 +184,14 @@ class BeliefOverlay:
                 self._show(f"other {robot}", np.append(belief[:2], ABOVE_GRASS) if known else None)
 
     def _show_absence(self, time: float) -> None:
-        """A player whose seat is empty, or who has been sent off, sees and believes nothing."""
+        """A player that is not on the pitch has neither observations nor beliefs."""
         with self._client.atomic():
-            self._text.content = self._told([("is", "not on the pitch")], time)
+            self._text.content = self._card([("is", "not on the pitch")], time)
             for node in self._nodes.values():
                 node.visible = False
 
     def _show_view(self, row: int) -> str:
-        """Draw what the player has in view; that in words."""
+        """Draw the view of the player; returns it in words."""
         if self._sight is not None:
             return self._show_eyes(self._sight, row)
         stage = self._stage
@@ -225,7 +216,7 @@ class BeliefOverlay:
         return view.words
 
     def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
-        """How uncertain it is, where it says so: itself, the ball, and the others by how old the news of them are."""
+        """Draw how uncertain the beliefs are, where that is recorded; for others it grows with its age."""
         circles = []
         if "spread" in own:
             circles.append((own["x"], own["y"], RING_DEVIATIONS * own["spread"]))
@@ -249,7 +240,7 @@ class BeliefOverlay:
         self._drawn = on
 
     def _believed(self, row: int) -> tuple[dict[str, float], dict[str, Floats]]:
-        """What the player believes of itself and the ball, and of others (place, and age where it is recorded).
+        """The beliefs of the player about itself and the ball, and about others (place, and age where it is recorded).
 
         Both are empty if it does not say.
         """
@@ -303,22 +294,17 @@ class BeliefOverlay:
             rows.append(("believes", "not told"))
         lost = self._story.lost_turns(self._robot, time)
         rows += [("lost turns", lost)] if lost else []
-        return self._told(rows, time)
+        return self._card(rows, time)
 
-    def _told(self, rows: list[tuple[str, str]], time: float) -> str:
-        """Who it is, what it intends, and rows of what else there is to tell."""
-        intent = self._story.intent(self._robot, time) or "—"
-        team = TEAM_COLOURS[self._story.team_of(self._robot)]
-        name = html.escape(self._story.name_of(self._robot))
-        cells = "".join(
-            f'<tr><td style="opacity:.65;padding:1px 8px 1px 0;vertical-align:top">{key}</td>'
-            f'<td style="padding:1px 0">{html.escape(text)}</td></tr>'
-            for key, text in rows
-        )
-        return (
-            f'<div data-nutmeg-mind="{self._robot}" style="margin:2px 0.8em 6px;font-size:12.5px;line-height:1.35">'
-            f'<div style="border-left:4px solid {team};padding-left:8px;margin-bottom:4px"><b>{name}</b><br>'
-            f"<span data-nutmeg-intent>{html.escape(intent)}</span></div><table>{cells}</table></div>"
+    def _card(self, rows: list[tuple[str, str]], time: float) -> str:
+        """The card of the player: name, intention, and rows of further facts."""
+        return render(
+            "player.html.j2",
+            robot=self._robot,
+            colour=TEAM_COLOURS[self._story.team_of(self._robot)],
+            name=self._story.name_of(self._robot),
+            intent=self._story.intent(self._robot, time) or "—",
+            rows=rows,
         )
 
     def _seen(self, view: InView) -> str:

@@ -1,25 +1,28 @@
-"""The controls with which a page drives a robot: the pad, sliders for steady speeds, and how fast it really is.
+"""The controls that drive a robot from the page: buttons and keys, sliders for steady speeds, and measured speeds.
 
     pilot = Pilot(client, drive, film, send)          # for each browser
     pilot.refresh(playback.time)                      # now and then
     pilot.leave()                                     # the browser has gone
 
-Wanted speeds are read from the recording (events of the kind `drive`), not from what was sent: the page shows what the
-simulation took. Measured ones are those of the last second.
+Wanted speeds are read from the recording (events of the kind `drive`), not from the orders: the page shows what the
+simulation accepted. Measured speeds are means over the last second.
+
+viser reports keys that are pressed, but not when they are released, and moves its camera with the keys that one wants
+to drive with. So a script (`templates/driving.js`) takes the keys first and writes their state into a hidden text field
+of the page; the text comes back over the connection of the page, and no further port is opened.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import time
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
+from nutmeg.view.html import render, script_frame
 from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of
 
 if TYPE_CHECKING:
@@ -32,92 +35,31 @@ if TYPE_CHECKING:
     Triple = tuple[float, float, float]
 
 
-# ----------------------------------------------------------------------------------------------------
-# The buttons and keys with which a robot is driven in the page, and how what they say is read.
-#
-# viser tells hotkeys when they are pressed, but not when they are let go, and moves its camera with the keys that one
-# wants to drive with. So a script of our own (`driving.js`) takes the keys first, and writes their state into a text
-# field of the page that it hides; the text comes back over the page's own connection, and no port is opened for it.
-
-
 PAD_PREFIX = "nutmeg-drive "
-"""What the text in the hidden field begins with."""
-
-_PAD_CELLS = (
-    ("ccw", "↺", "Q"),
-    ("ahead", "▲", "W"),
-    ("cw", "↻", "E"),
-    ("left", "◀", "A"),
-    ("stop", "■", "space"),
-    ("right", "▶", "D"),
-    ("restart", "⟲ start", "R"),
-    ("back", "▼", "S"),
+"""The beginning of the text in the hidden field."""
+PAD_BUTTONS = (
+    ("ccw", "↺", "Q", "Turn left"),
+    ("ahead", "▲", "W", "Ahead"),
+    ("cw", "↻", "E", "Turn right"),
+    ("left", "◀", "A", "To the left"),
+    ("stop", "■", "space", "Stop"),
+    ("right", "▶", "D", "To the right"),
+    ("restart", "⟲ start", "R", "Back to the start, on its feet"),
+    ("back", "▼", "S", "Back"),
 )
-_PAD_NAMES = {
-    "ccw": "Turn left",
-    "ahead": "Ahead",
-    "cw": "Turn right",
-    "left": "To the left",
-    "stop": "Stop",
-    "right": "To the right",
-    "restart": "Back to the start, on its feet",
-    "back": "Back",
-}
-_PAD_STYLE = """
-.nutmeg-pad { display: grid; grid-template-columns: repeat(3, 1fr); gap: 4px; padding: 2px 0.75em 6px; }
-.nutmeg-pad button { height: 40px; border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 6px; font: inherit;
-  background: rgba(128, 128, 128, 0.09); color: inherit; cursor: pointer; touch-action: none; user-select: none;
-  display: flex; align-items: center; justify-content: center; gap: 6px; line-height: 1; font-size: 13px; }
-.nutmeg-pad button:hover { background: rgba(34, 120, 72, 0.15); }
-.nutmeg-pad button:active, .nutmeg-pad button[data-on] { background: rgb(34, 120, 72); color: white; }
-.nutmeg-pad kbd { font-size: 10px; opacity: 0.65; font-family: inherit; }
-.nutmeg-note { padding: 0 1em 4px; font-size: 11px; opacity: 0.7; line-height: 1.3; }
-"""
+"""Key for the script, sign, letter on the keyboard and description of each button."""
 
 
 def pad_html(sets: tuple[str, ...] = ()) -> str:
-    """The pad as HTML that brings its script along, once for each page."""
-    cells = "".join(_cell(what, sign, key) for what, sign, key in _PAD_CELLS)
-    choice = "".join(_set(number, name) for number, name in enumerate(sets)) if len(sets) > 1 else ""
-    note = "Hold a key or a button and it walks; let go and it stops. Arrow keys work, too."
-    return (
-        f'<style>{_PAD_STYLE}</style><div class="nutmeg-pad">{cells}{choice}</div>'
-        f'<div class="nutmeg-note">{note}</div>{_loader()}'
-    )
-
-
-def _cell(what: str, sign: str, key: str) -> str:
-    name = _PAD_NAMES[what]
-    return (
-        f'<button type="button" tabindex="-1" data-drive="{what}" title="{name}" aria-label="{name}">'
-        f"{sign} <kbd>{key}</kbd></button>"
-    )
-
-
-def _set(number: int, name: str) -> str:
-    said = html.escape(name, quote=True)
-    title = f"Walk with the parameter set {said}"
-    # the first one begins a new row
-    place = ' style="grid-column: 1"' if number == 0 else ""
-    return (
-        f'<button type="button" tabindex="-1" data-drive="set{number}" title="{title}" aria-label="{title}"{place}>'
-        f"{said} <kbd>{number + 1}</kbd></button>"
-    )
-
-
-def _loader() -> str:
-    """HTML that is put into a page does not run its scripts, but a frame does; it hands the script to the page."""
-    script = (resources.files("nutmeg.view") / "driving.js").read_text(encoding="utf-8")
-    load = (
-        "<script>const s = parent.document.createElement('script');"
-        f"s.textContent = {json.dumps(script)}; parent.document.head.appendChild(s);</script>"
-    )
-    return f'<iframe title="keys" style="display: none" srcdoc="{html.escape(load, quote=True)}"></iframe>'
+    """The driving pad as HTML, with its script; more than one parameter set gets a button each."""
+    choice = [(f"set{n}", name, str(n + 1), f"Walk with the parameter set {name}") for n, name in enumerate(sets)]
+    buttons = (*PAD_BUTTONS, *(choice if len(sets) > 1 else ()))
+    return render("driving_pad.html.j2", buttons=buttons) + script_frame("keys", script="driving.js")
 
 
 @dataclass
 class PadState:
-    """What one page said last."""
+    """The last state of the keys and buttons of one page."""
 
     held: tuple[float, float, float] = (0.0, 0.0, 0.0)
     stops: int = 0
@@ -178,19 +120,11 @@ def _count(table: dict[str, Any], key: str) -> int:
 MEASURED_OVER = 1.0
 """Seconds over which speeds are measured."""
 SLIDER_PAUSE = 0.8
-"""After somebody moved a slider it is left alone for so long, seconds."""
+"""A slider that was moved by hand is left alone for this time, seconds."""
 PLACING_EVENTS = ("restart", "wrap")
-"""Events at which the robot is put somewhere else, so that its way does not count."""
+"""Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
 KEY_SHARE = 70
 """Share of the top speed at which keys drive at first, percent."""
-
-_TABLE = (
-    '<table style="width: calc(100% - 2em); margin: 2px 1em 6px; font-size: 12px; border-collapse: collapse; '
-    'font-variant-numeric: tabular-nums">'
-    '<tr style="opacity: 0.65; text-align: right"><td></td><td>ahead</td><td>left</td><td>turn</td></tr>{rows}</table>'
-    '<div style="padding: 0 1em 8px; font-size: 11px; color: {colour}">{note}</div>'
-)
-_ROW = '<tr style="text-align: right"><td style="text-align: left; padding: 0">{name}</td>{cells}</tr>'
 
 
 class Pilot:
@@ -202,7 +136,7 @@ class Pilot:
         gui = client.gui
         with gui.add_folder("Drive", order=6):
             gui.add_html(pad_html(drive.sets))
-            self._readout = gui.add_html(_readout((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), ""))
+            self._readout = gui.add_html(_speeds_html((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), ""))
             self._share = gui.add_slider("Keys [%]", 10, 100, 5, KEY_SHARE, hint="Share of the top speed.")
             hint = "A steady speed: it stays until something else is wanted."
             self._steady = [
@@ -218,7 +152,7 @@ class Pilot:
         """Shows wanted and measured speeds at the time `now` of the recording."""
         events = self._film.recording.events
         wanted = wanted_at(events, now)
-        self._readout.content = _readout(
+        self._readout.content = _speeds_html(
             wanted, measured(self._film, self._drive.robot, now), self._problem or _state(events, now)
         )
         if time.monotonic() - self._touched > SLIDER_PAUSE:
@@ -250,7 +184,7 @@ class Pilot:
 
 
 def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
-    """What was wanted at a time: ahead, to the left [m/s], turning left [rad/s]."""
+    """The wanted speeds at a time: ahead, to the left [m/s], turning left [rad/s]."""
     for event in reversed(events):
         if event["kind"] == "drive" and event["time"] <= now + 1e-9:
             return float(event["ahead"]), float(event["left"]), float(event["turn"])
@@ -283,27 +217,17 @@ def body_speed(poses: Floats, seconds: float) -> Triple:
 
 
 def _state(events: Sequence[Mapping[str, Any]], now: float) -> str:
-    """What to say about the robot: that it lies, if it does."""
+    """A remark about the robot: that it has fallen, if so."""
     for event in reversed(events):
         if event["time"] <= now + 1e-9 and event["kind"] in ("fall", "restart"):
             return "It has fallen: R puts it back on its feet." if event["kind"] == "fall" else ""
     return ""
 
 
-def _readout(wanted: Triple, speed: Triple, note: str) -> str:
-    rows = "".join(
-        _ROW.format(name=name, cells="".join(f"<td>{_plain(value)}</td>" for value in values))
-        for name, values in (("wanted", wanted), ("measured", speed))
-    )
-    colour = "#c0392b" if note else "inherit"
-    return _TABLE.format(
-        rows=rows, colour=colour, note=note or '<span style="opacity: 0.7">m/s, turning in rad/s</span>'
-    )
-
-
-def _plain(value: float) -> str:
-    """Two digits, and never minus nothing."""
-    return f"{round(value, 2) + 0.0:.2f}"
+def _speeds_html(wanted: Triple, speed: Triple, note: str) -> str:
+    """A table of speeds with two digits, and never minus nothing."""
+    rows = [(name, [round(v, 2) + 0.0 for v in values]) for name, values in (("wanted", wanted), ("measured", speed))]
+    return render("speeds.html.j2", rows=rows, note=note)
 
 
 def _up(value: float) -> float:

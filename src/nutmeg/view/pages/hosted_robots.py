@@ -1,10 +1,11 @@
-"""The lights of robots on the page: small lamps that have the colour that was recorded.
+"""What the page shows of hosted robots besides their motion: lights, the punctuality of tasks, and touch sensors.
 
-A recording of hosted robots has a channel `<robot>.lights` for each Nao, with LoLA's groups: `Chest0..2`, `LEye0..23`
-and so on (see `net.lola.names`). A lamp shows the mean colour of its group; switched off, it is dark.
-
-    lights = Lights(server, stage, film)        # nothing is added for robots without lights
+    lights, board = Lights(server, stage, film), ScheduleBoard(server, film)
     lights.show(12.5)                           # after stage.show(...)
+    board.show(12.5)
+    TouchPad(server, {"nao-v6-1": ("ChestButton", "Battery", "Charging")}, send)
+
+All of it comes from channels that only recordings of hosted robots have; other pages stay without.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ LAMP_OFF = (46, 48, 54)
 
 
 class Lights:
-    """The lamps of all robots of a film."""
+    """The lights of all robots as small lamps on their bodies.
+
+    The channel `<robot>.lights` has LoLA's groups: `Chest0..2`, `LEye0..23` and so on. A lamp shows the mean colour of
+    its group.
+    """
 
     def __init__(self, server: viser.ViserServer, stage: Stage, film: Film) -> None:
         self._film = film
@@ -100,13 +105,6 @@ def _lamps(
     return found
 
 
-# ----------------------------------------------------------------------------------------------------
-# How punctual the tasks of hosted robots are, on the page: a table that follows the recording.
-#
-# A recording of hosted robots has a channel `schedule.<task>` for each task (see `net.robot_host`); others have none,
-# and then nothing is added to the page.
-
-
 SCHEDULE_PREFIX = "schedule."
 SCHEDULE_PERIOD = 1.0
 """Seconds between two updates."""
@@ -117,11 +115,11 @@ SCHEDULE_COLUMNS = {
     "mean_took_ms": "ms",
     "worst_late_ms": "worst",
 }
-"""What is shown of each task, and what it is called."""
+"""The numbers that are shown of each task, and their headings."""
 
 
 class ScheduleBoard:
-    """The table of one film's tasks."""
+    """A table of how punctual the tasks of the host are, from the channels `schedule.<task>`."""
 
     def __init__(self, server: viser.ViserServer, film: Film) -> None:
         self._film = film
@@ -130,7 +128,7 @@ class ScheduleBoard:
             for name, channel in film.recording.channels.items()
             if name.startswith(SCHEDULE_PREFIX) and set(SCHEDULE_COLUMNS) <= set(channel.labels)
         }
-        self._told = 0.0
+        self._updated = 0.0
         self._table: Any = None
         if self._tasks:
             with server.gui.add_folder("Schedule", order=25, expand_by_default=False):
@@ -139,9 +137,9 @@ class ScheduleBoard:
     def show(self, moment: float) -> None:
         """Shows the table of a time of the recording."""
         now = time.monotonic()
-        if self._table is None or now - self._told < SCHEDULE_PERIOD or not len(self._film.times):
+        if self._table is None or now - self._updated < SCHEDULE_PERIOD or not len(self._film.times):
             return
-        self._told = now
+        self._updated = now
         row = self._film.row_at(moment)
         self._table.content = schedule_text(
             {
@@ -157,21 +155,16 @@ def schedule_text(rows: dict[str, NDArray[Any]]) -> str:
     return head + "\n".join(f"| {task} | {' | '.join(f'{value:.4g}' for value in row)} |" for task, row in rows.items())
 
 
-# ----------------------------------------------------------------------------------------------------
-# Hands on a robot, from the page: buttons that touch its sensors, its battery, something held before its sonar.
-#
-# A click on a sensor's button touches it for a quarter of a second of simulated time, as a finger would; *Hold* keeps
-# it pressed until it is let go. What is sent is an order `poke` (see `orders`).
-
-
 TAP_TIME = 0.25
-"""How long a click touches [s]."""
+"""Duration of a touch by a click [s]."""
 SONAR_OBSTACLE_DISTANCE = 0.3
 """Distance of what is held before a sonar [m]."""
 
 
 class TouchPad:
-    """The controls, shared by all who watch.
+    """Controls that touch sensors, shared by all browsers; what is sent is an order `poke` (see `orders`).
+
+    A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released.
 
     Args:
         server: the viser server of the page.

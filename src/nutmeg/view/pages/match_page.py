@@ -1,11 +1,11 @@
-"""The page of a match: a score board over the picture, and beside it cameras, a player's head, and what happened.
+"""The page of a match: score board, cameras, the view and beliefs of a player, and events.
 
     page = MatchPage(server, stage, film, playback, send=send, pace=1.0)
     page.refresh()                       # once per frame, after stage.show(...)
 
-It is the page of every recording with the words of a match. While a match is played, pause and speed are the match's
-own, as long as the page shows what happens now; whoever looks back pauses only the replay. A match of the behavioural
-world can be gone through cycle by cycle, and shows the pictures of the chosen player's two cameras.
+While a match is played and watched live, pause and speed are those of the match; looking back pauses only the replay.
+A match of the behavioural world can be stepped cycle by cycle, and shows the pictures of the chosen player's two
+cameras.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.match.worlds.behavioural.figures import is_behavioural
 from nutmeg.model.field import load_field
-from nutmeg.recording import Recording
+from nutmeg.view.html import script_frame
 from nutmeg.view.match_sight import BehaviourSight
 from nutmeg.view.match_story import EVENT_SIGNS, MatchStory, clock_text, number_of
 from nutmeg.view.pages.belief_overlay import BeliefOverlay
 from nutmeg.view.pages.orders import Order
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SHOWN_TIME_STEP, SIDE, WHOLE, EventList, Page
-from nutmeg.view.pages.scoreboard import board_html, script_html
+from nutmeg.view.pages.scoreboard import board_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,21 +36,18 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.stage import Stage
 
 
-# ----------------------------------------------------------------------------------------------------
-# The two camera pictures of a chosen robot in the panel of one browser, renewed a few times a second.
-#
-# Pictures are drawn only while somebody has them open, and only when robot or moment have changed.
-
-
 PICTURE_PERIOD = 0.25
 """Seconds between two pictures."""
 JPEG_QUALITY = 85
-"""Of the JPEG files that browsers get, percent."""
+"""Quality of the JPEG files that browsers get, percent."""
 CAMERA_LABELS = ("Upper camera", "Lower camera")
 
 
 class CameraPanel:
-    """The cameras of whom one browser looks at."""
+    """The two camera pictures of the chosen robot in the panel of one browser, renewed a few times a second.
+
+    Pictures are drawn only while they are switched on, and only when robot or moment have changed.
+    """
 
     def __init__(self, client: Any, sight: BehaviourSight) -> None:  # noqa: ANN401
         self._sight, self._on, self._drawn = sight, True, 0.0
@@ -87,15 +84,15 @@ class CameraPanel:
 
 
 BELIEF_PERIOD = 0.1
-"""Seconds between two looks into the chosen players' heads."""
+"""Seconds between two updates of the chosen players' beliefs."""
 MATCH_EVENT_LEAD = 2.0
-"""A click on an event shows what led to it: so many seconds."""
+"""A click on an event jumps to this time before it, seconds."""
 MEASURED_OVER = 2.0
-"""How fast the match goes is measured over so much time, seconds."""
+"""The speed of a running match is measured over this time, seconds."""
 CYCLE_BACK, CYCLE_AHEAD = "◀ cycle", "cycle ▶"
-"""What the buttons for single cycles say."""
+"""Labels of the buttons that step single cycles."""
 MAX_NAMED_PLAYERS = 5
-"""Up to so many players a side have their team's name above them; more have only their numbers."""
+"""Up to this number of players a side have the name of their team above them; of more only the number is shown."""
 
 
 class MatchPage(Page):
@@ -113,53 +110,52 @@ class MatchPage(Page):
         send: Callable[[Order], None] = lambda _order: None,
         pace: float = 0.0,
     ) -> None:
-        assert isinstance(film.recording, Recording)
         self._story = MatchStory(film.recording)
         field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
         self._landmarks = np.array(list(field.landmarks().values()))
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
-        self._minds: dict[int, BeliefOverlay] = {}
+        self._overlays: dict[int, BeliefOverlay] = {}
         self._panels: dict[int, CameraPanel] = {}
-        self._thought = 0.0
+        self._believed_at = 0.0
         self._teams = self._story.teams
         self._grown = (time.monotonic(), film.end)
         self._real_time = 0.0
         self._board = server.gui.add_html("", order=-1)
         super().__init__(server, stage, film, playback, send=send, pace=pace)
-        server.gui.add_html(script_html(), order=-2)
+        server.gui.add_html(script_frame("score board", script="scoreboard.js", style="scoreboard.css"), order=-2)
         self._name_robots()
 
     def refresh(self) -> None:
-        """Move cameras, look into heads, and now and then bring the controls up to date."""
+        """Move cameras, show the beliefs of chosen players, and update the controls every now and then."""
         super().refresh()
         now = time.monotonic()
-        if now - self._thought >= BELIEF_PERIOD and len(self._film.times):
-            self._thought = now
+        if now - self._believed_at >= BELIEF_PERIOD and len(self._film.times):
+            self._believed_at = now
             row = self._film.row_at(self._playback.time)
-            for number, mind in list(self._minds.items()):
+            for number, overlay in list(self._overlays.items()):
                 spectator = self._spectators.get(number)
                 if spectator is not None:
-                    mind.choose(spectator.robot)
-                    mind.refresh(row, self._playback.time)
+                    overlay.choose(spectator.robot)
+                    overlay.refresh(row, self._playback.time)
                     if (panel := self._panels.get(number)) is not None:
                         panel.refresh(spectator.robot, row)
 
-    # ---- the words of a match
+    # ---- what the page says
 
-    def _tell(self, now: float) -> None:
+    def _update(self, now: float) -> None:
         self._story.refresh()
         if self._story.teams != self._teams:
             self._teams = self._story.teams
             self._name_robots()
         self._measure(now)
-        super()._tell(now)
+        super()._update(now)
         self._live.visible = not self._film.recording.finished
         if len(self._film.times):
             row = self._film.row_at(self._playback.time)
             self._board.content = board_html(self._story, row, self._playback.time)
 
     def _measure(self, now: float) -> None:
-        """How many seconds are played per second."""
+        """Measure how many seconds are played per second."""
         wall, end = self._grown
         if now - wall >= MEASURED_OVER:
             self._real_time = (self._film.end - end) / (now - wall)
@@ -176,7 +172,7 @@ class MatchPage(Page):
         return {robot: self._story.name_of(robot) for robot in self._stage.robots}
 
     def _name_robots(self) -> None:
-        """Labels, choices and the panel with the names of the teams."""
+        """Write the names of the teams on labels, choices and the panel."""
         self._server.gui.set_panel_label(f"{self._story.teams[0]} : {self._story.teams[1]}")
         most = max((number_of(robot) for robot in self._stage.robots), default=0)
         for robot, title in self._titles().items():
@@ -189,21 +185,21 @@ class MatchPage(Page):
     # ---- controls
 
     def _add_steps(self) -> None:
-        """Single cycles of the behavioural world; the physical world's would be lost among its thousands."""
+        """Buttons for single cycles of the behavioural world; those of the physical world are too short to see."""
         if self._sight is not None:
             step = self._server.gui.add_button_group("Step", (CYCLE_BACK, CYCLE_AHEAD), order=3)
             step.on_click(lambda event: self._cycle(ahead=event.target.value == CYCLE_AHEAD))
 
     def _cycle(self, *, ahead: bool) -> None:
-        """One perception, decision and action further, or a look one cycle back.
+        """Go one cycle (perception, decision, action) forward or back.
 
-        At the newest moment of a match that goes on, the match itself is held and does one cycle.
+        At the newest moment of a running match, the match itself is paused and does one cycle.
         """
         film, playback = self._film, self._playback
         newest = playback.live or playback.time >= film.end - SHOWN_TIME_STEP / 2
         if ahead and newest and self._pace > 0 and not film.recording.finished:
             playback.go_live()
-            self._held, self._told = True, 0.0
+            self._held, self._updated = True, 0.0
             self._send(Order(order="step"))
         else:
             self._step(1 if ahead else -1)
@@ -212,7 +208,7 @@ class MatchPage(Page):
         return EventList(self._server, self._jump, name=_event_name, lead=MATCH_EVENT_LEAD, colour=_event_colour)
 
     def _list_events(self) -> None:
-        self._events.update(self._story.told, self._playback.time, self._film.start)
+        self._events.update(self._story.events, self._playback.time, self._film.start)
 
     def _first_camera(self) -> str:
         return BROADCAST
@@ -220,26 +216,26 @@ class MatchPage(Page):
     def _cameras(self) -> tuple[str, ...]:
         return (BROADCAST, WHOLE, BALL, FOLLOW, SIDE, EYES, FREE)
 
-    def _welcome(self, client: Any) -> None:  # noqa: ANN401
-        """A new browser gets its own camera, and its own look into a player's head."""
-        super()._welcome(client)
+    def _connect(self, client: Any) -> None:  # noqa: ANN401
+        """A new browser gets its own camera and its own chosen player."""
+        super()._connect(client)
         with client.gui.add_folder("Player", order=12):
             self._add_player(client, self._spectators[client.client_id])
 
     def _add_picker(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
-        """The player is chosen where its head is shown."""
+        """The player is chosen in the folder of the player instead."""
 
     def _add_player(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
         super()._add_picker(client, spectator)
         number = client.client_id
-        self._minds[number] = BeliefOverlay(client, self._stage, self._story, self._landmarks, self._sight)
+        self._overlays[number] = BeliefOverlay(client, self._stage, self._story, self._landmarks, self._sight)
         if self._sight is not None:
             self._panels[number] = CameraPanel(client, self._sight)
 
-    def _farewell(self, client: Any) -> None:  # noqa: ANN401
-        self._minds.pop(client.client_id, None)
+    def _disconnect(self, client: Any) -> None:  # noqa: ANN401
+        self._overlays.pop(client.client_id, None)
         self._panels.pop(client.client_id, None)
-        super()._farewell(client)
+        super()._disconnect(client)
 
 
 def _event_colour(event: Mapping[str, Any]) -> str:

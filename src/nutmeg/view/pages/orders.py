@@ -1,4 +1,4 @@
-"""What somebody at a page tells a robot, on its way from the viewer's process to the simulation's.
+"""Orders: commands of a user at the page to a running simulation, sent from the viewer's process.
 
 Each order is one line of JSON on the viewer's standard output:
 
@@ -13,7 +13,7 @@ Each order is one line of JSON on the viewer's standard output:
     for order in inbox.take(): ...      # in the simulation, once a cycle
     for reason in inbox.refused(): ...  # why lines were ignored
 
-Nothing that comes in can stop or fill the simulation: the inbox keeps the newest orders only, and a line that is not an
+No input can stop the simulation or fill its memory: the inbox keeps the newest orders only, and a line that is not an
 order is ignored, with a reason.
 """
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke")
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
-`set` changes to another set of parameters, `pace` is how fast simulated time is to pass, `step` lets
-a simulation that is held do one cycle, `poke` touches a sensor."""
+`set` changes to another set of parameters, `pace` sets the speed of simulated time, `step` lets a paused simulation do
+one cycle, `poke` touches a sensor."""
 MAX_LINE_LENGTH = 1000
 """Characters of a line; longer ones are refused."""
 MAX_WAITING_ORDERS = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
 MAX_THING_LENGTH = 100
-"""Characters of what is poked."""
+"""Characters of the name of a sensor."""
 MAX_SHARE, MAX_SPEED, MAX_PACE = 1.0, 10.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and of `pace` [s per s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """What can be driven: sent to the viewer, which makes the controls for it."""
+    """The robot that can be driven; sent to the viewer, which makes the controls for it."""
 
     robot: str
     """Its name in the recording."""
@@ -57,12 +57,12 @@ class Drive:
     """Names of its sets of parameters."""
 
     def text(self) -> str:
-        """As JSON."""
+        """The same as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, text: str) -> Drive:
-        """From JSON."""
+        """The inverse of `text`."""
         table = json.loads(text)
         ahead, left, turn = (float(value) for value in table["top"])
         return cls(robot=str(table["robot"]), top=(ahead, left, turn), sets=tuple(table["sets"]))
@@ -73,22 +73,22 @@ class Order:
     """One order."""
 
     order: str
-    """One of `KINDS`."""
+    """One of `ORDER_KINDS`."""
     page: int = 0
-    """Whose."""
+    """The number of the page it comes from."""
     numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Ahead, to the left, turning left: shares of the top speeds of `hold`, m/s and rad/s of `go`. The first one of
     `pace` is simulated seconds per second."""
     fresh: bool = True
     """Whether a hold is new or changed; False repeats it."""
     index: int = 0
-    """Which set of parameters."""
+    """The number of a set of parameters."""
     thing: str = ""
-    """What is poked, `<robot>/<sensor>`; `numbers` are what it then says, for how many seconds (0 for good), and
-    whether it is let go of instead."""
+    """The sensor that is poked, `<robot>/<sensor>`; `numbers` are then its value, for how many seconds (0: for good),
+    and whether it is released instead."""
 
     def line(self) -> str:
-        """As a line of JSON."""
+        """The order as a line of JSON."""
         return json.dumps(asdict(self))
 
 
@@ -149,7 +149,7 @@ class Inbox:
         self._refused: deque[str] = deque(maxlen=MAX_WAITING_ORDERS)
 
     def post(self, line: str) -> None:
-        """Takes a line, or notes why not."""
+        """Accept a line, or note why it was refused."""
         try:
             order = read_order(line)
         except UsageError as error:
@@ -171,14 +171,14 @@ class Inbox:
             self._orders.append(order)
 
     def take(self) -> list[Order]:
-        """What has come since the last call, the oldest first."""
+        """The orders that have come since the last call, the oldest first."""
         with self._lock:
             orders = list(self._orders)
             self._orders.clear()
         return orders
 
     def refused(self) -> list[str]:
-        """Why lines were ignored since the last call."""
+        """The reasons why lines were ignored since the last call."""
         with self._lock:
             reasons = list(self._refused)
             self._refused.clear()

@@ -41,11 +41,7 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.stage import Stage
 
 
-# ----------------------------------------------------------------------------------------------------
-# The clock of a replay: which moment is shown, and how it runs on.
-#
-# It knows nothing of pages or wall clocks: whoever shows the film tells how much time went by.
-
+# ---- playback
 
 MIN_PLAYBACK_SPEED, MAX_PLAYBACK_SPEED = 0.1, 10.0
 """Allowed speeds, in recorded seconds per second."""
@@ -53,23 +49,21 @@ MIN_PLAYBACK_SPEED, MAX_PLAYBACK_SPEED = 0.1, 10.0
 
 @dataclass
 class Playback:
-    """The moment shown, between `start` and `end` (seconds of the recording)."""
+    """The clock of a replay: the moment shown, between `start` and `end` (seconds of the recording).
+
+    It reads no clock itself: whoever shows the film says how much time has passed.
+    """
 
     start: float
     """Time of the first row."""
-
     end: float
     """Time of the newest row."""
-
     live: bool = False
     """Whether the newest row is shown as it comes."""
-
     playing: bool = True
     """Whether time runs."""
-
     time: float = 0.0
     """The moment shown."""
-
     _speed: float = 1.0
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -144,22 +138,14 @@ class Playback:
         return not self.live and self.time >= self.end
 
 
-# ----------------------------------------------------------------------------------------------------
-# One browser's camera: free, following a robot, on the touchline, or in a robot's head.
-#
-# While a robot is followed the watcher may still orbit and zoom: only the centre of the view is moved, and not while
-# a hand is on the mouse.
-
+# ---- cameras
 
 FREE, FOLLOW, SIDE, EYES = CAMERAS = ("Free", "Follow robot", "Side line", "Robot's eyes")
-"""What a watcher can choose from."""
-
+"""The cameras of every page."""
 BROADCAST, WHOLE, BALL = BALL_CAMERAS = ("Broadcast", "Whole pitch", "Follow ball")
-"""What there is besides where there is a ball: the television camera turns after it."""
-
+"""Further cameras where there is a ball; the broadcast camera turns after it."""
 MOUSE_PAUSE = 0.35
-"""After the watcher moved the camera by hand it is left alone for so long, seconds."""
-
+"""A camera that was moved by hand is left alone for this time, seconds."""
 FOLLOW_SMOOTHING = 0.15
 """Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
 
@@ -172,7 +158,11 @@ def cameras_of(stage: Stage) -> tuple[str, ...]:
 
 
 class Spectator:
-    """The camera of one connected browser."""
+    """The camera of one connected browser: free, following something, on the touchline, or in a robot's head.
+
+    While a robot is followed the user may still orbit and zoom: only the centre of the view is moved, and not while the
+    mouse is in use.
+    """
 
     def __init__(self, client: Any, stage: Stage) -> None:  # noqa: ANN401
         self._client, self._stage = client, stage
@@ -236,7 +226,7 @@ class Spectator:
         self._offset = offset
 
     def _moved(self, camera: Any) -> None:  # noqa: ANN401
-        """The browser tells its camera: when its angle is not the one we set, a hand is on the mouse."""
+        """The browser reports its camera: an angle that was not set here means that the mouse is in use."""
         if self._choice not in (FOLLOW, BALL) or self._offset is None:
             return
         offset = np.asarray(camera.position) - np.asarray(camera.look_at)
@@ -252,22 +242,20 @@ class Spectator:
             camera.fov = view.fov
 
 
-# ----------------------------------------------------------------------------------------------------
-# The list of what happened: a page of buttons, each of which jumps to its moment.
-#
-# The number of buttons is fixed, so that a long match with thousands of events costs no more than a short one. The
-# list follows the replay until someone turns its pages, and follows it again after the next jump.
-
+# ---- events
 
 EVENT_ROWS = 7
-"""Events on a page."""
-
+"""Number of events that are shown at once."""
 EVENT_LEAD = 0.5
-"""A click shows what led to the event: so many seconds before it."""
+"""A click on an event jumps to this time before it, seconds."""
 
 
 class EventList:
-    """The events around the moment shown."""
+    """The events around the moment shown, as buttons that jump to them.
+
+    The number of buttons is fixed, so that a match with thousands of events costs no more than a short one. The list
+    follows the replay until someone turns its pages, and again after the next jump.
+    """
 
     def __init__(
         self,
@@ -281,11 +269,11 @@ class EventList:
         """Add the (still empty) list to a page.
 
         Args:
-            server: whose page.
-            jump: called with a time in seconds.
-            name: what to write on the button of an event, given the time of the first row; its time and a few words.
-            lead: how much before an event a click goes, seconds.
-            colour: of the button of an event that is past; green if left out.
+            server: the server of the page.
+            jump: called with the time to jump to, seconds.
+            name: the text on the button of an event, given the time of the first row; its time and a few words if None.
+            lead: how long before an event a click jumps to, seconds.
+            colour: the colour of the button of a past event; green if None.
         """
         self._jump, self._name, self._lead = jump, name or _named, lead
         self._colour = colour or (lambda _event: "green")
@@ -347,34 +335,31 @@ def describe_event(event: Mapping[str, Any], most: int = 34) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
+# ---- the page
+
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
-"""Speeds on offer."""
-
+"""The speeds that can be chosen."""
 FASTEST_CHOICE = "fastest"
-"""A speed of a run that can be hurried: as fast as the computer can."""
-
+"""The further choice for a running simulation: as fast as the computer can."""
 FASTEST_PACE = 1000.0
-"""The pace of `FASTEST`, which no computer keeps."""
-
+"""The pace of `FASTEST_CHOICE`, which no computer keeps."""
 STATUS_PERIOD = 0.2
 """Seconds between two updates of the status line and the time slider."""
-
 SHOWN_TIME_STEP = 0.01
 """The finest time that the status line shows, seconds."""
-
 SCRUB_PAUSE = 0.6
-"""After someone moved the time slider it is left alone for so long, seconds."""
+"""A time slider that was moved by hand is left alone for this time, seconds."""
 
 
 class Page:
     """All controls of one server.
 
-    With `drive`, also those with which a robot is driven. With a `pace`, the run itself can be held and hurried while
-    it is watched live: then pause and speed are those of the run. `send` gets the orders.
+    With `drive` a robot can be driven. With a `pace` the simulation itself can be paused and sped up while it is
+    watched live: then pause and speed are those of the simulation. `send` gets the orders for it.
     """
 
     picks = "Robot"
-    """What the chosen thing is called."""
+    """The label of the choice of robots."""
 
     def __init__(
         self,
@@ -392,7 +377,7 @@ class Page:
         self._drive, self._send = drive, send
         self._spectators: dict[int, Spectator] = {}
         self._pilots: dict[int, Pilot] = {}
-        self._scrubbed = self._told = 0.0
+        self._scrubbed = self._updated = 0.0
         self._pace, self._held = pace, False
         server.gui.set_panel_label(f"Nutmeg · {film.title}")
         server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(34, 120, 72))
@@ -400,20 +385,26 @@ class Page:
         self._add_display_controls()
         self._events = self._add_events()
         if drive is not None:
-            stage.aim_at(drive.robot)
+            self._aim_at(drive.robot)
         stage.on_pick(self._pick)
-        server.on_client_connect(self._welcome)
-        server.on_client_disconnect(self._farewell)
+        server.on_client_connect(self._connect)
+        server.on_client_disconnect(self._disconnect)
         self.refresh()
 
+    def _aim_at(self, robot: str) -> None:
+        """Let new pages start with the camera that follows a robot."""
+        place = thing_position(self._stage.model, self._stage.data, robot)
+        if place is not None:
+            self._stage.aim(follow_view(place))
+
     def refresh(self) -> None:
-        """Move cameras that follow something, and now and then say where the replay is."""
+        """Move cameras that follow something, and update the controls every now and then."""
         for spectator in list(self._spectators.values()):
             spectator.follow()
         now = time.monotonic()
-        if now - self._told >= STATUS_PERIOD:
-            self._told = now
-            self._tell(now)
+        if now - self._updated >= STATUS_PERIOD:
+            self._updated = now
+            self._update(now)
 
     def _add_playback_controls(self) -> None:
         gui, playback = self._server.gui, self._playback
@@ -426,7 +417,7 @@ class Page:
         paced = self._pace > 0
         first = f"{self._pace:g}x" if f"{self._pace:g}x" in SPEEDS else FASTEST_CHOICE if self._pace > 1 else "1x"
         speed = gui.add_dropdown("Speed", (*SPEEDS, FASTEST_CHOICE) if paced else SPEEDS, initial_value=first, order=4)
-        speed.on_update(lambda event: self._hurry(str(event.target.value)))
+        speed.on_update(lambda event: self._set_speed(str(event.target.value)))
         self._live = gui.add_button("Live", icon="broadcast", order=5)
         self._live.on_click(lambda _: self._act(playback.go_live))
 
@@ -445,7 +436,7 @@ class Page:
             shadows = gui.add_checkbox("Shadows", initial_value=True, hint="Turn off on a slow computer.")
             shadows.on_update(lambda event: self._server.scene.configure_default_lights(cast_shadow=event.target.value))
 
-    def _welcome(self, client: Any) -> None:  # noqa: ANN401
+    def _connect(self, client: Any) -> None:  # noqa: ANN401
         """A new browser gets its own camera controls."""
         spectator = Spectator(client, self._stage)
         first = self._first_camera()
@@ -476,7 +467,7 @@ class Page:
         return cameras_of(self._stage)
 
     def _titles(self) -> dict[str, str]:
-        """What the page calls each robot."""
+        """The name of each robot on the page."""
         return {robot: robot for robot in self._stage.robots}
 
     def _titled(self, title: str) -> str:
@@ -484,34 +475,34 @@ class Page:
         return next((robot for robot, called in self._titles().items() if called == title), self._stage.robots[0])
 
     @property
-    def _rules_time(self) -> bool:
-        """Whether pause and speed are those of the run: it can be held, and what is shown is now."""
+    def _controls_simulation(self) -> bool:
+        """Whether pause and speed are those of the simulation: it can be paused, and it is watched live."""
         return self._pace > 0 and self._playback.live and not self._film.recording.finished
 
     def _toggle(self) -> None:
-        """Hold the run or let it go on, if that is what is watched; else the replay."""
-        if self._rules_time:
+        """Pause or continue the simulation, if it is watched live, or else the replay."""
+        if self._controls_simulation:
             self._held = not self._held
             self._send(Order(order="pace", numbers=(0.0 if self._held else self._pace, 0.0, 0.0)))
         else:
             self._playback.toggle()
 
-    def _hurry(self, speed: str) -> None:
-        """Another speed of the run, if that is what is watched; else of the replay."""
-        if self._rules_time:
+    def _set_speed(self, speed: str) -> None:
+        """Set the speed of the simulation, if it is watched live, or else of the replay."""
+        if self._controls_simulation:
             self._pace, self._held = FASTEST_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
             self._send(Order(order="pace", numbers=(self._pace, 0.0, 0.0)))
         else:
             self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])
 
     def _order(self, order: Order) -> None:
-        """Who drives wants to see it: the page shows what happens now."""
+        """Send an order of a driver; the page then shows the simulation live."""
         if not self._playback.live and not self._film.recording.finished:
             self._playback.go_live()
         self._send(order)
 
-    def _farewell(self, client: Any) -> None:  # noqa: ANN401
-        """A browser has gone; a robot that it drove is let go."""
+    def _disconnect(self, client: Any) -> None:  # noqa: ANN401
+        """A browser has disconnected; the robot that it drove stops."""
         self._spectators.pop(client.client_id, None)
         pilot = self._pilots.pop(client.client_id, None)
         if pilot is not None:
@@ -537,21 +528,21 @@ class Page:
             here = film.row_at(playback.time + SHOWN_TIME_STEP / 2)  # the row that the status line shows
             row = int(np.clip(here + rows, 0, len(film.times) - 1))
             playback.seek(float(film.times[row]))
-        self._told = 0.0
+        self._updated = 0.0
 
     def _jump(self, moment: float) -> None:
         self._playback.seek(moment)
-        self._told = 0.0
+        self._updated = 0.0
 
     def _act(self, action: Any) -> None:  # noqa: ANN401
         action()
-        self._told = 0.0
+        self._updated = 0.0
 
-    def _tell(self, now: float) -> None:
+    def _update(self, now: float) -> None:
         """Bring the controls up to date; nothing is sent that did not change."""
         film, playback = self._film, self._playback
         shown, length = playback.time - film.start, max(film.end - film.start, 0.01)
-        running = playback.playing and not playback.at_end and not (self._held and self._rules_time)
+        running = playback.playing and not playback.at_end and not (self._held and self._controls_simulation)
         self._play.label = "Pause" if running else "Play"
         self._play.icon = "player-pause" if running else "player-play"
         self._live.disabled = film.recording.finished or playback.live
@@ -565,7 +556,7 @@ class Page:
         self._list_events()
 
     def _status_text(self, shown: float, length: float) -> str:
-        """Where the replay is: so far into so much, seconds."""
+        """The status line: the moment shown, and the length of the recording."""
         film, playback = self._film, self._playback
         state = "live" if playback.live else "finished" if film.recording.finished else "still recording"
         return f"**{shown:.2f} s** of {length:.2f} s · {playback.speed:g}x · {len(film.times)} rows · {state}"

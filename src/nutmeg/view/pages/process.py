@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -18,9 +19,8 @@ import urllib.request
 import weakref
 from typing import TYPE_CHECKING, Self
 
-from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.view.pages.orders import MAX_LINE_LENGTH
-from nutmeg.view.pages.server import check_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,10 +48,6 @@ class ViewerProcess:
     def alive(self) -> bool:
         """Whether the viewer still runs."""
         return self._process.poll() is None
-
-    def wait(self) -> None:
-        """Wait until the viewer ends."""
-        self._process.wait()
 
     def stop(self) -> None:
         """End the viewer."""
@@ -136,3 +132,33 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise `EnvironmentProblem` unless the port can be listened on, `UsageError` if there is no such port."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"port {port} does not exist; choose one from 1024 to 65535 with --port.")
+    if not host:
+        raise UsageError("--host is empty; use 127.0.0.1, or 0.0.0.0 to let other machines in.")
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except PermissionError:
+        raise EnvironmentProblem(
+            f"this user may not listen on port {port}; choose one above 1023 with --port."
+        ) from None
+    except socket.gaierror:
+        raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
+    except OSError as error:
+        if "assign" in str(error).lower():
+            raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
+        raise port_taken(host, port) from None
+
+
+def port_taken(host: str, port: int) -> EnvironmentProblem:
+    """The error for a port that is already in use."""
+    return EnvironmentProblem(
+        f"port {port} on {host} is already in use, perhaps by another viewer. Close it, or choose another port "
+        f"with --port, e.g. --port {port + 1 if port < 65535 else 8080}."
+    )

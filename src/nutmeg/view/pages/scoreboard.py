@@ -3,19 +3,19 @@
     server.gui.add_html(board_html(story, row, time))       # renewed a few times a second
     head = replay_head(story)                               # for the head of a replay's page: board and list of events
 
-The board is drawn by a script (`match_board.js`), so that it stays where it is when the panel is moved or folded.
+A script (`templates/scoreboard.js`) draws the board, so that it stays in place when the panel is moved or folded.
 """
 
 from __future__ import annotations
 
-import html
 import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
 from nutmeg.match.rules.play_modes import clock_runs
+from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import EVENT_SIGNS, HALF_NAMES, TEAM_COLOURS, clock_text
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nutmeg.view.match_story import MatchStory
 
 CAPTION_TIME = 4.0
-"""How long an event is told under the picture, seconds."""
+"""An event is shown under the picture for this time, seconds."""
 ROWS_PER_READ = 20000
 """Rows of the state of the game that are read at once."""
 
@@ -32,38 +32,36 @@ ROWS_PER_READ = 20000
 def board_html(story: MatchStory, row: int, time: float) -> str:
     """The state of the board at a row, as an element that the script reads."""
     moment = story.moment(row)
-    event = story.last_told(time, CAPTION_TIME)
+    event = story.last_event(time, CAPTION_TIME)
     state = {
         "teams": story.teams,
+        "subtitles": story.subtitles,
         "colours": TEAM_COLOURS,
         "score": moment.score,
         "clock": clock_text(moment.clock),
         "half": HALF_NAMES.get(moment.half, ""),
         "mode": story.mode_text(moment),
         "favoured": moment.favoured,
-        "caption": None if event is None else _told(event),
+        "caption": None if event is None else _shown(event),
     }
-    return f'<div data-nutmeg-match="{html.escape(json.dumps(state), quote=True)}"></div>'
-
-
-def script_html() -> str:
-    """Style and script of the board for a live page: what is put into a page does not run scripts, but a frame does."""
-    load = (
-        "<script>const d = parent.document, s = d.createElement('script'), c = d.createElement('style');"
-        f"c.textContent = {_quoted(_file('match_board.css'))}; d.head.appendChild(c);"
-        f"s.textContent = {_quoted(_file('match_board.js'))}; d.head.appendChild(s);</script>"
-    )
-    return f'<iframe title="score board" style="display: none" srcdoc="{html.escape(load, quote=True)}"></iframe>'
+    return str(Markup('<div data-nutmeg-match="{}"></div>').format(json.dumps(state)))  # viser sends plain strings
 
 
 def replay_head(story: MatchStory, start: float, end: float) -> str:
-    """What the head of a replay's page needs for the board and the list of events; times from `start` to `end`, s."""
-    table = {"teams": story.teams, "colours": TEAM_COLOURS, "states": _states(story, start, end)}
-    events = [e for e in story.told if start <= e["time"] <= end + 1e-9]
-    table["events"] = [{**_told(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
-    return (
-        f"<style>{_file('match_board.css')}</style>"
-        f"<script>window.nutmegMatch = {_quoted(table)};</script><script>{_file('match_board.js')}</script>"
+    """The head of the page of a replay from `start` to `end` [s], with score board and list of events."""
+    table = {
+        "teams": story.teams,
+        "subtitles": story.subtitles,
+        "colours": TEAM_COLOURS,
+        "states": _states(story, start, end),
+    }
+    events = [e for e in story.events if start <= e["time"] <= end + 1e-9]
+    table["events"] = [{**_shown(e), "t": round(e["time"] - start, 2), "clock": clock_text(e["clock"])} for e in events]
+    return render(
+        "replay_head.html.j2",
+        table=script_json(table),
+        style=read_text("scoreboard.css"),
+        script=read_text("scoreboard.js"),
     )
 
 
@@ -95,14 +93,5 @@ def _states(story: MatchStory, start: float, end: float) -> list[dict[str, Any]]
     return found
 
 
-def _told(event: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": event["text"], "mark": EVENT_SIGNS[event["kind"]], "kind": event["kind"], "about": event["about"]}
-
-
-def _file(name: str) -> str:
-    return (resources.files("nutmeg.view") / name).read_text(encoding="utf-8")
-
-
-def _quoted(value: object) -> str:
-    """As JSON that may stand in a script: nothing in it ends the script."""
-    return json.dumps(value).replace("</", "<\\/")

@@ -10,57 +10,58 @@ point that is the darker the smaller its phi, the best as a line, and reality as
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.reality.distances.distance import distance_unit
-from nutmeg.view.reports.fit import Chart, Convergence, Cost, Curve, FitReport, parameter_rows
-from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, RED, png
+from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
+from nutmeg.view.reports.fit_plots import Convergence, ParameterRow, draw_convergence, mark_starts
+from nutmeg.view.reports.plots import GREEN, INK, ORANGE, Chart, Curve, Panel, png, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr.result import BtrResult
     from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.search import SearchResult
 
-NOTHING: Mapping[str, float] = {}
+NO_TRUTH: Mapping[str, float] = {}
+"""Nothing is known about the hidden numbers."""
 
 
 def figure3(
-    result: BtrResult, *, truth: Mapping[str, float] = NOTHING, fitness: str = "fitness", phi: str = "phi"
+    result: BtrResult, *, truth: Mapping[str, float] = NO_TRUTH, fitness: str = "fitness", phi: str = "phi"
 ) -> bytes:
-    """The figure as a PNG.
+    """The figure as a PNG file.
 
     Args:
-        result: of the run.
-        truth: the numbers in reality, where they are known.
-        fitness: what controllers are judged by, for the axis.
-        phi: what simulations are judged by, for the axis.
+        result: the result of a run.
+        truth: the true numbers, where they are known.
+        fitness: label of the fitness of controllers.
+        phi: label of the distance of simulations from reality.
     """
-    names = result.simulations.names if _searches(result) else ()
-    columns = 2
-    rows = 1 + math.ceil(len(names) / columns)
-
-    def draw(figure: Figure) -> None:
-        draw_fitness(figure.add_subplot(rows, columns, 1), result, fitness)
-        if names:
-            draw_phi(figure.add_subplot(rows, columns, 2), result, phi)
-        for index, name in enumerate(names):
-            axes = figure.add_subplot(rows, columns, columns + 1 + index)
-            draw_estimate(axes, result, index, truth.get(name))
-
-    return png(draw, (10.0, 2.7 * rows))
+    panels: list[Panel] = [partial(_draw_fitness, result=result, label=fitness)]
+    searches = _searches(result)
+    if searches:
+        panels.append(partial(_draw_phi, searches=searches, label=phi))
+        found = (Convergence.of(*searches),)
+        rows = parameter_rows(result.simulations, result.simulation, true=truth)
+        panels += [partial(_draw_estimate, row=row, found=found, index=index) for index, row in enumerate(rows)]
+    return png(*side_by_side(panels, columns=2))
 
 
-def draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
-    """(a): fitness of the controllers, best and mean of each generation, and what reality said."""
+def _draw_estimate(axes: Axes, row: ParameterRow, found: tuple[Convergence, ...], index: int) -> None:
+    """Panels (c) and on: a searched number over the evaluations."""
+    draw_convergence(axes, row, found, index)
+    axes.set_title(f"({chr(ord('c') + index)}) {row.name}")
+
+
+def _draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
+    """Panel (a): fitness of the controllers, best and mean of each generation, and in reality."""
     searches = [iteration.controllers for iteration in result.iterations]
     best, mean, starts = _course(searches, -1.0)
     x = np.arange(1, len(best) + 1)
@@ -73,50 +74,22 @@ def draw_fitness(axes: Axes, result: BtrResult, label: str) -> None:
     xs = [end for end, real in tried for _ in real]
     if xs:
         axes.plot(xs, [f for _, real in tried for f in real], ls="", marker=".", ms=4, color=ORANGE, label="in reality")
-    _begin(axes, starts)
+    mark_starts(axes, [start + 0.5 for start in starts])
     axes.set(title="(a) fitness of controllers", xlabel="generations", ylabel=label)
     axes.legend(loc="best")
 
 
-def draw_phi(axes: Axes, result: BtrResult, label: str) -> None:
-    """(b): phi of the simulations, least and mean of each generation."""
-    least, mean, starts = _course(_searches(result), 1.0)
+def _draw_phi(axes: Axes, searches: list[SearchResult], label: str) -> None:
+    """Panel (b): phi of the simulations, least and mean of each generation."""
+    least, mean, starts = _course(searches, 1.0)
     x = np.arange(1, len(least) + 1)
     for first, last in zip(starts, [*starts[1:], len(least)], strict=True):  # phi is of other trials each time
         part = slice(first, last)
         axes.plot(x[part], least[part], color=INK, lw=1.6, label=None if first else "least")
         axes.plot(x[part], mean[part], color=INK, lw=1.0, ls="--", label=None if first else "mean")
-    _begin(axes, starts)
+    mark_starts(axes, [start + 0.5 for start in starts])
     axes.set(title="(b) phi of simulations", xlabel="generations", ylabel=label)
     axes.legend(loc="upper right")
-
-
-def draw_estimate(axes: Axes, result: BtrResult, index: int, truth: float | None = None) -> None:
-    """(c) and on: a searched number; points of smaller phi are darker."""
-    name = result.simulations.names[index]
-    dimension = result.simulations.dimensions[name]
-    generation, starts, line = 0, [], []
-    for search in _searches(result):
-        starts.append(generation)
-        values = np.concatenate([g.values for g in search.history])
-        order = np.argsort(np.argsort(np.where(np.isfinite(values), values, np.inf), kind="stable"), kind="stable")
-        dark = (1 - order / max(len(values) - 1, 1)) ** 2
-        done = 0
-        for g in search.history:
-            generation += 1
-            part = dark[done : done + len(g.values)]
-            done += len(g.values)
-            shades = np.column_stack([np.zeros((len(part), 3)), 0.04 + 0.5 * part])
-            axes.scatter(np.full(len(part), generation), g.candidates[:, index], s=7, c=shades, linewidths=0)
-            line.append(float(g.best.candidate[index]))
-    axes.plot(np.arange(1, len(line) + 1), line, color=GREEN, lw=1.6)
-    if truth is not None:
-        axes.axhline(truth, color=RED, lw=1.1, ls="--")
-    _begin(axes, starts)
-    if dimension.scale == "log":
-        axes.set_yscale("log")
-    axes.set(title=f"({chr(ord('c') + index)}) {name}", xlabel="generations", ylabel=dimension.unit)
-    axes.set_ylim(dimension.low, dimension.high)
 
 
 def btr_report(
@@ -124,14 +97,13 @@ def btr_report(
     settings: BtrSettings,
     *,
     command: str,
-    truth: Mapping[str, float] = NOTHING,
+    truth: Mapping[str, float] = NO_TRUTH,
     seconds: float | None = None,
 ) -> FitReport:
-    """What the report page of a run shows."""
+    """The report of a run."""
     searches = _searches(result)
-    rows = parameter_rows(result.simulations, result.simulation, old=result.simulations.start) if searches else ()
-    if truth and rows:
-        rows = tuple(dataclasses.replace(row, true=truth.get(row.name)) for row in rows)
+    space = result.simulations
+    rows = parameter_rows(space, result.simulation, old=space.start, true=truth) if searches else ()
     disengaged = [str(i.disengagement) for i in result.iterations if i.disengagement]
     return FitReport(
         title=f"Back-to-Reality: {settings.robot.robot}",
@@ -216,8 +188,3 @@ def _course(searches: list[SearchResult], sign: float) -> tuple[Floats, Floats, 
             best.append(sign * generation.best.value)
             mean.append(known.mean() if len(known) else np.nan)
     return np.array(best), np.array(mean), starts
-
-
-def _begin(axes: Axes, starts: list[int]) -> None:
-    for start in starts[1:]:
-        axes.axvline(start + 0.5, color=GREY, lw=0.6, alpha=0.7)

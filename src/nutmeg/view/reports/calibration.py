@@ -1,4 +1,4 @@
-"""The report of a calibration of the behavioural world, put into the form that `fit_report` draws.
+"""The report of a calibration of the behavioural world.
 
 report = calibration_report(found, recordings, command=text, seconds=12.0, seed=0)
 write_report(folder / "body.html", report)
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.view.reports.fit import Chart, Cost, Curve, FitReport, ParameterRow, Table
+from nutmeg.view.reports.fit import Cost, FitReport
+from nutmeg.view.reports.fit_plots import ParameterRow
+from nutmeg.view.reports.plots import Chart, Curve
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +22,8 @@ if TYPE_CHECKING:
     from nutmeg.match.calibration.calibrate import Calibrated
     from nutmeg.match.calibration.estimates import Estimate
 
-UNITS = {"walk": "m/s", "head": "rad/s", "fall": "1/s", "get_up": "s", "ball": "", "bounce": "", "kick": ""}
-EXACT = {
+GROUP_UNITS = {"walk": "m/s", "head": "rad/s", "fall": "1/s", "get_up": "s", "ball": "", "bounce": "", "kick": ""}
+NUMBER_UNITS = {
     "walk.turn": "rad/s",
     "walk.acceleration": "m/s²",
     "walk.turn_acceleration": "rad/s²",
@@ -44,13 +47,14 @@ EXACT = {
     "kick.wind_up": "s",
     "kick.follow_through": "s",
 }
-BINS = 12
+"""Units of the settings of the behavioural world: by group, and where they differ from it."""
+SPEED_BINS = 12
 
 
 def calibration_report(
     found: Calibrated, recordings: Sequence[Path], *, command: str, seconds: float, seed: int
 ) -> FitReport:
-    """All that the report of a calibration shows."""
+    """The report of a calibration."""
     known = [one for one in found.estimates.values() if one.value is not None]
     kept = [one for one in found.estimates.values() if one.value is None]
     return FitReport(
@@ -72,7 +76,7 @@ def calibration_report(
 
 def unit_of(name: str) -> str:
     """The unit of a number of the behavioural world."""
-    return EXACT.get(name, UNITS.get(name.split(".", maxsplit=1)[0], ""))
+    return NUMBER_UNITS.get(name, GROUP_UNITS.get(name.split(".", maxsplit=1)[0], ""))
 
 
 def _row(one: Estimate, found: Calibrated) -> ParameterRow:
@@ -110,11 +114,11 @@ def _unknown(kept: Sequence[Estimate], found: Calibrated) -> Table:
 
 def _speeds(found: Calibrated) -> tuple[Chart, ...]:
     wished, gone = found.walked.T
-    if len(wished) < BINS:
+    if len(wished) < SPEED_BINS:
         return ()
-    edges = np.linspace(wished.min(), wished.max() + 1e-9, BINS + 1)
+    edges = np.linspace(wished.min(), wished.max() + 1e-9, SPEED_BINS + 1)
     places = np.digitize(wished, edges) - 1
-    full = [k for k in range(BINS) if np.sum(places == k) >= 10]
+    full = [k for k in range(SPEED_BINS) if np.sum(places == k) >= 10]
     if not full:
         return ()
     middle = np.array([wished[places == k].mean() for k in full])

@@ -1,33 +1,54 @@
-"""The report of a fit: one page that needs nothing else, for identification and for Back-to-Reality.
+"""The report of a fit, for identification, Back-to-Reality, calibration and learning.
 
     report = FitReport(
         title="Servo of the bench",
         command="nutmeg identify servo.toml --seed 3",
         parameters=parameter_rows(space, result.best.candidate, identifiability=found, old=space.start),
-        convergences=(Convergence.of(result, seed=3),),
+        convergences=(Convergence.of(result, label="seed 3"),),
         series=(Series(recording="kp8_sine", channel="angle", unit="rad", times=t, measured=y, before=y0, after=y1),),
         cost=Cost(evaluations=result.evaluations, failures=result.failures, seconds=12.0),
     )
     write_report(Path("report.html"), report)
     save_figures(Path("figures"), report)          # the same pictures as PNG files
 
-Whatever a fit does not have is left out, and so is its section. Everything is text from users until it is escaped.
-The pictures are those of seed 000: parameters over evaluations, shaded by error (figure 3), and measured against
-simulated series before and after (figure 5).
+Whatever a fit does not have is left out, and so is its section.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.journal import versions
-from nutmeg.search.space import Space
+from nutmeg.view.reports import fit_plots, plots
+from nutmeg.view.reports.fit_plots import Convergence, ParameterRow, Series
+from nutmeg.view.reports.plots import Chart, alone, png, side_by_side, svg
+from nutmeg.view.reports.report import (
+    Bullets,
+    Card,
+    Cell,
+    Columns,
+    Details,
+    Facts,
+    Legend,
+    Picture,
+    Pictures,
+    Report,
+    Section,
+    Table,
+    Text,
+    Track,
+    Video,
+    duration,
+    number,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,144 +56,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.reality.identify.identifiability import Identifiability
-    from nutmeg.search.run import SearchResult
+    from nutmeg.search.space import Space
+    from nutmeg.view.reports.report import Block
 
-
-@dataclass(frozen=True, kw_only=True)
-class ParameterRow:
-    """What is known of a parameter after the fit."""
-
-    name: str
-    value: float
-    """The estimate."""
-    low: float
-    """The smallest value that was allowed."""
-    high: float
-    """The largest value that was allowed."""
-    unit: str = ""
-    about: str = ""
-    """What it is, in a few words."""
-    sets: tuple[str, ...] = ()
-    """What it sets, such as `robot.L1_femur`."""
-    scale: Literal["linear", "log"] = "linear"
-    old: float | None = None
-    """Its value before the fit."""
-    true: float | None = None
-    """The value in reality, where that is known, as in an experiment with a hidden simulation."""
-    interval: tuple[float, float] | None = None
-    """Where it probably lies."""
-    identifiable: bool | None = None
-    """Whether the data determine it; nothing where that was not asked."""
-    reason: str = ""
-    """Why, or why not."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Convergence:
-    """All candidates of a search, or of the searches of all iterations one after the other."""
-
-    candidates: Floats
-    """(E, k), in the order of evaluation."""
-    values: Floats
-    """Their errors, (E,); nan for those that failed."""
-    starts: tuple[int, ...] = (0,)
-    """Evaluations at which an iteration begins: the best is sought anew from there, because the error changed."""
-    label: str = ""
-    """Which search it is, such as `seed 3`."""
-
-    def __post_init__(self) -> None:
-        if self.candidates.ndim != 2 or self.values.shape != (len(self.candidates),):
-            raise UsageError(
-                f"candidates of the shape {self.candidates.shape} have values of the shape {self.values.shape}; "
-                "needed are (E, k) and (E,)."
-            )
-        if not self.starts or self.starts[0] != 0 or list(self.starts) != sorted(set(self.starts)):
-            raise UsageError(f"iterations start at {self.starts}; they must begin with 0 and grow.")
-
-    @classmethod
-    def of(cls, *results: SearchResult, label: str = "") -> Convergence:
-        """Of a search; of several, one after the other, as the iterations of Back-to-Reality."""
-        generations = [[(g.candidates, g.values) for g in result.history] for result in results]
-        flat = [pair for each in generations for pair in each]
-        if not flat:
-            raise UsageError("the search has no history to show; evaluate at least one generation.")
-        sizes = [sum(len(values) for _, values in each) for each in generations]
-        starts = tuple(int(n) for n in np.cumsum([0, *sizes[:-1]]))
-        return cls(
-            candidates=np.concatenate([c for c, _ in flat]),
-            values=np.concatenate([v for _, v in flat]),
-            starts=starts,
-            label=label,
-        )
-
-    def best_so_far(self) -> tuple[Floats, Floats]:
-        """The best candidate (E, k) of its iteration until each evaluation, and its error (E,); nan without one."""
-        rows, errors = np.full(self.candidates.shape, np.nan), np.full(len(self.values), np.nan)
-        for first, last in zip(self.starts, (*self.starts[1:], len(self.values)), strict=True):
-            values = np.where(np.isfinite(self.values[first:last]), self.values[first:last], np.inf)
-            lowest = np.minimum.accumulate(values)
-            index = np.maximum.accumulate(np.where(values <= lowest, np.arange(len(values)), 0))
-            found = np.isfinite(lowest)
-            rows[first:last][found] = self.candidates[first:last][index[found]]
-            errors[first:last][found] = lowest[found]
-        return rows, errors
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """A line of a chart."""
-
-    name: str
-    x: Floats
-    """(n,)."""
-    y: Floats
-    """(n,); nan leaves a gap."""
-    low: Floats | None = None
-    """The lower edge of a band around it, (n,)."""
-    high: Floats | None = None
-    """The upper edge of the band, (n,)."""
-    dashed: bool = False
-    points: bool = False
-    """Whether to mark every point."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A plot of curves: errors over evaluations, fitness over iterations, what a study finds."""
-
-    title: str
-    curves: tuple[Curve, ...]
-    x_label: str = ""
-    y_label: str = ""
-    log: bool = False
-    """Whether the vertical axis is logarithmic."""
-    equal: bool = False
-    """Whether both axes have the same scale, as in a map."""
-    about: str = ""
-    """A sentence below it; says to those who cannot see it what it shows."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Series:
-    """A channel of a recording, measured and simulated."""
-
-    recording: str
-    channel: str
-    times: Floats
-    """(T,), s."""
-    measured: Floats
-    """(T,)."""
-    after: Floats | None = None
-    """Simulated with the estimates, (T,)."""
-    before: Floats | None = None
-    """Simulated before the fit, (T,)."""
-    commanded: Floats | None = None
-    """The command, (T,), where the channel has one."""
-    unit: str = ""
-    held_out: bool = False
-    """Whether the fit never saw this recording."""
-    along: str = "time [s]"
-    """What `times` are, where they are none."""
+MAX_SERIES = 36
+"""Series drawn in a report; of more, those with the largest errors of each recording."""
+MAX_CHANNELS = 12
+"""Channels of a recording that a PNG file shows."""
+KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learning to walk"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,30 +81,19 @@ class RecordingRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Any further numbers, such as the paper's beside ours."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str | float | int | None, ...], ...]
-    """One cell per column; numbers are written with four digits."""
-    about: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What the fit took."""
+    """The cost of a fit."""
 
     real_trials: int | None = None
     """Trials in reality."""
     evaluations: int | None = None
     """Candidates simulated."""
     failures: int = 0
-    """Of them, those that failed."""
+    """Candidates that failed."""
     seconds: float | None = None
-    """By the clock on the wall."""
+    """Wall-clock time."""
     cpu_seconds: float | None = None
-    """Of all processors together."""
+    """Time of all processors together."""
     workers: str = ""
     """Where it ran: `2 threads`, `Dask, 8 workers`."""
     resumed: int = 0
@@ -222,7 +102,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """All that a report shows."""
+    """The results of a fit, and how it was made."""
 
     title: str
     command: str
@@ -232,7 +112,7 @@ class FitReport:
     kind: Literal["identify", "btr", "learn"] = "identify"
     parameters: tuple[ParameterRow, ...] = ()
     error_name: str = "error"
-    """What the error is, such as `mean absolute error`."""
+    """The name of the error, such as `mean absolute error`."""
     error_unit: str = ""
     distance: str = ""
     """What the searches minimise, with its unit, such as `rms [rad]`; the error above if empty."""
@@ -241,7 +121,7 @@ class FitReport:
     held_out_error: float | None = None
     held_out_error_before: float | None = None
     convergences: tuple[Convergence, ...] = ()
-    """Of each search; the first is shown in full, the others as lines."""
+    """One for each search; the first is shown in full, the others as lines."""
     charts: tuple[Chart, ...] = ()
     """Further curves: held-out error over evaluations, fitness over iterations."""
     identifiability: Identifiability | None = None
@@ -253,12 +133,20 @@ class FitReport:
     video: str = ""
     """The file name of a video beside the report, if there is one."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What else was set: robot, actuation, distance, searcher."""
+    """Further settings: robot, actuation, distance, searcher."""
     versions: Mapping[str, str] = field(default_factory=versions)
     warnings: tuple[str, ...] = ()
     """In addition to those the report finds itself: parameters at bounds, undetermined ones, failed candidates."""
     notes: tuple[str, ...] = ()
     """Remarks at the end."""
+
+    def __post_init__(self) -> None:
+        for one in self.convergences:
+            if self.parameters and one.candidates.shape[1] != len(self.parameters):
+                raise UsageError(
+                    f"a convergence has {one.candidates.shape[1]} parameters, but the report {len(self.parameters)}; "
+                    "give both in the same order."
+                )
 
     @property
     def minimised(self) -> str:
@@ -279,11 +167,11 @@ def parameter_rows(
     """The rows of a space's parameters.
 
     Args:
-        space: what was searched.
+        space: the space that was searched.
         best: the estimates, (k,).
         identifiability: adds intervals and verdicts.
         old: the values before, (k,).
-        true: the values in reality that are known, by name.
+        true: the true values that are known, by name.
         sets: what each parameter sets, by name.
     """
     values, before = space.named(best), space.named(old) if old is not None else {}
@@ -307,12 +195,50 @@ def parameter_rows(
     )
 
 
+def write_report(path: Path, report: FitReport) -> None:
+    """Write the report as one HTML file; the folder must exist."""
+    write_page(path, fit_page(report))
+
+
+def save_figures(folder: Path, report: FitReport) -> tuple[Path, ...]:
+    """Write the pictures of the report as PNG files into a folder, made if missing; returns their paths."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name, picture in _pictures(report):
+            paths.append(folder / f"{name}.png")
+            paths[-1].write_bytes(picture)
+    except OSError as error:
+        raise FileError(folder, f"the figures cannot be written: {error.strerror}.") from None
+    return tuple(paths)
+
+
+def _pictures(report: FitReport) -> Iterator[tuple[str, bytes]]:
+    """Name and PNG file of each picture."""
+    rows, searches, known = report.parameters, report.convergences, report.identifiability
+    if rows:
+        yield "parameters", png(alone(partial(fit_plots.draw_intervals, rows=rows)), (7.5, 0.9 + 0.34 * len(rows)))
+    if searches:
+        draw = partial(fit_plots.draw_errors, convergences=searches, label=report.minimised)
+        yield "error", png(alone(draw), plots.WIDE)
+    if searches and rows:
+        yield "convergence", png(*side_by_side([_convergence_panel(report, i) for i in range(len(rows))]))
+    if known is not None and known.correlation is not None:
+        side = 2.2 + 0.42 * known.space.size
+        yield "correlation", png(alone(partial(fit_plots.draw_correlation, known=known)), (side, side))
+    for index, chart in enumerate(report.charts):
+        yield f"chart_{index + 1}", png(alone(partial(plots.draw_chart, chart=chart)), plots.WIDE)
+    for index, (name, channels) in enumerate(_by_recording(report.series).items()):
+        panels = [partial(fit_plots.draw_series, one=one, legend=one is channels[0]) for one in channels[:MAX_CHANNELS]]
+        yield f"series_{index + 1}", png(*side_by_side(panels, title=name))
+
+
 def found_warnings(report: FitReport) -> tuple[str, ...]:
     """What a reader must know before trusting the numbers: the report's own warnings, then what they show."""
     found = list(report.warnings)
     for row in report.parameters:
-        for end, bound in (("lower", row.low), ("upper", row.high)):
-            if share_of_range(row, row.value) == (0.0 if end == "lower" else 1.0):
+        for end, bound, at_bound in (("lower", row.low, 0.0), ("upper", row.high, 1.0)):
+            if row.share(row.value) == at_bound:
                 found.append(
                     f"{row.name} ended at its {end} bound, {bound:g} {row.unit}".rstrip()
                     + ": widen the range, or ask what else is wrong."
@@ -327,35 +253,336 @@ def found_warnings(report: FitReport) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def share_of_range(row: ParameterRow, value: float) -> float:
-    """Where a value lies between the bounds, 0 to 1, along the scale; a thousandth from a bound is at it."""
-    low, high, at = np.log((row.low, row.high, value)) if row.scale == "log" else (row.low, row.high, value)
-    share = float((at - low) / (high - low)) if high > low else 0.5
-    return 0.0 if share < 0.001 else 1.0 if share > 0.999 else share
+def fit_page(report: FitReport) -> Report:
+    """The report in the form that the template shows."""
+    errors = "Learning and course" if report.kind == "learn" else "Errors"
+    return Report(
+        title=report.title,
+        kind=KINDS[report.kind],
+        summary=report.summary,
+        command=report.command,
+        cards=tuple(_cards(report)),
+        warnings=found_warnings(report),
+        versions=report.versions,
+        sections=(
+            Section(key="video", title="The walk", blocks=(Video(file=report.video),) if report.video else ()),
+            Section(key="estimates", title="Estimates", blocks=tuple(_estimates(report))),
+            Section(key="trade-offs", title="What trades off", blocks=tuple(_trade_offs(report))),
+            Section(key="convergence", title="Convergence", blocks=tuple(_convergence(report))),
+            Section(key="errors", title=errors, blocks=tuple(_errors(report))),
+            Section(key="series", title="Measured and simulated", blocks=tuple(_series(report))),
+            Section(key="recordings", title="Error in each recording", blocks=tuple(_recordings(report))),
+            Section(key="numbers", title="Further numbers", blocks=report.tables),
+            Section(key="cost", title="How it was made", blocks=tuple(_making(report))),
+        ),
+    )
 
 
-def write_report(path: Path, report: FitReport) -> None:
-    """Writes the page; the folder must exist."""
-    from nutmeg.view.reports.fit_page import page
+def _cards(report: FitReport) -> Iterator[Card]:
+    """The few numbers to take away."""
+    cost, unit = report.cost, report.error_unit
+    for name, after, before in (
+        (f"{report.error_name}, fitted", report.train_error, report.train_error_before),
+        (f"{report.error_name}, never seen", report.held_out_error, report.held_out_error_before),
+    ):
+        if after is not None:
+            note = "" if before is None else f"from {number(before)} {unit}{_times_less(before, after)}"
+            yield Card(name=name, value=number(after), unit=unit, note=note)
+    judged = [row.identifiable for row in report.parameters if row.identifiable is not None]
+    if judged:
+        yield Card(name="parameters determined", value=f"{sum(judged)}", unit=f"of {len(judged)}", note="by the data")
+    if cost.real_trials is not None:
+        yield Card(name="trials in reality", value=f"{cost.real_trials}")
+    if cost.evaluations is not None:
+        failed = f"{cost.failures} failed" if cost.failures else "none failed"
+        yield Card(name="simulated candidates", value=f"{cost.evaluations:,}".replace(",", " "), note=failed)
+    if cost.seconds is not None:
+        busy = "" if cost.cpu_seconds is None else f"{duration(cost.cpu_seconds)} of processors"
+        yield Card(name="time", value=duration(cost.seconds), note=busy)
 
-    if not path.parent.is_dir():
-        raise FileError(path, f"the report cannot be written: there is no folder {path.parent}.")
-    try:
-        path.write_text(page(report), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"the report cannot be written: {error.strerror}.") from None
+
+def _times_less(before: float, after: float) -> str:
+    if not (math.isfinite(before) and before > 0 and after > 0):
+        return ""
+    ratio = before / after
+    return f", {ratio:.3g} times less" if ratio > 1.05 else ", not better" if ratio <= 1 else ""
 
 
-def save_figures(folder: Path, report: FitReport) -> tuple[Path, ...]:
-    """Writes the pictures of the report as PNG files into a folder, made if missing; gives their paths."""
-    from nutmeg.view.reports.plots import pictures
+def _estimates(report: FitReport) -> Iterator[Block]:
+    rows, known = report.parameters, report.identifiability
+    if not rows:
+        return
+    shown = {
+        "Parameter": True,
+        "Estimate": True,
+        "Interval": any(row.interval for row in rows),
+        "Before": any(row.old is not None for row in rows),
+        "In reality": any(row.true is not None for row in rows),
+        "Between its bounds": True,
+        "Determined": any(row.identifiable is not None for row in rows),
+    }
+    columns = tuple(name for name, here in shown.items() if here)
+    percent = f"{100 * known.thresholds.confidence:g} % intervals. " if known else ""
+    cross = ", the cross the value in reality" if shown["In reality"] else ""
+    yield Table(
+        columns=columns,
+        rows=tuple(tuple(_estimate(row)[name] for name in columns) for row in rows),
+        numeric=("Estimate", "Interval", "Before", "In reality"),
+        kind="stack",
+        about=f"{percent}The track runs from the lower to the upper bound: the dot is the estimate, the band its "
+        f"interval, the thin mark the value before{cross}.",
+    )
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name, png in pictures(report).items():
-            paths.append(folder / f"{name}.png")
-            paths[-1].write_bytes(png)
-    except OSError as error:
-        raise FileError(folder, f"the figures cannot be written: {error.strerror}.") from None
-    return tuple(paths)
+
+def _estimate(row: ParameterRow) -> dict[str, Cell]:
+    """The cells of a parameter, by column."""
+    width = row.interval[1] - row.interval[0] if row.interval else None
+    about = " · ".join(text for text in (row.about, ", ".join(row.sets)) if text)
+    verdict = Cell(value="–")
+    if row.identifiable is not None:
+        verdict = Cell(value="yes" if row.identifiable else "no", verdict=row.identifiable, notes=(row.reason,))
+    track = Track(
+        value=row.share(row.value),
+        low=number(row.low),
+        high=number(row.high),
+        band=(row.share(row.interval[0]), row.share(row.interval[1])) if row.interval else None,
+        old=None if row.old is None else row.share(row.old),
+        true=None if row.true is None else row.share(row.true),
+        vague=row.identifiable is False,
+    )
+    return {
+        "Parameter": Cell(value=row.name, strong=True, notes=(about,) if about else ()),
+        "Estimate": Cell(value=number(row.value, width=width), strong=True, unit=row.unit),
+        "Interval": Cell(value=" … ".join(number(end, width=width) for end in row.interval) if row.interval else "–"),
+        "Before": Cell(value=row.old),
+        "In reality": Cell(value=row.true),
+        "Between its bounds": Cell(track=track),
+        "Determined": verdict,
+    }
+
+
+def _trade_offs(report: FitReport) -> Iterator[Block]:
+    known = report.identifiability
+    if known is None or (known.correlation is None and not known.directions):
+        return
+    words: list[Block] = []
+    if known.trade_offs:
+        words.append(Bullets(items=tuple(_trade_off(p.first, p.second, p.correlation) for p in known.trade_offs)))
+    else:
+        words.append(Text(text=f"No two estimates correlate by more than {known.thresholds.trade_off:g}.", quiet=False))
+    words += [*_directions(known), *_refits(known)]
+    if known.correlation is None or known.space.size < 2:
+        yield from words
+        return
+    side = 2.0 + 0.36 * known.space.size
+    strong = "; ".join(f"{p.first} and {p.second} {p.correlation:.2f}" for p in known.trade_offs) or "No strong pairs."
+    picture = svg(
+        alone(partial(fit_plots.draw_correlation, known=known)),
+        (side, side),
+        alt=f"Correlation of the estimates. {strong}",
+        panel=False,
+    )
+    caption = "How estimates would move together if the noise were another: green alike, orange against each other."
+    picture_block = Pictures(pictures=(Picture(image=picture, caption=caption),), kind="square")
+    yield Columns(left=(picture_block,), right=tuple(words))
+
+
+def _trade_off(first: str, second: str, correlation: float) -> tuple[str, str]:
+    way = "raising" if correlation > 0 else "lowering"
+    shown = f"{correlation:.3f}".replace("-", "−")
+    return f"{first} and {second}", f"raising one is made up for by {way} the other (correlation {shown})."
+
+
+def _directions(known: Identifiability) -> Iterator[Block]:
+    """Combinations of parameters from sloppy to stiff."""
+    found = known.directions
+    if not found:
+        return
+    shown = found if len(found) <= 6 else (*found[:3], *found[-3:])
+    left_out = f" Only the three at each end of {len(found)}." if len(shown) < len(found) else ""
+    yield Table(
+        title="Combinations, from sloppy to stiff",
+        columns=("combination", "standard error"),
+        rows=tuple((_combination(d.weights), f"{100 * min(d.spread, 1.0):.3g} %") for d in shown),
+        numeric=("standard error",),
+        about="Along each of these the error is curved independently of the others; standard errors are shares of "
+        f"the ranges.{left_out}",
+    )
+
+
+def _combination(weights: Mapping[str, float]) -> str:
+    """The largest weights of a combination, such as `0.71 far − 0.71 near`."""
+    strongest = sorted(weights.items(), key=lambda item: -abs(item[1]))
+    parts = [(name, w) for name, w in strongest if abs(w) >= 0.2][:4]
+    signed = [f"{'−' if w < 0 else '+'} {abs(w):.2f} {name}" for name, w in parts]
+    more = " …" if len(parts) < sum(abs(w) >= 0.1 for w in weights.values()) else ""
+    return " ".join(signed).removeprefix("+ ") + more
+
+
+def _refits(known: Identifiability) -> Iterator[Block]:
+    refits = known.refits
+    if refits is None or len(refits.good) < 2:
+        return
+    worst = int(np.argmax(refits.spread))
+    yield Text(
+        text=f"{sum(refits.good)} of {len(refits.good)} fits from different seeds ended about as well as the best; "
+        f"their estimates differ most in {known.space.names[worst]}, by {100 * refits.spread[worst]:.3g} % of its "
+        "range.",
+        quiet=False,
+    )
+
+
+def _convergence_panel(report: FitReport, index: int) -> plots.Panel:
+    row = report.parameters[index]
+    return partial(fit_plots.draw_convergence, row=row, convergences=report.convergences, index=index)
+
+
+def _convergence(report: FitReport) -> Iterator[Block]:
+    rows, searches = report.parameters, report.convergences
+    if not searches or not rows:
+        return
+    keys = [("ink", "●", "candidates, the stronger the smaller their error"), ("green", "━", "the best")]
+    if any(row.interval for row in rows):
+        keys.append(("green", "▒", "its interval"))
+    if len(searches) > 1:
+        keys.append(("blue", "━", "other searches"))
+    if any(row.old is not None for row in rows):
+        keys.append(("orange", "┈", "before"))
+    if any(row.true is not None for row in rows):
+        keys.append(("red", "╌", "in reality"))
+    if len(searches[0].starts) > 1:
+        keys.append(("grey", "│", "a new iteration: the best is sought anew"))
+    yield Legend(keys=tuple(keys))
+    pictures = []
+    for index, row in enumerate(rows):
+        alt = (
+            f"{row.name} over {len(searches[0].values)} evaluations, between {row.low:g} and {row.high:g} {row.unit}; "
+            f"it ends at {row.value:.4g}."
+        )
+        pictures.append(Picture(image=svg(alone(_convergence_panel(report, index)), alt=alt)))
+    yield Pictures(pictures=tuple(pictures))
+
+
+def _errors(report: FitReport) -> Iterator[Block]:
+    pictures = []
+    if report.convergences:
+        best = report.convergences[0].best_so_far()[1]
+        alt = f"{report.minimised} over evaluations; the best ends at {best[-1]:.4g}."
+        draw = partial(fit_plots.draw_errors, convergences=report.convergences, label=report.minimised)
+        pictures.append(Picture(image=svg(alone(draw), alt=alt)))
+    for chart in report.charts:
+        alt = f"{chart.title}. {chart.about}".strip()
+        pictures.append(Picture(image=svg(alone(partial(plots.draw_chart, chart=chart)), alt=alt)))
+    if pictures:
+        yield Pictures(pictures=tuple(pictures))
+    about = tuple((chart.title, chart.about) for chart in report.charts if chart.about)
+    if about:
+        yield Bullets(items=about, quiet=True)
+
+
+def _by_recording(series: tuple[Series, ...]) -> dict[str, list[Series]]:
+    found: dict[str, list[Series]] = {}
+    for one in series:
+        found.setdefault(one.recording, []).append(one)
+    return found
+
+
+def _series(report: FitReport) -> Iterator[Block]:
+    recordings = _by_recording(report.series)
+    if not recordings:
+        return
+    keys = [("ink", "━", "measured")]
+    for name, key in (
+        ("after", ("green", "━", "simulated after")),
+        ("before", ("orange", "━", "simulated before")),
+        ("commanded", ("grey", "┈", "commanded")),
+    ):
+        if any(getattr(one, name) is not None for one in report.series):
+            keys.append(key)
+    yield Legend(keys=tuple(keys))
+    most = max(1, MAX_SERIES // len(recordings))
+    opened: set[bool] = set()
+    for name, channels in list(recordings.items())[:MAX_SERIES]:
+        held_out = channels[0].held_out
+        yield _recording_series(name, channels, most, opened=held_out not in opened)
+        opened.add(held_out)  # one that was fitted, and one that was not, are open at first
+    if len(recordings) > MAX_SERIES:
+        missing = ", ".join(list(recordings)[MAX_SERIES:])
+        yield Text(text=f"Not drawn, to keep the page small: {missing}.")
+
+
+def _recording_series(name: str, channels: list[Series], most: int, *, opened: bool) -> Details:
+    shown = channels
+    if len(channels) > most:
+        worst = sorted(channels, key=lambda one: -one.mean_error(one.after))[:most]
+        shown = [one for one in channels if one in worst]
+    pictures = []
+    for one in shown:
+        errors = (one.mean_error(one.before), one.mean_error(one.after))
+        numbers = " → ".join(f"{error:.3g}" for error in errors if error >= 0)
+        alt = f"{one.channel} in {one.recording}, measured and simulated; mean absolute error {numbers} {one.unit}."
+        size = plots.PANEL if len(one.times) <= fit_plots.DETAIL_FROM else (plots.PANEL[0], 4.3)
+        picture = svg(partial(fit_plots.draw_series_with_detail, one=one), size, alt=alt)
+        caption = f"mean absolute error {numbers} {one.unit}" if numbers else ""
+        pictures.append(Picture(image=picture, caption=caption))
+    blocks: list[Block] = [Pictures(pictures=tuple(pictures))]
+    left = len(channels) - len(shown)
+    if left:
+        text = f"The {len(shown)} channels with the largest errors; {left} more are not drawn."
+        blocks.append(Text(text=text))
+    badge = "never seen by the fit" if channels[0].held_out else ""
+    return Details(summary=name, badge=badge, blocks=tuple(blocks), opened=opened)
+
+
+def _recordings(report: FitReport) -> Iterator[Block]:
+    rows = report.recordings
+    if not rows:
+        return
+    finite = [v for row in rows for v in (row.before, row.after) if v is not None and math.isfinite(v)]
+    most = max(finite, default=0.0) or 1.0
+    unit = f" [{report.error_unit}]" if report.error_unit else ""
+    lines: list[tuple[Cell, ...] | str] = []
+    for held_out, title in ((False, "fitted"), (True, "never seen by the fit")):
+        group = [row for row in rows if row.held_out == held_out]
+        if group:
+            lines += [title, *(_recording(row, most) for row in group)]
+    yield Table(
+        columns=("recording", "before", "after", f"{report.error_name}{unit}"),
+        rows=tuple(lines),
+        numeric=("before", "after"),
+        kind="bars",
+    )
+
+
+def _recording(row: RecordingRow, most: float) -> tuple[Cell, ...]:
+    bars = tuple(
+        (kind, min(max(value / most, 0.0), 1.0))
+        for kind, value in (("was", row.before), ("is", row.after))
+        if value is not None and math.isfinite(value)
+    )
+    name = Cell(value=row.name, notes=(row.note,) if row.note else ())
+    return name, Cell(value=row.before), Cell(value=row.after, strong=True), Cell(bars=bars)
+
+
+def _making(report: FitReport) -> Iterator[Block]:
+    cost, facts = report.cost, dict(report.facts)
+    if cost.real_trials is not None:
+        facts["trials in reality"] = str(cost.real_trials)
+    if cost.evaluations is not None:
+        facts["candidates simulated"] = f"{cost.evaluations}, of which {cost.failures} failed"
+    if report.identifiability and report.identifiability.curvature:
+        facts["more for identifiability"] = f"{report.identifiability.curvature.evaluations} candidates"
+    if cost.seconds is not None:
+        facts["time"] = duration(cost.seconds)
+    if cost.cpu_seconds is not None:
+        facts["time of processors"] = duration(cost.cpu_seconds)
+    if cost.workers:
+        facts["ran on"] = cost.workers
+    if cost.resumed:
+        facts["interrupted and resumed"] = f"{cost.resumed} times" if cost.resumed > 1 else "once"
+    if report.seeds:
+        facts["seed" if len(report.seeds) == 1 else "seeds"] = ", ".join(str(seed) for seed in report.seeds)
+    facts["versions"] = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    yield Facts(items=facts)
+    if report.notes:
+        yield Bullets(items=report.notes, quiet=True)

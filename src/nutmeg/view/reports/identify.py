@@ -1,4 +1,4 @@
-"""The report of an identification: what was found, put into the form that `fit_report` draws.
+"""The report of an identification.
 
 report = identify_report(found, settings, command=text, seconds=12.0, workers="1 thread")
 write_report(folder / "report.html", report)
@@ -13,22 +13,23 @@ import numpy as np
 from nutmeg.reality.distances.distance import distance_unit
 from nutmeg.reality.identify.identification import FitErrors
 from nutmeg.reality.logs.pictures import PictureSet
-from nutmeg.view.reports.fit import Convergence, Cost, FitReport, RecordingRow, Series, parameter_rows
+from nutmeg.view.reports.fit import Cost, FitReport, RecordingRow, parameter_rows
+from nutmeg.view.reports.fit_plots import Convergence, Series
 
 if TYPE_CHECKING:
     from nutmeg.reality.identify.identification import Identified
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.logs.replay import RealData
 
-MOST_SERIES = 24
-"""How many series are drawn at most."""
+MAX_SERIES = 24
+"""The largest number of series that are drawn."""
 DEGREES = 180 / np.pi
 
 
 def identify_report(
     found: Identified, settings: IdentifySettings, *, command: str, seconds: float, workers: str
 ) -> FitReport:
-    """All that a report of an identification shows."""
+    """The report of an identification."""
     searched = found.twin.searched
     series, left_out = _series(found)
     return FitReport(
@@ -108,12 +109,12 @@ def _series(found: Identified) -> tuple[tuple[Series, ...], int]:
         firsts = list({m.source: m for m in reversed(measured)}.values())[::-1]
         if not firsts or found.cost is None:
             continue
-        drawn = firsts[: max(1, (MOST_SERIES - len(out)) // max(1, len(firsts[0].real.columns)))]
+        drawn = firsts[: max(1, (MAX_SERIES - len(out)) // max(1, len(firsts[0].real.columns)))]
         left_out += (len(firsts) - len(drawn)) * len(firsts[0].real.columns)
         for one, seen in zip(drawn, found.cost.of(tuple(drawn)).behaviours(rows), strict=True):
             out += _of(one, np.asarray(seen.series), held_out=held)
-    left_out += max(0, len(out) - MOST_SERIES)
-    return tuple(out[:MOST_SERIES]), left_out
+    left_out += max(0, len(out) - MAX_SERIES)
+    return tuple(out[:MAX_SERIES]), left_out
 
 
 def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]:

@@ -1,4 +1,4 @@
-"""The report of learning a walk: figures 4 and 5 of its paper, the course with the way that was walked, what was found.
+"""The report of learning a walk: figures 4 and 5 of its paper, the path walked on the course, and the parameters.
 
     report = learn_report(learned, learning, measured, paths, command="nutmeg learn --task dynamic-rewards")
     write_report(Path("report.html"), report)
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.learning.courses import CONTROL_CYCLE, DIRECTIONS, read_course
-from nutmeg.view.reports.fit import Chart, Cost, Curve, FitReport, Table, parameter_rows
+from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
+from nutmeg.view.reports.plots import Chart, Curve
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from nutmeg.learning.learn import LearnedWalk, WalkLearning
     from nutmeg.learning.measure import WalkMeasurement
 
-PAPER = {
+PAPER_SPEEDS = {
     "dynamic-rewards": (0.42, 0.53, 0.48),
     "dynamic-avg-rewards": (0.45, 0.53, 0.51),
     "static-rewards": (0.58, 0.52, 0.37),
@@ -43,16 +45,16 @@ def learn_report(
     workers: str,
     video: str = "",
 ) -> FitReport:
-    """The report.
+    """The report of learning a walk.
 
     Args:
-        learned: what learning came to.
+        learned: the result of learning.
         learning: the run.
-        measured: of the learned walk and others, by name.
-        paths: the way walked on each trajectory of the course, (n, 2) [m]; nan where there is none.
-        command: what makes it again.
-        seconds: how long it took.
-        workers: where it ran.
+        measured: measurements of the learned walk and of others, by name.
+        paths: the path walked on each trajectory of the course, (n, 2) [m]; nan where there is none.
+        command: the command line that makes it again.
+        seconds: wall-clock time of the run.
+        workers: where it ran, such as `2 threads`.
         video: the file name of a video beside the report.
     """
     settings, result = learning.settings, learned.search
@@ -171,8 +173,8 @@ def _speeds(task: str, measured: Mapping[str, WalkMeasurement]) -> Table:
         numbers = [one.speeds[key] for key in (*DIRECTIONS, "turn")]
         cells = tuple(f"{m.mean:.3f} ± {m.se:.3f} ({m.falls} of {m.trials} fell)" for m in numbers)
         rows.append((name, *cells, f"{one.changes.falls} of {one.changes.trials} fell"))
-    if task in PAPER:
-        rows.append(("the paper's", *(f"{speed:.2f}" for speed in PAPER[task]), "", ""))
+    if task in PAPER_SPEEDS:
+        rows.append(("the paper's", *(f"{speed:.2f}" for speed in PAPER_SPEEDS[task]), "", ""))
     return Table(
         title="Speeds",
         columns=("walk", *(f"{key} [m/s]" for key in DIRECTIONS), "turn [rad/s]", "direction changed every 3 s"),

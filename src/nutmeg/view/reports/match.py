@@ -1,60 +1,73 @@
-"""The report of a match: one page that needs nothing else, made from its recording.
+"""The report of a match, made from its recording: result, team and player statistics, maps, and events.
 
     write_match_report(Path("match.nutmeg"), Path("report.html"), command="nutmeg play --seed 7", seed=7)
 
-Result, goals, how the teams compare, where the ball and the players were, every player in numbers, what happened, and
-the command that plays the same match again. All names are text from users and are escaped.
+    facts = match_facts(Recording.open(Path("match.nutmeg")))
+    facts.teams[0].possession            # share of the time with a live ball in which they had touched it last
+
+All numbers are computed from the recording alone, so a match that was cut short has the same report as a whole one.
+Teams are named by the side on which they began; after a change of ends all places are turned by half a turn, so that a
+team stays on its side of the maps.
 """
 
 from __future__ import annotations
 
-import base64
-import io
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.errors import FileError
-from nutmeg.base.journal import versions
 from nutmeg.match.recording import STATE_LABELS
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
 from nutmeg.match.rules.play_modes import LIVE
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
 from nutmeg.view.match_story import EVENT_SIGNS, TEAM_COLOURS, MatchStory, clock_text, number_of
+from nutmeg.view.reports.plots import png
+from nutmeg.view.reports.report import (
+    Cell,
+    Command,
+    Duel,
+    Picture,
+    Pictures,
+    Report,
+    Scoreboard,
+    Section,
+    Table,
+    Text,
+    Timeline,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.model.field import FieldSettings
+    from nutmeg.view.reports.report import Block
 
-
-# ----------------------------------------------------------------------------------------------------
-# The numbers of a recorded match: possession, shots, ways walked, falls, fouls, and how well players knew their
-# place.
-#
-# Everything is worked out from the recording alone, so a match that was cut short has the same report as a whole one.
-# Teams are meant by the side on which they began; after a change of ends all places are turned by half a turn, so
-# that on maps a team stays where it began.
-
+# ---- numbers
 
 PLACE_PERIOD = 0.5
-"""Ways are added up over places this far apart in time [s]: the sway of the torso is no way."""
+"""Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
 MAX_WALKING_SPEED = 1.5
-"""Who seems to go faster than this was put somewhere [m/s]."""
-SHOT_SPEED, SHOT_BESIDE, SHOT_TIME, SHOT_PAUSE = 1.0, 0.5, 4.0, 2.0
-"""A shot: a ball faster than this [m/s], on a line into the goal or this much beside it [m], nearer than so long at
-that speed [s]; the next one comes at least so much later [s]."""
+"""A player that seems to go faster than this was moved by the referee [m/s]."""
+SHOT_SPEED = 1.0
+"""The speed of the ball from which on a shot counts [m/s]."""
+SHOT_BESIDE = 0.5
+"""How far beside the goal a shot may aim [m]."""
+SHOT_TIME = 4.0
+"""A shot reaches the goal line within this time at its present speed [s]."""
+SHOT_PAUSE = 2.0
+"""Two shots of a team are at least this far apart [s]."""
 SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
-"""Of the places of the ball, one of so many rows is kept."""
+"""One in this number of rows is kept of the places of the ball."""
 UNDERGROUND = -1.0
 """Robots below this height do not play [m]."""
 
@@ -66,16 +79,16 @@ class PlayerFacts:
     robot: str
     number: int
     distance: float
-    """Walked, m."""
+    """Walked distance, m."""
     touches: int
-    """How often it got to the ball: touches after somebody else's."""
+    """Number of times it got to the ball after another player."""
     falls: int
     fouls: int
     goals: int
     believed: float | None
-    """How far the place where it believed itself was from the truth: median, m; None if it did not say."""
+    """Median error of its believed position, m; None if its beliefs were not recorded."""
     places: Floats
-    """(n, 2) where it was, every half second, m."""
+    """Its places (n, 2), every half second, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +96,8 @@ class TeamFacts:
     """One team."""
 
     name: str
+    subtitle: str = ""
+    """What the team is, such as its walk."""
     goals: int
     possession: float
     """Share of the time with a live ball in which it had touched it last."""
@@ -105,16 +120,16 @@ class MatchFacts:
     """A match."""
 
     teams: tuple[TeamFacts, TeamFacts]
-    told: list[dict[str, Any]] = field(default_factory=list)
-    """What happened: see `MatchStory.told`."""
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """See `MatchStory.events`."""
     game_time: float
-    """On the game's clock, s."""
+    """Time on the game clock, s."""
     duration: float
-    """Of the recording, s."""
+    """Duration of the recording, s."""
     over: bool
     """Whether it was played to its end."""
     ball: Floats
-    """(n, 2) places of the live ball, m."""
+    """Places (n, 2) of the live ball, m."""
 
 
 def match_facts(recording: Recording) -> MatchFacts:
@@ -138,6 +153,7 @@ def match_facts(recording: Recording) -> MatchFacts:
         teams.append(
             TeamFacts(
                 name=story.teams[team],
+                subtitle=story.subtitles[team],
                 goals=last.score[team] if last is not None else 0,
                 possession=_share(live & (owner == team), live & (owner >= 0)),
                 attack=_share(live & forward, live),
@@ -150,7 +166,7 @@ def match_facts(recording: Recording) -> MatchFacts:
         )
     return MatchFacts(
         teams=(teams[0], teams[1]),
-        told=story.told,
+        events=story.events,
         game_time=last.clock if last is not None else 0.0,
         duration=recording.duration,
         over=last is not None and last.mode.name == "GAME_OVER",
@@ -171,7 +187,7 @@ def _player(
     mine = touch == own
     kept = np.flatnonzero(np.diff(np.floor(times / PLACE_PERIOD + 1e-6), prepend=-1.0) > 0)
     kept = kept[there[kept]]
-    told = [event for event in story.told if event.get("robot") == robot]
+    told = [event for event in story.events if event.get("robot") == robot]
     believed = None
     if f"{robot}.belief" in recording.channels:
         errors = np.linalg.norm(recording.read(f"{robot}.belief")[:, :2] - poses[:, :2], axis=1)
@@ -191,7 +207,7 @@ def _player(
 
 
 def walked(times: Floats, places: Floats) -> float:
-    """The way along places (n, 2) at times (n,), without the steps at which somebody was put elsewhere [m]."""
+    """The distance along places (n, 2) at times (n,), without the steps at which the player was moved [m]."""
     if len(places) < 2:
         return 0.0
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
@@ -199,7 +215,7 @@ def walked(times: Floats, places: Floats) -> float:
 
 
 def _shots(times: Floats, ball: Floats, live: Bools, owner: Floats, rules: str) -> list[tuple[float, int]]:
-    """Times and teams of shots: by whoever touched the ball last, at the other goal."""
+    """Times and teams of shots: a shot belongs to the team that touched the ball last, and aims at the other goal."""
     pitch = load_rules(rules).pitch
     if len(ball) <= SPEED_ROWS:
         return []
@@ -227,97 +243,77 @@ def _share(part: Bools, whole: Bools) -> float:
     return float(np.count_nonzero(part)) / count if count else 0.0
 
 
-# ----------------------------------------------------------------------------------------------------
-# Maps of a match as pictures: where the ball was, and where the players were.
+# ---- maps
 
-
-GRASS_COLOUR, LINE_COLOUR, MAP_MARGIN = "#2f7d46", "#e9f2ec", 1.0
-MAP_CELL = 0.5
-"""Cells of the ball's map, m."""
-MAP_DPI = 120
-MAP_BLUR = 1.0
-"""Width of the blur of the ball's map, cells."""
+GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
+MAP_WIDTH, MAP_MARGIN = 6.2, 1.0
+"""Width of a map, inches, and what it shows around the pitch, m."""
+MAP_CELL, MAP_BLUR = 0.5, 1.0
+"""Size of the cells of the ball's map, m, and the deviation of its blur, cells: single visits do not sparkle."""
 
 
 def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
-    """Where the live ball was, as a heat map; PNG."""
-    figure, axes = _pitch(field)
-    if len(facts.ball):
-        columns, rows = round(field.length / MAP_CELL), round(field.width / MAP_CELL)
+    """A PNG file with a heat map of where the live ball was."""
+    from scipy.ndimage import gaussian_filter
+
+    def draw(axes: Axes) -> None:
         x, y = field.length / 2, field.width / 2
-        counts, _, _ = np.histogram2d(
-            facts.ball[:, 0], facts.ball[:, 1], bins=(columns, rows), range=[[-x, x], [-y, y]]
-        )
-        heat = _blurred(np.sqrt(counts)).T
+        bins = (round(field.length / MAP_CELL), round(field.width / MAP_CELL))
+        counts, _, _ = np.histogram2d(facts.ball[:, 0], facts.ball[:, 1], bins=bins, range=[[-x, x], [-y, y]])
+        heat = gaussian_filter(np.sqrt(counts), MAP_BLUR, mode="constant", truncate=3.0).T
         heat = heat / max(float(heat.max()), 1e-9)
         axes.imshow(
             heat, alpha=np.minimum(2.5 * np.sqrt(heat), 0.9), extent=(-x, x, -y, y), origin="lower", cmap="inferno",
             interpolation="bilinear", zorder=1, vmin=-0.25, vmax=1.0,
         )  # fmt: skip
-        for event in facts.told:
+        for event in facts.events:
             if event["kind"] == "goal" and "place" in event:
-                axes.plot(
-                    *np.array(event["place"])[:, None], marker="*", color="white", ms=11, mec="black", mew=0.6, zorder=4
-                )
-    return _png(figure)
+                place = np.array(event["place"])[:, None]
+                axes.plot(*place, marker="*", color="white", ms=11, mec="black", mew=0.6, zorder=4)
+
+    return _map(field, draw if len(facts.ball) else lambda _axes: None)
 
 
 def player_map(team: TeamFacts, field: FieldSettings, colour: str) -> bytes:
-    """Where the players of a team were: their ways, and their numbers at their mean places; PNG."""
-    figure, axes = _pitch(field)
-    for player in team.players:
-        places = player.places
-        if not len(places):
-            continue
-        axes.scatter(places[:, 0], places[:, 1], s=9, color=colour, alpha=0.45, lw=0, zorder=2)
-        x, y = np.median(places, axis=0)
-        axes.text(
-            x, y, str(player.number), color="white", ha="center", va="center", fontsize=10, fontweight="bold", zorder=5,
-            bbox={"boxstyle": "circle,pad=0.28", "fc": colour, "ec": "white", "lw": 1.2},
-        )  # fmt: skip
-    return _png(figure)
+    """A PNG file with the places of a team's players, and their numbers at their median places."""
+
+    def draw(axes: Axes) -> None:
+        for player in team.players:
+            places = player.places
+            if not len(places):
+                continue
+            axes.scatter(places[:, 0], places[:, 1], s=9, color=colour, alpha=0.45, lw=0, zorder=2)
+            x, y = np.median(places, axis=0)
+            axes.text(
+                x, y, str(player.number), color="white", ha="center", va="center", fontsize=10, fontweight="bold",
+                zorder=5, bbox={"boxstyle": "circle,pad=0.28", "fc": colour, "ec": "white", "lw": 1.2},
+            )  # fmt: skip
+
+    return _map(field, draw)
 
 
-def _pitch(field: FieldSettings) -> tuple[Any, Axes]:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.collections import LineCollection
-
+def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
+    """A PNG file of the pitch with its lines, and of what `draw` adds."""
     long, wide = field.length + 2 * MAP_MARGIN, field.width + 2 * MAP_MARGIN
-    figure = plt.figure(figsize=(6.2, 6.2 * wide / long))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_xlim(-long / 2, long / 2)
-    axes.set_ylim(-wide / 2, wide / 2)
-    axes.axis("off")
-    figure.patch.set_facecolor(GRASS_COLOUR)
-    axes.add_collection(
-        LineCollection([np.array(line) for line in field.lines()], colors=LINE_COLOUR, lw=1.3, zorder=3)
-    )
-    return figure, axes
+
+    def pitch(figure: Figure) -> None:
+        from matplotlib.collections import LineCollection
+
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        draw(axes)
+        axes.add_collection(
+            LineCollection([np.array(line) for line in field.lines()], colors=LINE_COLOUR, lw=1.3, zorder=3)
+        )
+        axes.set(xlim=(-long / 2, long / 2), ylim=(-wide / 2, wide / 2), aspect="auto")
+        axes.axis("off")
+
+    return png(pitch, (MAP_WIDTH, MAP_WIDTH * wide / long), facecolor=GRASS_COLOUR, panel=True)
 
 
-def _blurred(values: Any) -> Any:  # noqa: ANN401
-    """Values (n, m) blurred a little, so that single visits do not sparkle."""
-    steps = np.arange(-3, 4)
-    weights = np.exp(-0.5 * (steps / MAP_BLUR) ** 2)
-    weights /= weights.sum()
-    for axis in (0, 1):
-        values = np.apply_along_axis(lambda row: np.convolve(row, weights, mode="same"), axis, values)
-    return values
+# ---- the page
 
-
-def _png(figure: Any) -> bytes:  # noqa: ANN401
-    import matplotlib.pyplot as plt
-
-    out = io.BytesIO()
-    figure.savefig(out, dpi=MAP_DPI, facecolor=figure.get_facecolor())
-    plt.close(figure)
-    return out.getvalue()
-
-
-DRAW_COLOUR = "#9aa5ad"
+NEUTRAL_COLOUR = "#9aa5ad"
+"""The colour of events that are about neither team."""
 MAX_LISTED_EVENTS = 160
 """Events that are listed; of more, falls are left out first."""
 
@@ -328,68 +324,66 @@ def write_match_report(path: Path, out: Path, *, command: str, seed: int) -> Mat
     Args:
         path: the recording.
         out: the HTML file to write.
-        command: what plays the same match again.
-        seed: of the match.
+        command: the command line that plays the same match again.
+        seed: the seed of the match.
     """
     recording = Recording.open(path)
     facts = match_facts(recording)
     field = load_field(str(recording.manifest.config.get("field", "sim3d")))
-    text = report_page(facts, field, command=command, seed=seed)
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(out, f"the report cannot be written: {error.strerror}.") from error
+    write_page(out, match_page(facts, field, command=command, seed=seed))
     return facts
 
 
-def report_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: int) -> str:
-    """The whole page."""
-    style = (resources.files("nutmeg.view") / "match_report.css").read_text(encoding="utf-8")
-    first, second = (escape(team.name) for team in facts.teams)
-    parts = (
-        _head(facts),
-        _section("The match in numbers", _duel(facts)),
-        _section("Where it was played", _maps(facts, field)),
-        _section("Players", _players(facts)),
-        _section("What happened", _story(facts)),
-        _section("Play it again", _again(command, seed)),
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{first} {facts.teams[0].goals}:{facts.teams[1].goals} {second}</title>\n"
-        f"<style>\n{style}</style></head>\n<body><main>{''.join(parts)}"
-        f"<footer><p>Nutmeg {escape(versions().get('nutmeg', ''))}</p></footer></main></body></html>\n"
-    )
-
-
-def _head(facts: MatchFacts) -> str:
-    teams, score = facts.teams, f"{facts.teams[0].goals}:{facts.teams[1].goals}"
-    names = [f'<i style="background:{colour}"></i>' for colour in TEAM_COLOURS]
-    goals = []
-    for team in (0, 1):
-        found = [e for e in facts.told if e["kind"] == "goal" and e["about"] == team]
-        lines = [f"{clock_text(e['clock'])} {escape(_scorer(e))}" for e in found]
-        goals.append(f'<div class="goals">{"<br>".join(lines)}</div>')
+def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: int) -> Report:
+    """The report of a match in the form that the template shows."""
+    teams = facts.teams
+    score = f"{teams[0].goals}:{teams[1].goals}"
     ended = "full time" if facts.over else "cut short"
-    return (
-        f'<header><div class="team">{escape(teams[0].name)}{names[0]}</div><div class="score">{score}</div>'
-        f'<div class="team">{names[1]}{escape(teams[1].name)}</div>'
-        f"{goals[0]}<div></div>{goals[1]}"
-        f'<div class="when">{clock_text(facts.game_time)} played, {ended} · '
-        f"{len(teams[0].players)} against {len(teams[1].players)}</div></header>"
+    return Report(
+        title=f"{teams[0].name} {score} {teams[1].name}",
+        kind="Match",
+        scoreboard=Scoreboard(
+            teams=(teams[0].name, teams[1].name),
+            subtitles=(teams[0].subtitle, teams[1].subtitle),
+            colours=TEAM_COLOURS,
+            score=score,
+            goals=(_goals(facts, 0), _goals(facts, 1)),
+            note=f"{clock_text(facts.game_time)} played, {ended} · "
+            f"{len(teams[0].players)} against {len(teams[1].players)}",
+        ),
+        sections=(
+            Section(key="numbers", title="The match in numbers", blocks=_numbers(facts)),
+            Section(key="maps", title="Where it was played", blocks=_maps(facts, field)),
+            Section(key="players", title="Players", blocks=(_players(facts),)),
+            Section(key="events", title="What happened", blocks=_events(facts)),
+            Section(
+                key="again",
+                title="Play it again",
+                blocks=(
+                    Text(text=f"Seed {seed}. The same version, command and seed play the same match.", quiet=False),
+                    Command(text=command),
+                ),
+            ),
+        ),
     )
 
 
-def _scorer(event: dict[str, object]) -> str:
+def _goals(facts: MatchFacts, team: int) -> tuple[str, ...]:
+    """A line for each goal of a team."""
+    return tuple(
+        f"{clock_text(e['clock'])} {_scorer(e)}" for e in facts.events if e["kind"] == "goal" and e["about"] == team
+    )
+
+
+def _scorer(event: Mapping[str, Any]) -> str:
     number = event.get("number")
     return f"number {number}" if number else "own goal" if "own goal" in str(event["text"]) else "goal"
 
 
-def _duel(facts: MatchFacts) -> str:
-    """Both teams side by side, a bar between their numbers."""
+def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
+    """Both teams side by side, with a bar between their numbers."""
     a, b = facts.teams
-    rows = [
+    compared = (
         ("possession", a.possession, b.possession, "{:.0%}"),
         ("ball in the opponents' half", a.attack, b.attack, "{:.0%}"),
         ("shots", a.shots, b.shots, "{}"),
@@ -397,84 +391,68 @@ def _duel(facts: MatchFacts) -> str:
         ("falls", a.falls, b.falls, "{}"),
         ("fouls", a.fouls, b.fouls, "{}"),
         ("limbs in each other", a.self_collisions, b.self_collisions, "{}"),
-    ]
-    cells = "".join(_bar(*row) for row in rows)
-    note = (
+    )
+    rows = tuple(
+        (name, form.format(first), form.format(second), first / (first + second) if first + second else None)
+        for name, first, second, form in compared
+    )
+    about = (
         "Possession: who touched the ball last, while it was live. A shot is a ball faster than "
         f"{SHOT_SPEED:g} m/s on its way into the goal or up to {SHOT_BESIDE:g} m beside it, and nearer than "
         f"{SHOT_TIME:g} s at that speed."
     )
-    return f'<div class="duel">{cells}</div><p class="note">{note}</p>'
+    return Duel(rows=rows, colours=TEAM_COLOURS), Text(text=about)
 
 
-def _bar(name: str, first: float, second: float, shape: str) -> str:
-    whole = first + second
-    widths = (100 * first / whole, 100 * second / whole) if whole else ()
-    spans = "".join(
-        f'<span style="width:{width:.1f}%;background:{colour}"></span>'
-        for width, colour in zip(widths, TEAM_COLOURS, strict=False)
-    )
-    bar = f'<div class="bar">{spans}<em>{escape(name)}</em></div>'
-    return f"<b>{shape.format(first)}</b>{bar}<b>{shape.format(second)}</b>"
-
-
-def _maps(facts: MatchFacts, field: FieldSettings) -> str:
-    figures = [_figure(ball_map(facts, field), "The live ball; stars are goals.")]
+def _maps(facts: MatchFacts, field: FieldSettings) -> tuple[Block, ...]:
+    pictures = [Picture(image=ball_map(facts, field), caption="The live ball; stars are goals.")]
     for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True):
-        text = f"{escape(team.name)}: where its players were, every half second, and their median places."
-        figures.append(_figure(player_map(team, field, colour), text))
-    note = "The team named first defends the left goal on all maps, also after a change of ends."
-    return f'<div class="maps">{"".join(figures)}</div><p class="note">{note}</p>'
+        caption = f"{team.name}: where its players were, every half second, and their median places."
+        pictures.append(Picture(image=player_map(team, field, colour), caption=caption))
+    about = "The team named first defends the left goal on all maps, also after a change of ends."
+    return Pictures(pictures=tuple(pictures)), Text(text=about)
 
 
-def _figure(png: bytes, text: str) -> str:
-    data = base64.b64encode(png).decode()
-    return f'<figure><img alt="" src="data:image/png;base64,{data}"><figcaption>{text}</figcaption></figure>'
-
-
-def _players(facts: MatchFacts) -> str:
-    head = "<tr><th>player</th><th>walked</th><th>touches</th><th>goals</th><th>falls</th><th>fouls</th>"
-    rows = "".join(_rows(team, colour) for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True))
-    note = (
-        "Touches: how often a player got to the ball after somebody else. Own place: how far from the truth it "
+def _players(facts: MatchFacts) -> Table:
+    numbers = ("walked", "touches", "goals", "falls", "fouls", "own place")
+    return Table(
+        columns=("player", *numbers),
+        rows=tuple(
+            (
+                Cell(value=f"{team.name} {p.number}", swatch=colour),
+                f"{p.distance:.0f} m",
+                p.touches,
+                p.goals,
+                p.falls,
+                p.fouls,
+                "–" if p.believed is None else f"{100 * p.believed:.0f} cm",
+            )
+            for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True)
+            for p in team.players
+        ),
+        numeric=numbers,
+        about="Touches: how often a player got to the ball after somebody else. Own place: how far from the truth it "
         f"believed itself, median. Ways leave out what was faster than {MAX_WALKING_SPEED:g} m/s: there, somebody was "
-        "put elsewhere."
-    )
-    return f'<table>{head}<th>own place</th></tr>{rows}</table><p class="note">{note}</p>'
-
-
-def _rows(team: TeamFacts, colour: str) -> str:
-    return "".join(
-        f'<tr><td><i style="background:{colour}"></i>{escape(team.name)} {p.number}</td><td>{p.distance:.0f} m</td>'
-        f"<td>{p.touches}</td><td>{p.goals}</td><td>{p.falls}</td><td>{p.fouls}</td>"
-        f"<td>{'–' if p.believed is None else f'{100 * p.believed:.0f} cm'}</td></tr>"
-        for p in team.players
+        "put elsewhere.",
     )
 
 
-def _story(facts: MatchFacts) -> str:
-    told = facts.told
-    left_out = ""
-    if len(told) > MAX_LISTED_EVENTS:
-        falls = sum(1 for e in told if e["kind"] == "fall")
-        told = [e for e in told if e["kind"] != "fall"][:MAX_LISTED_EVENTS]
-        left_out = (
-            f'<p class="note">{falls} falls, and what came after {MAX_LISTED_EVENTS} events, are left out here.</p>'
+def _events(facts: MatchFacts) -> tuple[Block, ...]:
+    events, left_out = facts.events, ""
+    if len(events) > MAX_LISTED_EVENTS:
+        falls = sum(1 for e in events if e["kind"] == "fall")
+        events = [e for e in events if e["kind"] != "fall"][:MAX_LISTED_EVENTS]
+        left_out = f"{falls} falls, and what came after {MAX_LISTED_EVENTS} events, are left out here."
+    if not events:
+        return (Text(text="Nothing worth a line."),)
+    lines = tuple(
+        (
+            clock_text(e["clock"]),
+            EVENT_SIGNS[e["kind"]],
+            str(e["text"]),
+            NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
+            e["kind"] == "goal",
         )
-    if not told:
-        return '<p class="note">Nothing worth a line.</p>'
-    lines = "".join(
-        f'<li class="{e["kind"]}" style="--team:{DRAW_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]]}">'
-        f"<span>{clock_text(e['clock'])}</span>{EVENT_SIGNS[e['kind']]} {escape(e['text'])}</li>"
-        for e in told
+        for e in events
     )
-    return f'<ul class="story">{lines}</ul>{left_out}'
-
-
-def _again(command: str, seed: int) -> str:
-    words = f"Seed {seed}. The same version, command and seed play the same match."
-    return f"<p>{words}</p><p><code>{escape(command)}</code></p>"
-
-
-def _section(title: str, text: str) -> str:
-    return f"<section><h2>{title}</h2>{text}</section>"
+    return (Timeline(events=lines), *([Text(text=left_out)] if left_out else []))

@@ -1,22 +1,20 @@
-"""Figures of a servo: four plots as one PNG, and a page of plots and numbers that needs nothing else.
+"""The report of a servo, and its four plots as one PNG file.
 
     Path("servo.png").write_bytes(servo_figure("nao-v6 LKneePitch", measured, ideal))
-    Path("servo.html").write_text(servo_page("nao-v6 LKneePitch", measured, ideal, facts), encoding="utf-8")
+    write_page(Path("servo.html"), servo_page("nao-v6 LKneePitch", measured, ideal, facts))
 
-What was measured is in colour, an ideal drive in the same rig in thin grey, data sheets dashed. The page is light or
-dark as the reader's system is set, and so are its plots.
+The measured servo is drawn in colour, an ideal drive in the same rig in thin grey, data sheets dashed.
 """
 
 from __future__ import annotations
 
-import html
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, png, svg
-from nutmeg.view.reports.sheet import sheet
+from nutmeg.view.reports.plots import GREEN, GREY, INK, ORANGE, Size, png, svg
+from nutmeg.view.reports.report import Bullets, Facts, Picture, Pictures, Report, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
     from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
     from nutmeg.sim.servo_replay import Comparison
 
-SHADE = "#e3efe8"
-SHADES = (0.4, 0.55, 0.75, 1.0)
-"""How solid the steps are drawn, small to large."""
-SIZE = (11.5, 8.6)
-"""Of the four plots, inches."""
-NAMES = {
+RELEASED_SHADE = "#e3efe8"
+STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
+"""Opacities of the steps, small to large."""
+FIGURE_SIZE = (11.5, 8.6)
+"""Width and height of the four plots, inches."""
+NUMBER_NAMES = {
     "step_rad": ("step for the three numbers below", "rad"),
     "dead_time_s": ("dead time", "ms"),
     "rise_time_s": ("rise time, 10 to 90 %", "ms"),
@@ -45,18 +43,29 @@ NAMES = {
     "no_load_speed_rad_per_s": ("no-load speed", "rad/s"),
     "inertia_kg_m2": ("inertia of limb and rotor", "g m²"),
 }
-"""What each number is called, and the unit in which people read it."""
-NEVER = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
+"""Name and readable unit of each number."""
+INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
 """Words for numbers that are infinite."""
-UNKNOWN = {"bandwidth_Hz": "below the lowest tried"}
-"""Words for numbers that there are not."""
+MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}
+"""Words for numbers that could not be measured."""
+HOW_MEASURED = """\
+The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
+The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
+The rise time is from 10 to 90 % of where the joint ends up, the dead time from the command to the first per cent.
+Sinusoids are analysed over whole periods once they have settled.
+The loop is a slow sweep of torque from outside while the firmware holds its command.
+The gear alone is seen with constant torques and the rotor held fast.
+The torque-speed curve is what the motor reaches at full voltage against constant torques.
+Friction and losses of the gear take their share of the data sheet's line.
+The battery does not sag on the rig, and friction does not grow with the load.
+""".splitlines()
 
 
 def readable(name: str, value: float) -> str:
     """A number as people read it, with its unit."""
     if not math.isfinite(value):
-        return (UNKNOWN if math.isnan(value) else NEVER).get(name, "none")
-    unit = NAMES[name][1]
+        return (MISSING_WORDS if math.isnan(value) else INFINITE_WORDS).get(name, "none")
+    unit = NUMBER_NAMES[name][1]
     scale = 1000.0 if unit in ("ms", "mrad", "g m²") else 1.0
     return f"{value * scale:.3g} {unit}"
 
@@ -68,7 +77,7 @@ def servo_figure(title: str, measured: ServoMeasurement, ideal: ServoMeasurement
         figure.suptitle(f"{title}, actuation {measured.actuation}", x=0.012, ha="left", fontsize=13, fontweight="bold")
         _draw(figure, measured, ideal)
 
-    return png(draw, SIZE)
+    return png(draw, FIGURE_SIZE)
 
 
 def _draw(figure: Figure, measured: ServoMeasurement, ideal: ServoMeasurement | None) -> None:
@@ -107,7 +116,7 @@ def replay_figure(title: str, comparisons: Iterable[Comparison]) -> bytes:
             axes.set_xlabel("time [s]" if index >= len(shown) - columns else "")
         _legend(figure)
 
-    return png(draw, (SIZE[0], 0.8 + 2.3 * rows))
+    return png(draw, (FIGURE_SIZE[0], 0.8 + 2.3 * rows))
 
 
 def _legend(figure: Figure) -> None:
@@ -119,7 +128,13 @@ def _legend(figure: Figure) -> None:
 def _shade_released(axes: Axes, one: Comparison) -> None:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], ~one.powered, [0]]).astype(int)))
     for start, stop in edges.reshape(-1, 2):
-        axes.axvspan(one.times[start], one.times[stop - 1], color=SHADE, lw=0, label="released")
+        axes.axvspan(one.times[start], one.times[stop - 1], color=RELEASED_SHADE, lw=0, label="released")
+
+
+def _annotate(axes: Axes, text: str, at: Size, offset: Size, colour: str, align: tuple[str, str]) -> None:
+    """Write a text beside a point, shifted by `offset` points and aligned horizontally and vertically."""
+    place: Any = {"textcoords": "offset points", "ha": align[0], "va": align[1], "annotation_clip": False}
+    axes.annotate(text, at, offset, color=colour, **place)
 
 
 def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -> None:
@@ -129,21 +144,12 @@ def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -
     restless = np.abs(steps.angles[since > 400] - steps.angles[-1]) > 0.03 * steps.sizes
     end = since[-1] if restless.any() else 400
     for index, size in enumerate(steps.sizes):
-        solid = SHADES[-len(steps.sizes) :][index]
+        solid = STEP_SHADES[-len(steps.sizes) :][index]
         axes.step([-60, 0, end], [0, size, size], where="post", color=GREY, lw=0.8, ls=":")
         if ideal is not None:
             axes.plot(since, ideal.angles[:, index], color=GREY, lw=0.9)
         axes.plot(since, steps.angles[:, index], color=GREEN, alpha=solid, lw=1.9)
-        axes.annotate(
-            f"{size:g} rad",
-            (end, steps.angles[-1, index]),
-            (3, 0),
-            textcoords="offset points",
-            color=GREEN,
-            va="center",
-            fontsize=8.5,
-            annotation_clip=False,
-        )
+        _annotate(axes, f"{size:g} rad", (end, steps.angles[-1, index]), (3, 0), GREEN, ("left", "center"))
     axes.set(title="Step response", xlabel="time after the command [ms]", ylabel="angle [rad]", xlim=(-60, end))
     if ideal is not None:
         axes.plot([], [], color=GREEN, lw=1.9, label="measured")
@@ -162,15 +168,7 @@ def _draw_frequency(top: Axes, bottom: Axes, found: FrequencyResponse, ideal: Fr
     top.axhline(-3, color=ORANGE, lw=0.8, ls="--")
     if math.isfinite(width):
         top.axvline(width, color=ORANGE, lw=0.8, ls="--")
-        top.annotate(
-            f"-3 dB at {width:.1f} Hz",
-            (width, -3),
-            (-6, -5),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            color=ORANGE,
-        )
+        _annotate(top, f"-3 dB at {width:.1f} Hz", (width, -3), (-6, -5), ORANGE, ("right", "top"))
     lowest = max(-40.0, min(-8.0, float(found.decibels.min()) - 1))
     highest = max(2.0, float(found.decibels.max()) + 1)
     top.set(title=f"Frequency response, ±{found.amplitude:g} rad", ylabel="amplitude [dB]", ylim=(lowest, highest))
@@ -189,15 +187,8 @@ def _draw_loop(axes: Axes, loop: HysteresisLoop, ideal: HysteresisLoop | None) -
         play, _ = loop.gear()
         axes.plot(1000 * loop.held_angles, loop.held_torques, color=ORANGE, lw=1.2, label="motor held fast: the gear")
         axes.axvspan(-500 * play, 500 * play, color=ORANGE, alpha=0.12, lw=0)
-        axes.annotate(
-            f"play {1000 * play:.1f} mrad",
-            (0, loop.torques.min()),
-            (0, 2),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            color=ORANGE,
-        )
+        text = f"play {1000 * play:.1f} mrad"
+        _annotate(axes, text, (0, float(loop.torques.min())), (0, 2), ORANGE, ("center", "bottom"))
     axes.set(title="Hysteresis loop", xlabel="angle [mrad]", ylabel="torque from outside [N m]")
     axes.legend(loc="upper left")
 
@@ -216,9 +207,7 @@ def _draw_torque_speed(axes: Axes, found: TorqueSpeed, ideal: TorqueSpeed | None
     turning = found.speeds > 0
     axes.plot([*found.torques[turning], stall], [*found.speeds[turning], 0], color=GREEN, lw=1.9)
     axes.plot(found.torques[turning], found.speeds[turning], color=GREEN, lw=0, marker="o", ms=3.5, label="measured")
-    axes.annotate(
-        f"stall {stall:.3g} N m", (stall, 0), (-26, 5), textcoords="offset points", ha="right", va="bottom", color=GREEN
-    )
+    _annotate(axes, f"stall {stall:.3g} N m", (stall, 0), (-26, 5), GREEN, ("right", "bottom"))
     axes.set(title="Torque-speed curve at full voltage", xlabel="torque [N m]", ylabel="speed [rad/s]")
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.2 * axes.get_ylim()[1])  # room for the legend
@@ -231,47 +220,35 @@ def servo_page(
     ideal: ServoMeasurement | None,
     facts: Mapping[str, str],
     notes: Iterable[str] = (),
-) -> str:
-    """A page of its own with the plots, the numbers and how they were measured."""
-    ideals = ideal.numbers() if ideal is not None else {}
-    head = f"<tr><th></th><th class=n>{html.escape(measured.actuation)}</th>"
-    head += ("<th class=n>ideal</th>" if ideals else "") + "</tr>"
-    rows = "".join(
-        f"<tr><td>{NAMES[name][0]}</td><td class=n>{readable(name, value)}</td>"
-        + (f"<td class='n about'>{readable(name, ideals[name])}</td>" if ideals else "")
-        + "</tr>"
-        for name, value in measured.numbers().items()
-    )
-    known = "".join(f"<tr><td>{html.escape(k)}</td><td class=n>{html.escape(v)}</td></tr>" for k, v in facts.items())
-    how = "".join(f"<li>{html.escape(note)}</li>" for note in (*HOW, *notes))
-    plots = svg(lambda figure: _draw(figure, measured, ideal), SIZE, alt=PLOTS, panel=False)
+) -> Report:
+    """The report of a servo: plots, numbers, and how they were measured."""
     name = f"{title}, actuation {measured.actuation}"
-    return sheet(
-        name,
-        f'<header><p class="kind">Servo</p><h1>{html.escape(name)}</h1></header><main>'
-        f"<section><div class=scroll><div class=plots>{plots}</div></div></section><div class=columns>"
-        f"<section><h2>Measured</h2><div class=scroll><table>{head}{rows}</table></div></section>"
-        f"<section><h2>Given</h2><table class=facts>{known}</table></section></div>"
-        f"<section><h2>How it was measured</h2><ul class=about>{how}</ul></section></main>",
-        style=STYLE,
+    plots = svg(
+        lambda figure: _draw(figure, measured, ideal),
+        FIGURE_SIZE,
+        alt="Step response, frequency response, hysteresis loop and torque-speed curve",
+        panel=False,
     )
-
-
-PLOTS = "Step response, frequency response, hysteresis loop and torque-speed curve"
-STYLE = """\
-.plots { min-width: 640px; }
-.plots svg { display: block; width: 100%; height: auto; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); gap: 0 18px; }
-table.facts td { width: 50%; white-space: normal; }
-"""
-HOW = """\
-The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
-The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
-The rise time is from 10 to 90 % of where the joint ends up, the dead time from the command to the first per cent.
-Sinusoids are analysed over whole periods once they have settled.
-The loop is a slow sweep of torque from outside while the firmware holds its command.
-The gear alone is seen with constant torques and the rotor held fast.
-The torque-speed curve is what the motor reaches at full voltage against constant torques.
-Friction and losses of the gear take their share of the data sheet's line.
-The battery does not sag on the rig, and friction does not grow with the load.
-""".splitlines()
+    others = [] if ideal is None else [ideal]
+    columns = (measured.actuation, *(["ideal"] if others else []))
+    rows = tuple(
+        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
+        for key, value in measured.numbers().items()
+    )
+    return Report(
+        title=name,
+        kind="Servo",
+        sections=(
+            Section(key="plots", title="Responses", blocks=(Pictures(pictures=(Picture(image=plots),), kind="wide"),)),
+            Section(
+                key="measured",
+                title="Measured",
+                blocks=(Table(columns=("", *columns), rows=rows, numeric=columns),),
+                half=True,
+            ),
+            Section(key="given", title="Given", blocks=(Facts(items=facts),), half=True),
+            Section(
+                key="how", title="How it was measured", blocks=(Bullets(items=(*HOW_MEASURED, *notes), quiet=True),)
+            ),
+        ),
+    )

@@ -1,1 +1,1 @@
-"""The `stage` part of Nutmeg."""
+"""The 3-D scene: meshes of a model, camera positions, and the positions of a recording over time."""

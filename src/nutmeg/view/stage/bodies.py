@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-import trimesh
 
 from nutmeg.view.stage.meshes import Part, geom_finish, geom_mesh, pack
 
@@ -28,33 +27,26 @@ if TYPE_CHECKING:
 
 HIDDEN_GROUP = 3
 """Geoms of this group and above are for collisions only."""
-
 PAINT_THICKNESS = 0.012
 """A geom that stands still, collides with nothing and is at most this high is paint, metres."""
-
 PAINT_LIFT = 0.002
 """How far paint is lifted, metres."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """Something that moves as one."""
+    """A part of the model that moves as one."""
 
     path: str
-    """Its place in the tree, e.g. `/world/a:torso/a:head`."""
-
+    """The path in the tree, e.g. `/world/a:torso/a:head`."""
     body: int
     """The number of its body in the model."""
-
     parent: int
     """The place of its parent in the list of pieces; -1 for the world."""
-
     thing: str
     """The thing it belongs to: what stands before the `/` of the body's name; empty for the world."""
-
     glb: bytes | None
-    """How it looks; nothing for a body without visible geoms."""
-
+    """Its meshes as a GLB file; None for a body without visible geoms."""
     casts: bool = True
     """Whether it casts shadows; paint does not, or it would shade itself."""
 
@@ -71,7 +63,7 @@ def body_tree(model: Any) -> list[Piece]:  # noqa: ANN401
     places: dict[int, int] = {}
     for body in wanted:
         parent = -1 if body == 0 else places[int(model.body_weldid[model.body_parentid[body]])]
-        name = "world" if body == 0 else _body_name(model, body)
+        name = "world" if body == 0 else mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body-{body}"
         stem = pieces[parent].path if parent >= 0 else ""
         places[body] = len(pieces)
         pieces.append(
@@ -90,7 +82,8 @@ def body_tree(model: Any) -> list[Piece]:  # noqa: ANN401
 
 def visible_geoms(model: Any) -> list[int]:  # noqa: ANN401
     """Numbers of the geoms that are drawn."""
-    return [g for g in range(model.ngeom) if model.geom_group[g] < HIDDEN_GROUP and _opacity(model, g) > 0.004]
+    drawn = np.flatnonzero(model.geom_group < HIDDEN_GROUP).tolist()
+    return [geom for geom in drawn if geom_finish(model, geom).rgba[3] > 0.004]
 
 
 def is_paint(model: Any, geom: int) -> bool:  # noqa: ANN401
@@ -134,18 +127,10 @@ def _part(model: Any, geom: int) -> Part:  # noqa: ANN401
     turn, place = _in_piece(model, geom)
     if is_paint(model, geom):
         place = place + np.array([0.0, 0.0, PAINT_LIFT])
-    mesh = geom_mesh(model, geom)
-    moved = trimesh.Trimesh(
-        vertices=np.asarray(mesh.vertices) @ turn.T + place,
-        faces=mesh.faces,
-        vertex_normals=np.asarray(mesh.vertex_normals) @ turn.T,
-        process=False,
-        validate=False,
-    )
     finish = geom_finish(model, geom)
     if model.geom_matid[geom] < 0 and model.body_weldid[model.geom_bodyid[geom]] == 0:
         finish = replace(finish, roughness=1.0)  # carpet does not shine
-    return Part(mesh=moved, finish=finish)
+    return Part(mesh=geom_mesh(model, geom).moved(turn, place), finish=finish)
 
 
 def _in_piece(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
@@ -167,14 +152,6 @@ def _with_ancestors(model: Any, parts: dict[int, list[Part]]) -> list[int]:  # n
             wanted.add(body)
             body = int(model.body_weldid[model.body_parentid[body]])  # noqa: PLW2901 (walks up the tree)
     return sorted(wanted)
-
-
-def _body_name(model: Any, body: int) -> str:  # noqa: ANN401
-    return mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body-{body}"
-
-
-def _opacity(model: Any, geom: int) -> float:  # noqa: ANN401
-    return geom_finish(model, geom).rgba[3]
 
 
 def _matrix(quaternion: Any) -> Floats:  # noqa: ANN401

@@ -1,7 +1,6 @@
 """Where the cameras stand: broadcast, side line, behind a robot, and in a robot's head.
 
-One description serves the browser and the renderer. The broadcast view is fitted to the pitch: the near
-touchline just fills the picture's width.
+One description serves the browser and the renderer.
 
     view = broadcast_view(pitch_bounds(model))
     view = eyes_view(model, data, "nao1/CameraTop")
@@ -25,22 +24,18 @@ if TYPE_CHECKING:
 
 BROADCAST_FOV = math.radians(32.0)
 """Vertical field of view of the broadcast camera: a long lens, little distortion."""
-
 FREE_FOV = math.radians(45.0)
 """Vertical field of view of the other cameras outside robots."""
-
 BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-
 PANEL_SHARE = 0.08
-"""How far aside a page's camera stands, so that the panel does not hide what matters: share of its distance."""
-
-STAND_FOLLOWS, STAND_BEHIND, STAND_HEIGHT = 0.6, 5.0, 5.0
-"""The television camera: how much of the ball's way along the pitch it goes, how far behind the touchline and how high
-it stands, metres."""
-
+"""A page's camera is moved aside by this share of its distance, so that the panel does not hide the centre."""
+STAND_FOLLOWS = 0.6
+"""The television camera moves along the pitch by this share of the ball's way."""
+STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
+"""Its distance from the touchline and its height, metres."""
 STAND_PICTURE_HEIGHT = 5.5
-"""It zooms so that the picture is so high where the ball is, metres."""
+"""It zooms so that the picture has this height at the ball, metres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +44,10 @@ class Viewpoint:
 
     position: Floats
     """Position (3,) in the world, metres."""
-
     look_at: Floats
     """The point (3,) in the middle of the picture."""
-
     up: Floats
     """The direction (3,) that is up in the picture."""
-
     fov: float
     """Vertical field of view, radians."""
 
@@ -66,7 +58,6 @@ class Bounds:
 
     low: Floats
     """Lowest corner (3,), metres."""
-
     high: Floats
     """Highest corner (3,), metres."""
 
@@ -143,7 +134,7 @@ def follow_view(target: Floats) -> Viewpoint:
 
 
 def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
-    """What a camera of the model sees; it looks along its own -z (MuJoCo's convention)."""
+    """The view of a camera of the model; it looks along its own -z (MuJoCo's convention)."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
     if number < 0:
         raise UnknownNameError("camera", camera, camera_names(model))
@@ -165,7 +156,7 @@ def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
 
 
 def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
-    """Where the root body (3,) of a thing is, or nothing when there is no such thing."""
+    """The position (3,) of the root body of a thing, or None when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
     return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
 
@@ -174,19 +165,19 @@ def _upright() -> Floats:
     return np.array([0.0, 0.0, 1.0])
 
 
-# ----------------------------------------------------------------------------------------------------
-# Cameras by name, for pictures and videos: `broadcast`, `side`, `follow:<robot>`, `eyes:<robot>`, or the model's own.
-#
-# `broadcast` has the whole pitch in view; `stand` turns after the ball, as television does. A camera that follows
-# something is calm: it goes a part of the way to its goal at every frame.
-
+# ---- cameras by name
 
 FOLLOW_SMOOTHING = 0.12
 """Share of the way to its goal that a following camera goes per frame."""
 
 
 class CameraOperator:
-    """Holds one named camera, frame after frame."""
+    """Moves one named camera, frame after frame.
+
+    `broadcast` shows the whole pitch, `stand` turns after the ball as on television, `side` runs along the touchline,
+    `follow:<thing>` and `eyes:<robot>` belong to one thing; every camera of the model has its own name. A camera that
+    follows something moves only a part of the way in each frame, so that it does not shake.
+    """
 
     def __init__(self, model: Any, name: str, *, aspect: float = 16 / 9) -> None:  # noqa: ANN401
         """Take the camera `name`; `aspect` is width through height of the picture."""
@@ -206,7 +197,7 @@ class CameraOperator:
             raise UnknownNameError("camera", name, known_cameras(model))
 
     def view(self, data: Any) -> Viewpoint:  # noqa: ANN401
-        """Where the camera is now; `data` is the model's `mujoco.MjData`, with poses up to date."""
+        """The present view of the camera; `data` is the model's `mujoco.MjData`, with poses up to date."""
         if self._kind == "broadcast":
             return broadcast_view(self._pitch, self._aspect)
         if self._kind == "eyes":
@@ -219,13 +210,13 @@ class CameraOperator:
         return follow_view(self._goal) if self._kind == "follow" else side_view(self._pitch, self._goal)
 
     def _subject(self) -> str:
-        """What the cameras beside the pitch run with: the ball, or else the first thing."""
+        """The thing that the cameras beside the pitch follow: the ball, or else the first thing."""
         names = things(self._model)
         return "ball" if "ball" in names else names[0]
 
 
 def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
-    """Every name that a picture of this model can ask for."""
+    """The names of all cameras that this model has."""
     moving = things(model)
     names = ["broadcast", *(["stand", "side"] if moving else [])]
     names += [f"follow:{thing}" for thing in moving]

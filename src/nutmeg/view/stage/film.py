@@ -1,4 +1,4 @@
-"""A recording as something to show: for any moment, where everything is.
+"""A recording as something to show: the generalised positions of its scene at any moment.
 
 A film holds the model of the recorded scene and a window of a few hundred rows, so that its memory does not
 depend on the length of the recording. Between two rows it turns and moves things evenly, which makes slow motion
@@ -12,12 +12,13 @@ smooth.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError, RecordingError
+from nutmeg.recording import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,36 +29,30 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Indices
 
 
-# ----------------------------------------------------------------------------------------------------
-# Which number of a recording goes into which coordinate of the physics model.
-#
-# A scene recording has, for every thing, a channel `<thing>.pose` (x y z, then the quaternion w x y z) that belongs
-# to the free joint `<thing>/root`, and, for every robot, `<thing>.angles`, labelled with joint names. The table is
-# made once; after that a block of rows is copied by columns.
-
-
 POSE_SUFFIX, ANGLES_SUFFIX = ".pose", ".angles"
-"""How the names of the channels end that place things and bend robots."""
+"""Endings of the names of channels that hold poses and joint angles."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Columns:
-    """Where the columns of one channel go."""
+    """The coordinates that the columns of one channel fill."""
 
     channel: str
     targets: Indices
 
 
 class Posture:
-    """The map from the channels of a recording to the generalised positions of a model."""
+    """The map from the channels of a recording to the generalised positions of a model.
+
+    A recorded scene has, for every thing, a channel `<thing>.pose` (x y z, then the quaternion w x y z), which belongs
+    to the free joint `<thing>/root`, and, for every robot, `<thing>.angles`, labelled with joint names.
+
+    Args:
+        model: the compiled `mujoco.MjModel` of the recorded scene.
+        channels: the labels of each channel, by channel name.
+    """
 
     def __init__(self, model: Any, channels: Mapping[str, Sequence[str]]) -> None:  # noqa: ANN401
-        """Make the table.
-
-        Args:
-            model: the compiled `mujoco.MjModel` of the recorded scene.
-            channels: the labels of each channel, by channel name.
-        """
         self.rest: Floats = np.array(model.qpos0)
         joints = _joint_columns(model)
         self._columns = [
@@ -82,10 +77,6 @@ class Posture:
         for columns in self._columns:
             qpos[:, columns.targets] = values[columns.channel]
         return _filled(qpos, self.rest)
-
-    def values(self, qpos: NDArray[Any]) -> dict[str, Floats]:
-        """The inverse of `qpos`: what each channel says about rows (rows, nq) of positions."""
-        return {c.channel: np.asarray(qpos, dtype=np.float64)[:, c.targets] for c in self._columns}
 
     def between(self, first: Floats, second: Floats, share: float) -> Floats:
         """The position (nq,) at `share` (0 to 1) of the way, turning the short way round."""
@@ -168,42 +159,10 @@ WINDOW_ROWS = 400
 """Rows kept at once."""
 
 
-class SceneRecording(Protocol):
-    """What a film asks of a recording; `nutmeg.recording.Recording` is one."""
-
-    @property
-    def channels(self) -> Mapping[str, Any]:
-        """The channels, by name."""
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        """What happened, each with `time` and `kind`."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether no more rows will come."""
-
-    @property
-    def scene_xml(self) -> str | None:
-        """The recorded scene as MJCF."""
-
-    @property
-    def times(self) -> Floats:
-        """The time (rows,) of each row, seconds."""
-
-    def read(self, channel: str, start: int, stop: int) -> NDArray[Any]:
-        """Rows `start` to `stop` of a channel, (rows, columns)."""
-
-    def refresh(self) -> bool:
-        """Look for new rows; whether there were any."""
-
-    def __len__(self) -> int: ...
-
-
 class Film:
     """A recorded scene, its model, and where everything was at any time."""
 
-    def __init__(self, recording: SceneRecording, title: str = "recording") -> None:
+    def __init__(self, recording: Recording, title: str = "recording") -> None:
         self.recording = recording
         self.title = title
         self.model = _compile(recording.scene_xml, title)
@@ -216,8 +175,6 @@ class Film:
     @classmethod
     def open(cls, path: Path) -> Film:
         """The film of a recording on disk."""
-        from nutmeg.recording import Recording
-
         return cls(Recording.open(path), path.name)
 
     @property
@@ -241,7 +198,7 @@ class Film:
         return float(self._times[-1]) if len(self._times) else 0.0
 
     def refresh(self) -> bool:
-        """Take in what was written since; whether there was anything."""
+        """Read the rows that were written since the last call; returns whether there were any."""
         if not self.recording.refresh():
             return False
         self._times = np.asarray(self.recording.times, dtype=np.float64)
@@ -270,7 +227,7 @@ class Film:
             yield moment, self.qpos_at(self.start + moment)
 
     def frame_count(self, fps: float, seconds: float | None = None) -> int:
-        """How many moments `frames` yields."""
+        """The number of moments that `frames` yields."""
         length = self.end - self.start
         if seconds is not None:
             length = min(length, seconds)

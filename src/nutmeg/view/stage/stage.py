@@ -11,20 +11,14 @@ replays compress well.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from nutmeg.view.stage.bodies import Piece, body_tree, geom_bounds, is_paint, local_poses, visible_geoms
-from nutmeg.view.stage.cameras import (
-    beside_panel,
-    broadcast_view,
-    follow_view,
-    pitch_bounds,
-    stand_view,
-    thing_position,
-)
+from nutmeg.view.stage.cameras import Viewpoint, beside_panel, broadcast_view, pitch_bounds, thing_position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,22 +29,16 @@ if TYPE_CHECKING:
 
 POSE_GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
-
 LABEL_HEIGHT = 0.18
-"""How far a label floats above the highest joint of its robot, metres: clear of a Nao's head."""
-
+"""Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
 UNDERGROUND = -1.0
 """Robots below this height do not play, and their labels are not shown, metres."""
-
 STEP_BACK = 1.12
-"""How far back a page's first camera stands, so that its panel does not hide the pitch."""
-
+"""The first camera of a page stands this much farther away, so that the panel does not hide the pitch."""
 GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
-
 WALKABLE_WIDTH = 4.0
 """A floor this wide is one to walk on, metres."""
-
 SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 
@@ -85,7 +73,9 @@ class Stage:
         self._positions: Floats = np.zeros((poses, 3))
         self._turns: Floats = np.tile([1.0, 0.0, 0.0, 0.0], (poses, 1))
         self.show(np.array(model.qpos0))
-        self._aim()
+        server.initial_camera.near, server.initial_camera.far = 0.03, 300.0
+        view = beside_panel(broadcast_view(self.pitch))
+        self.aim(replace(view, position=view.look_at + STEP_BACK * (view.position - view.look_at)))
 
     def show(self, qpos: Floats) -> int:
         """Move everything to generalised positions (nq,); returns how many pieces moved."""
@@ -150,17 +140,10 @@ class Stage:
         bodies = [piece.body for piece in self.tree if piece.thing == robot]
         return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
 
-    def aim_at(self, robot: str) -> None:
-        """Let new pages start with the camera that follows a robot."""
-        place = thing_position(self.model, self.data, robot)
-        if place is not None:
-            view, camera = follow_view(place), self._server.initial_camera
-            camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
-
-    def aim_from_stand(self) -> None:
-        """Let new pages start with the camera on the main stand, near the centre of the pitch."""
-        view, camera = stand_view(self.pitch, self.pitch.centre), self._server.initial_camera
-        camera.look_at, camera.position, camera.fov = view.look_at, view.position, view.fov
+    def aim(self, view: Viewpoint) -> None:
+        """Set the camera that new pages start with."""
+        camera = self._server.initial_camera
+        camera.look_at, camera.position, camera.up, camera.fov = view.look_at, view.position, view.up, view.fov
 
     def carry(self, place: Floats) -> None:
         """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
@@ -171,14 +154,6 @@ class Stage:
         with self._server.atomic():
             self._nodes[0].position = self._shift
             self._move_labels()
-
-    def _aim(self) -> None:
-        """The camera that a new page starts with: the broadcast view, moved aside for the panel on the right."""
-        view, camera = beside_panel(broadcast_view(self.pitch)), self._server.initial_camera
-        camera.look_at = view.look_at
-        camera.position = view.look_at + STEP_BACK * (view.position - view.look_at)
-        camera.up, camera.fov = view.up, view.fov
-        camera.near, camera.far = 0.03, 300.0
 
 
 def _light(server: viser.ViserServer) -> None:

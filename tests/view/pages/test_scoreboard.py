@@ -1,0 +1,122 @@
+"""What the score board and the replay of a match are told, and what a player has in view."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from nutmeg.recording import Recording
+from nutmeg.view.files.replay import _followed, replay_html
+from nutmeg.view.html import script_frame
+from nutmeg.view.match_sight import in_cone, sight_of
+from nutmeg.view.match_story import MatchStory
+from nutmeg.view.pages.scoreboard import board_html, replay_head
+from nutmeg.view.stage.cameras import pitch_bounds
+from nutmeg.view.stage.film import Film
+
+
+def board(story: MatchStory, time: float) -> dict[str, Any]:
+    text = board_html(story, story.recording.row_at(time), time)
+    found = re.search(r'data-nutmeg-match="([^"]*)"', text)
+    assert found is not None
+    state: dict[str, Any] = json.loads(html.unescape(found.group(1)))
+    return state
+
+
+def test_the_board_has_score_clock_play_mode_and_what_has_just_happened(match_path: Path) -> None:
+    story = MatchStory(Recording.open(match_path))
+    goal = float(story.events[0]["time"])
+    state = board(story, goal + 0.1)
+    assert state["teams"] == ["reds", "<blues>"]
+    assert state["score"] == [1, 0]
+    assert state["clock"] == "0:01"
+    assert state["mode"] == "goal reds"
+    assert state["caption"]["text"] == "Goal for reds"
+    assert board(story, 0.5)["caption"] is None
+
+
+def test_a_replay_knows_the_board_at_every_moment_and_all_events(match_path: Path) -> None:
+    recording = Recording.open(match_path)
+    start = float(recording.times[0])
+    head = replay_head(MatchStory(recording), start, float(recording.times[-1]))
+    table = json.loads(re.search(r"window.nutmegMatch = (.*?);</script>", head).group(1).replace("<\\/", "</"))  # type: ignore[union-attr]
+    assert [s["score"] for s in table["states"]][-1] == [1, 1]
+    modes = [s["mode"] for s in table["states"]]
+    assert modes[:3] == ["before kick-off", "kick-off reds", "play on"]
+    assert modes[-1] == "full time"
+    kick_off = table["states"][1]
+    assert kick_off["runs"]
+    assert not table["states"][0]["runs"]
+    goal = next(e for e in table["events"] if e["kind"] == "goal")
+    assert goal["t"] == pytest.approx(MatchStory(recording).events[0]["time"] - start, abs=0.011)
+    assert goal["clock"] == "0:01"
+
+
+def test_scripts_cannot_be_ended_by_a_teams_name(match_path: Path) -> None:
+    story = MatchStory(Recording.open(match_path))
+    story.teams = ("</script><b>", "b")
+    assert "</script><b>" not in replay_head(story, 0.0, 1.0)
+    assert "</script><b>" not in board_html(story, 0, 0.0)
+    frame = script_frame("score board", script="scoreboard.js", style="scoreboard.css")
+    assert frame.count("<iframe") == frame.count("</iframe>") == 1
+    assert "<script" not in frame, "the frame's own page is escaped"
+
+
+def test_a_replay_of_a_match_is_one_file_with_its_story(match_path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "replay.html"
+    size = replay_html(match_path, out, fps=2)
+    text = out.read_text(encoding="utf-8")
+    assert size == out.stat().st_size
+    assert "window.nutmegMatch" in text
+    assert "Goal for reds" in text
+
+
+def test_a_cone_is_120_degrees_wide_and_does_not_begin_at_the_nose() -> None:
+    eye, turn = np.zeros(3), np.eye(3)
+    angles = np.radians([0.0, 59.0, 61.0, -59.0, 180.0])
+    points = np.stack([np.cos(angles), np.sin(angles), np.zeros(5)], axis=1)
+    assert in_cone(eye, turn, 3.0 * points).tolist() == [True, True, False, True, False]
+    assert not in_cone(eye, turn, 0.05 * points[:1])[0]
+
+
+def test_what_a_player_has_in_view_follows_from_where_its_head_looks(match_path: Path) -> None:
+    film = Film.open(match_path)
+    data = mujoco.MjData(film.model)
+    data.qpos[:] = film.qpos_at(0.3)
+    mujoco.mj_kinematics(film.model, data)
+    landmarks = np.array([[15.0, 1.0, 0.8], [15.0, -1.0, 0.8], [-15.0, 1.0, 0.8]])
+    view = sight_of(film.model, data, "left1", film.robots, landmarks)
+    assert view is not None
+    assert abs(view.heading) < math.radians(15), "it looks at the goal of the others"
+    assert view.ball
+    assert view.landmarks == 2
+    assert set(view.robots) == {"right1", "right2"}, "its team-mate stands behind it"
+    assert sight_of(film.model, data, "ball", film.robots, landmarks) is None
+
+
+def test_a_replay_goes_calmly_after_the_ball_and_never_leaves_the_pitch(match_path: Path) -> None:
+    film = Film.open(match_path)
+    data = mujoco.MjData(film.model)
+    stage: Any = SimpleNamespace(model=film.model, data=data, pitch=pitch_bounds(film.model))
+    places = []
+    followed = None
+    for x in (0.0, *[40.0] * 60):
+        rest = {name: film.recording.read(name, 0, 1) for name in film.posture.channels}
+        data.qpos[:] = film.posture.qpos({**rest, "ball.pose": np.array([[x, 0, 0, 1, 0, 0, 0]])})
+        mujoco.mj_kinematics(film.model, data)
+        followed = _followed(stage, followed, 0.1)
+        places.append(float(followed[0]))
+    steps = np.diff(places)
+    assert places[0] == 0.0
+    assert steps[0] < 4.0
+    assert (steps >= 0).all()
+    assert places[-1] == pytest.approx(stage.pitch.high[0], abs=0.01)
