@@ -103,10 +103,11 @@ def test_known_joint_tables(table: list[list[int]], expected: float) -> None:
     assert distance(*series_of(table)) == pytest.approx(expected, abs=1e-12)
 
 
-def series_of(table: list[list[int]]) -> list[np.ndarray]:
+def series_of(table: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     """Two series whose bins meet as often as a table says, (T, 1) each."""
     counts = np.array(table)
-    return [(np.repeat(axis.ravel(), counts.ravel())[:, None] + 0.5) / 5 for axis in np.indices(counts.shape)]
+    rows, columns = np.indices(counts.shape).reshape(2, -1).repeat(counts.ravel(), axis=1)
+    return (rows[:, None] + 0.5) / 5, (columns[:, None] + 0.5) / 5
 
 
 def test_the_correction_adds_half_a_nat_per_bin_in_use_and_sample() -> None:

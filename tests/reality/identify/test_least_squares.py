@@ -49,7 +49,12 @@ def test_an_answer_beyond_the_bounds_ends_at_them_and_breakdowns_do_no_harm() ->
         return seen
 
     tried: list[Array] = []
-    found = levenberg_marquardt(lambda c: (tried.append(c), residuals(c))[1], SPACE, SPACE.start, rounds=10)
+
+    def noted(candidates: Array) -> Array:
+        tried.append(candidates)
+        return residuals(candidates)
+
+    found = levenberg_marquardt(noted, SPACE, SPACE.start, rounds=10)
     everything = np.concatenate(tried)
     assert found.best.candidate[0] == 2.0
     assert found.best.candidate[1] == pytest.approx(0.5, abs=0.01)

@@ -24,16 +24,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import ControllerSpace
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
-from nutmeg.reality.btr.folder import RunFolder
 from nutmeg.reality.btr.result import BtrResult, Iteration
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
 
+ITERATIONS_FILE = "iterations.jsonl"
 CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
 """Streams of random numbers, one for each use."""
 
@@ -125,7 +126,7 @@ class BackToReality:
         self._distance = make_distance(settings.distance)
         self._evaluator = evaluator or InThisThread()
         self._recorded = self._in_recordings()
-        self._folder = RunFolder(folder, settings, command=command, copy=copy)
+        self._folder, self._command, self._copy = folder, tuple(command), copy
         self.reality = LoggedReality(
             reality
             or make_reality(
@@ -145,7 +146,14 @@ class BackToReality:
 
     def run(self) -> BtrResult:
         """Runs until the end; may be interrupted at any time, and called again for the same folder."""
-        with self._folder.opened():
+        with open_run(
+            self._folder,
+            command=self._command,
+            seed=self.settings.seed,
+            # [stop] only decides when a run ends; without it, a run can be made longer.
+            configuration={f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name != "stop"},
+            copy=self._copy,
+        ):
             self.reality.recall()
             return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
 
@@ -159,7 +167,7 @@ class BackToReality:
         for number in range(stop.iterations):
             last = number == stop.iterations - 1
             done.append(self._iteration(number, state, last=last))
-            self._folder.note(done[-1].as_json(self.twin.space, self.controllers.space))
+            self._note(done[-1])
             if self.listeners.on_iteration:
                 self.listeners.on_iteration(done[-1])
             if why := self._over(done[-1]):
@@ -322,7 +330,7 @@ class BackToReality:
             InThisThread(),
             budget=Budget(evaluations=max(most or size, size)),
             seed=self.settings.seed,
-            folder=self._folder.search(0, "controllers"),
+            folder=self._search_folder(0, "controllers"),
             on_generation=lambda generation: self._tell("controllers", 0, generation),
             progress=self.listeners.progress,
         )
@@ -338,7 +346,7 @@ class BackToReality:
             phi_before=float("nan"),
             compared=0,
         )
-        self._folder.note(iteration.as_json(self.twin.space, self.controllers.space))
+        self._note(iteration)
         best = -result.best.value
         return dataclasses.replace(
             self._result([iteration], _State(self.twin.space.start, result.best.candidate), result.reason),
@@ -358,10 +366,19 @@ class BackToReality:
             self._evaluator,
             budget=Budget(generations=settings.generations),
             seed=self.settings.seed,
-            folder=self._folder.search(number, step),
+            folder=self._search_folder(number, step),
             on_generation=lambda generation: self._tell(step, number, generation),
             progress=self.listeners.progress,
         )
+
+    def _search_folder(self, iteration: int, step: str) -> Path:
+        return self._folder / "search" / f"{iteration:02d}-{step}"
+
+    def _note(self, iteration: Iteration) -> None:
+        """Adds the line of an iteration, unless an interrupted run has written it."""
+        file = self._folder / ITERATIONS_FILE
+        if iteration.number >= len(read_lines(file)):
+            append_lines(file, [iteration.as_json(self.twin.space, self.controllers.space)])
 
     def _rng(self, number: int, use: int) -> np.random.Generator:
         return np.random.default_rng([self.settings.seed, number, use])
