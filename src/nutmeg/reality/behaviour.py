@@ -205,14 +205,30 @@ def matches_any(column: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(column, pattern) for pattern in patterns)
 
 
+def by_pattern(
+    values: Mapping[str, float], names: Sequence[str], default: Floats, kind: str, where: str = ""
+) -> Floats:
+    """A value for each name, (names,): that of the last pattern that fits it, or its default.
+
+    Args:
+        values: by patterns; one that fits no name is an error.
+        names: what the values are for.
+        default: for names that no pattern fits, (names,).
+        kind: what the names are, for the error.
+        where: where the patterns are, for the error.
+    """
+    found = default.astype(float)
+    for pattern, value in values.items():
+        fits = [fnmatchcase(name, pattern) for name in names]
+        if not any(fits):
+            raise UnknownNameError(kind, pattern, names, where=where)
+        found[fits] = value
+    return found
+
+
 def column_weights(columns: Sequence[str], weights: Mapping[str, float]) -> Floats:
     """The weight of each column, `(columns,)`: that of the last pattern that fits it, 1 if none does."""
-    found = np.ones(len(columns))
-    for pattern, weight in weights.items():
-        fits = [fnmatchcase(name, pattern) for name in columns]
-        if not any(fits):
-            raise UnknownNameError("channel", pattern, columns, where="weights")
-        found[fits] = weight
+    found = by_pattern(weights, columns, np.ones(len(columns)), "channel", "weights")
     if not found.any():
         raise UsageError("the weights of all channels are 0, so nothing is compared. Give one of them more.")
     return found

@@ -184,16 +184,15 @@ class BackToReality:
         state.tried += tried
         if self.settings.mode == "discrepancy":
             state.correction = self._corrected(state.tried)
-        parts = {} if self.settings.mode != "btr" or search_only else self._search_simulations(number, state, tried)
-        return Iteration(
+        iteration = Iteration(
             number=number,
             controllers=search,
             champion=champion,
             fitness=-search.best.value,
-            tried=tuple(tried),
-            **{"simulations": None, "phi": np.nan, "phi_before": np.nan, "compared": 0, **parts},  # type: ignore[arg-type]
             simulation=state.simulation,
+            tried=tuple(tried),
         )
+        return iteration if self.settings.mode != "btr" or search_only else self._search_simulations(iteration, state)
 
     def _over(self, iteration: Iteration) -> str:
         """Step 4: why the run ends after an iteration; empty if it goes on."""
@@ -283,8 +282,9 @@ class BackToReality:
 
     # Step 3
 
-    def _search_simulations(self, number: int, state: _State, tried: Sequence[Tried]) -> dict[str, object]:
-        """Searches the simulation that does what reality did; puts it into the state."""
+    def _search_simulations(self, iteration: Iteration, state: _State) -> Iteration:
+        """Searches the simulation that does what reality did; puts it into the state and into the iteration."""
+        number = iteration.number
         worth = lambda trials: self._worth(number, state, trials)  # noqa: E731
         stored = remembered_trials(state.tried, number, self.settings.memory, worth)
         if not stored:
@@ -304,17 +304,21 @@ class BackToReality:
         values = np.concatenate([generation.values for generation in result.history])
         points = np.concatenate([generation.candidates for generation in result.history])
         state.signs.append(
-            EngagementSign(values=values, best=phi, before=before, fitness=np.array([one.real for one in tried]))
+            EngagementSign(
+                values=values, best=phi, before=before, fitness=np.array([one.real for one in iteration.tried])
+            )
         )
         gap = self.settings.distance.kind == "phi1"
-        return {
-            "simulations": result,
-            "phi": phi,
-            "phi_before": before,
-            "compared": len(stored),
-            "warnings": implausible(self.twin.space, best, self.settings.plausible, (points, values)),
-            "disengagement": disengaged(state.signs, fitness_gap=gap),
-        }
+        return dataclasses.replace(
+            iteration,
+            simulation=best,
+            simulations=result,
+            phi=phi,
+            phi_before=before,
+            compared=len(stored),
+            warnings=implausible(self.twin.space, best, self.settings.plausible, (points, values)),
+            disengagement=disengaged(state.signs, fitness_gap=gap),
+        )
 
     # Learning in reality alone
 
@@ -339,12 +343,7 @@ class BackToReality:
             controllers=result,
             champion=result.best.candidate,
             fitness=float("nan"),
-            tried=(),
-            simulations=None,
             simulation=self.twin.space.start,
-            phi=float("nan"),
-            phi_before=float("nan"),
-            compared=0,
         )
         self._note(iteration)
         best = -result.best.value

@@ -8,6 +8,7 @@ result.as_json()                            # what `nutmeg btr --json` prints
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,17 +36,17 @@ class Iteration:
     """c: the fittest controller of it, (c,)."""
     fitness: float
     """Its fitness in the simulation it was found in (estimated real fitness, where that is corrected)."""
-    tried: tuple[Tried, ...]
-    """Step 2."""
-    simulations: SearchResult | None
-    """Step 3, where there was one."""
     simulation: Floats
     """s: the estimate after it, (k,)."""
-    phi: float
+    tried: tuple[Tried, ...] = ()
+    """Step 2."""
+    simulations: SearchResult | None = None
+    """Step 3, where there was one."""
+    phi: float = math.nan
     """Distance of the estimate from reality in the remembered trials; nan without step 3."""
-    phi_before: float
+    phi_before: float = math.nan
     """Distance of the estimate before the iteration, in the same trials."""
-    compared: int
+    compared: int = 0
     """Number of trials in which simulations were compared."""
     warnings: tuple[str, ...] = ()
     """About the plausibility of the estimate."""

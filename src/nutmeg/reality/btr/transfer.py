@@ -10,7 +10,7 @@ tell about candidate simulations (`exploration`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -196,13 +196,11 @@ def _between(behaviour: Behaviour, rivals: int, distance: Distance) -> float:
         return 0.0
     total = 0.0
     for index in range(rivals):
-        fitness = None if behaviour.fitness is None else float(np.asarray(behaviour.fitness)[index])
-        real = Behaviour(
-            columns=behaviour.columns,
-            units=behaviour.units,
+        real = replace(
+            behaviour,
             series=None if behaviour.series is None else behaviour.series[index],
             frames=int(frames[index]),
-            fitness=fitness,
+            fitness=None if behaviour.fitness is None else float(np.asarray(behaviour.fitness)[index]),
         )
         total += float(distance.per_trial(real, behaviour).sum())
     mean = total / (rivals * (rivals - 1))

@@ -93,11 +93,5 @@ class HiddenSimulation:
             spread = {"rad": self.noise.angle, "m": self.noise.place}
             scale = np.array([spread.get(unit, 0.0) for unit in behaviour.units])
             series = behaviour.series[0] + scale * rng.standard_normal(behaviour.series.shape[1:])
-        return Behaviour(
-            columns=behaviour.columns,
-            units=behaviour.units,
-            series=series,
-            frames=int(np.asarray(behaviour.frames).flat[0]),
-            fitness=fitness,
-            source="hidden simulation",
-        )
+        frames = int(np.asarray(behaviour.frames).flat[0])
+        return replace(behaviour, series=series, frames=frames, fitness=fitness, source="hidden simulation")
