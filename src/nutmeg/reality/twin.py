@@ -1,4 +1,4 @@
-"""The twin: a simulation of a robot with numbers to be found, tried with many candidates in many trials at once.
+"""The twin: a simulation of a robot with parameters to be identified, for many candidates in many trials at once.
 
     twin = Twin(TwinSettings(robot="ant"), {
         "femur": Searched(low=0.6, high=1.4, sets=("robot.L1_femur",)),
@@ -46,9 +46,12 @@ if TYPE_CHECKING:
 
 TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-DELAY_TARGET, TIMESTEP_TARGET = "delay", "physics.timestep"
+DELAY_TARGET = "delay"
+"""Target of the delay of commands [s]."""
+TIMESTEP_TARGET = "physics.timestep"
+"""Target of the length of a physics step [s]."""
 NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.")
-"""What targets begin with that leave the physics as it is: commands are shifted, and pictures are taken otherwise."""
+"""Prefixes of targets that leave the physics as it is: commands are delayed, or pictures change."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -61,10 +64,10 @@ class Searched(Dimension):
     sets: tuple[str, ...] = ()
     """Targets in the grammar of `model.parameters`; without any, the robot's own parameter of this name."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the robot's own value."""
 
     def targets(self, name: str) -> tuple[str, ...]:
-        """What it sets, if it is called so."""
+        """The targets that it sets under a name."""
         return self.sets or (f"robot.{name}",)
 
 
@@ -89,7 +92,7 @@ class TwinSettings:
     held: bool = False
     """Whether the root is fixed where it starts, as on a stand."""
     height: float = 0.0
-    """Of the robot's lowest point above the ground at the start [m]."""
+    """Height of the robot's lowest point above the ground at the start [m]."""
     adjustments: tuple[Adjustment, ...] = ()
     """Numbers that differ from the robot's files."""
 
@@ -154,7 +157,7 @@ class Twin:
         return [found[index] for index in range(len(trials))]
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
-        """What a candidate, (k,), sets."""
+        """The adjustments of a candidate, (k,)."""
         return tuple(
             Adjustment(target=target, value=float(value), relative=one.relative)
             for (name, one), value in zip(self.searched.items(), self.space.checked(candidate), strict=True)
@@ -245,9 +248,9 @@ class _Job:
     """One candidate in one trial."""
 
     index: int
-    """Of the trial."""
+    """Index of the trial."""
     number: int
-    """Of the candidate."""
+    """Index of the candidate."""
     trial: Trial
     scene: Scene
 
@@ -318,7 +321,7 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
 
 
 def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
-    """What is seen of candidates that cannot be built."""
+    """The rollout of candidates that cannot be built: no frames, all diverged."""
     widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in observe}
     shape = (count, len(trial))
     return Rollout(
@@ -344,27 +347,24 @@ def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> Non
     target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]
 
 
-# ----------------------------------------------------------------------------------------------------
-# Trials: commands that a robot is given, in reality or in simulations of it.
-#
-# A trial is all that reality and simulation need to know to do the same: the commands over time, where the robot
-# starts, when its motors are fed, and what differs in this trial from the others (its conditions).
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trial:
-    """Something to do, open loop."""
+    """Commands that a robot executes open loop, in reality or in simulations of it.
+
+    A trial is all that reality and simulation need to do the same: the commands over time, where the robot starts, when
+    its motors have power, and what differs in this trial from the others (its conditions).
+    """
 
     name: str
     """For reports and errors; unique among the trials of a run."""
     period: float
     """Time between two rows of commands [s]; a whole number of physics steps."""
     commands: Floats
-    """What the motors are told in each period, (T, motors) [rad, or rad/s for velocity drives]."""
+    """Commands of the motors in each period, (T, motors) [rad, or rad/s for velocity drives]."""
     start: StartState | None = None
     """Where the robot is at row 0; without it, in its pose, at rest."""
     powered: Bools | None = None
-    """Whether the motors are fed, (T,); without it they are."""
+    """Whether the motors have power, (T,); always without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 
@@ -388,5 +388,5 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """How long it takes [s]."""
+        """Length of the trial [s]."""
         return len(self.commands) * self.period

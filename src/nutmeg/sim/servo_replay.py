@@ -16,7 +16,6 @@ nor brakes, and its friction stays. The world has its weight, unlike on the rig 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -28,7 +27,7 @@ import numpy as np
 from nutmeg.base.errors import FileError, RecordingError, SimulationError
 from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
-from nutmeg.recording import CsvMap, import_csv
+from nutmeg.recording import CsvMap, open_log
 from nutmeg.sim.rollout import CommandSeries, roll_out
 from nutmeg.sim.servo_bench import checked_joint
 from nutmeg.sim.worlds import StartState, Worlds
@@ -102,12 +101,11 @@ def read_bench(robot: str) -> BenchSettings:
 
 
 def read_log(path: Path, bench: BenchSettings) -> ServoLog:
-    """A CSV file, read as a recording through the bench's column map."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording = import_csv(path, Path(folder) / "log.nutmeg", read(bench.columns, CsvMap))
-        goal, position = (recording.read(name) for name in (bench.goal, bench.position))
-        times = recording.times.copy()
-        changes = [e for e in recording.events if e["kind"] == bench.powered]
+    """A CSV file, read through the bench's column map."""
+    log = open_log(path, read(bench.columns, CsvMap))
+    goal, position = (log.read(name) for name in (bench.goal, bench.position))
+    times = log.times
+    changes = [e for e in log.events if e["kind"] == bench.powered]
     for name, values in ((bench.goal, goal), (bench.position, position)):
         if values.shape[1] != 1 or not np.isfinite(values).all():
             raise RecordingError(f"{path}: the channel {name!r} must hold one number in every row, none missing.")

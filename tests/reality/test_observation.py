@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
 from nutmeg.base.errors import NutmegError, UsageError
-from nutmeg.reality.observation import FitnessSettings, fitness_of
+from nutmeg.reality.observation import FitnessSettings, angular_rates, fitness_of
 
 TIMES = np.linspace(0.0, 2.0, 21)
 
@@ -56,3 +57,14 @@ def test_what_cannot_be_measured_is_said() -> None:
         FitnessSettings(kind="sped")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be 0 or more"):
         FitnessSettings(after=-1.0)
+
+
+def test_turn_rates_are_the_turn_since_the_row_before_in_the_bodys_frame() -> None:
+    quaternion, rate = np.array([0.8, 0.0, 0.6, 0.0]), np.array([1.0, -2.0, 30.0])
+    turned = quaternion.copy()
+    mujoco.mju_quatIntegrate(turned, rate, 0.02)
+    assert angular_rates(np.array([0.0, 0.02]), np.stack([quaternion, turned])) == pytest.approx(np.stack([rate, rate]))
+    assert angular_rates(np.array([0.0, 0.02]), np.stack([quaternion, -turned])) == pytest.approx(
+        np.stack([rate, rate])
+    )
+    assert angular_rates(np.array([0.0, 0.02]), np.stack([quaternion, quaternion])) == pytest.approx(np.zeros((2, 3)))

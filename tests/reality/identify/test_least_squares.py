@@ -29,16 +29,17 @@ def test_a_straight_problem_is_solved_in_a_round_or_two() -> None:
     truth = np.array([0.7, -1.1, 3.0])
     space = Space({name: Dimension(low=-4, high=4) for name in "abc"})
     found = levenberg_marquardt(lambda c: (c - truth) @ matrix.T, space, space.start, rounds=4)
-    np.testing.assert_allclose(found.best, truth, atol=1e-3)
+    np.testing.assert_allclose(found.best.candidate, truth, atol=1e-3)
 
 
 def test_a_bent_problem_is_solved_with_few_candidates() -> None:
     truth = np.array([[0.3, 1.2, 2.5]])
     found = levenberg_marquardt(lambda c: decaying(c) - decaying(truth), SPACE, SPACE.start, rounds=8)
-    np.testing.assert_allclose(found.best, truth[0], rtol=1e-2)
+    np.testing.assert_allclose(found.best.candidate, truth[0], rtol=1e-2)
     assert found.evaluations == 8 * (7 + 12)
-    assert found.value < 1e-4 * found.start
-    assert [r.value for r in found.rounds] == sorted((r.value for r in found.rounds), reverse=True)
+    values = [one.best.value for one in found.history]
+    assert values[-1] < 1e-4 * ((decaying(SPACE.start[None]) - decaying(truth)) ** 2).sum()
+    assert values == sorted(values, reverse=True)
 
 
 def test_an_answer_beyond_the_bounds_ends_at_them_and_breakdowns_do_no_harm() -> None:
@@ -48,10 +49,15 @@ def test_an_answer_beyond_the_bounds_ends_at_them_and_breakdowns_do_no_harm() ->
         return seen
 
     tried: list[Array] = []
-    found = levenberg_marquardt(lambda c: (tried.append(c), residuals(c))[1], SPACE, SPACE.start, rounds=10)
+
+    def noted(candidates: Array) -> Array:
+        tried.append(candidates)
+        return residuals(candidates)
+
+    found = levenberg_marquardt(noted, SPACE, SPACE.start, rounds=10)
     everything = np.concatenate(tried)
-    assert found.best[0] == 2.0
-    assert found.best[1] == pytest.approx(0.5, abs=0.01)
+    assert found.best.candidate[0] == 2.0
+    assert found.best.candidate[1] == pytest.approx(0.5, abs=0.01)
     assert ((everything >= SPACE.low) & (everything <= SPACE.high)).all()
 
 

@@ -8,12 +8,14 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from nutmeg.base.errors import FileError, RecordingError, UnknownNameError, UsageError
 from nutmeg.base.settings import read
-from nutmeg.reality import Behaviour, DistanceSettings, distance_unit, make_distance, phi1, phi2
-from nutmeg.reality.distances import series_error
-from nutmeg.reality.distances.distance import Kind
+from nutmeg.reality import Behaviour, DistanceSettings, distance_unit, information_distance, joint_error, make_distance
+from nutmeg.reality.distances.distance import Kind, residual_series
 
 COLUMNS = ("nao.angles.hip", "nao.angles.knee", "nao.gyro.x")
 UNITS = ("rad", "rad", "rad/s")
@@ -59,8 +61,8 @@ def test_named_distances_are_the_functions() -> None:
     assert simulated.series is not None
     ours, theirs = real.series[:, :2], simulated.series[..., :2]
     for settings, expected in [
-        (DistanceSettings(kind="phi2", channels=ANGLES), phi2(ours, theirs)),
-        (DistanceSettings(kind="joint_error", channels=ANGLES, exponent=1.5), series_error(ours, theirs, exponent=1.5)),
+        (DistanceSettings(kind="phi2", channels=ANGLES), information_distance(ours, theirs).sum(axis=-1)),
+        (DistanceSettings(kind="joint_error", channels=ANGLES, exponent=1.5), joint_error(ours, theirs, exponent=1.5)),
         (DistanceSettings(kind="mean_absolute", channels=ANGLES), np.abs(theirs - ours).mean(axis=(1, 2))),
         (DistanceSettings(kind="rms", channels=ANGLES), np.sqrt(((theirs - ours) ** 2).mean(axis=(1, 2)))),
     ]:
@@ -77,7 +79,7 @@ def test_over_trials_phi1_is_the_mean_and_the_joint_error_the_sum() -> None:
         distance.per_trial(Behaviour(fitness=f), Behaviour(fitness=s))
         for f, s in zip([0.2, 0.4], simulated, strict=True)
     ]
-    np.testing.assert_allclose(distance.over_trials(np.stack(trials)), phi1([0.2, 0.4], simulated.T))
+    np.testing.assert_allclose(distance.over_trials(np.stack(trials)), np.abs(simulated.T - [0.2, 0.4]).mean(axis=1))
 
 
 def test_a_combination_is_the_weighted_sum_of_its_terms() -> None:
@@ -106,7 +108,7 @@ def test_a_shorter_simulation_counts_until_its_end() -> None:
     assert simulated.series is not None
     assert real.series is not None
     short = Behaviour(columns=COLUMNS, units=UNITS, series=simulated.series[:, :20])
-    expected = series_error(real.series[:20, :2], simulated.series[:, :20, :2])
+    expected = joint_error(real.series[:20, :2], simulated.series[:, :20, :2])
     np.testing.assert_allclose(make_distance(settings_of("joint_error")).per_trial(real, short), expected, atol=1e-12)
     ended = Behaviour(columns=COLUMNS, units=UNITS, series=real.series, frames=20)
     np.testing.assert_allclose(
@@ -195,3 +197,95 @@ def test_units_are_told_for_reports() -> None:
     assert distance_unit(settings_of("rms"), ("rad", "rad")) == "rad"
     assert distance_unit(settings_of("joint_error"), ("rad",)) == "rad^2"
     assert not distance_unit(settings_of("phi1"), UNITS)
+
+
+TWO_COLUMNS, TWO_UNITS = ("r.angles.knee", "r.angles.hip"), ("rad", "rad")
+
+
+def behaviours(seed: int = 0) -> tuple[Behaviour, Behaviour]:
+    rng = np.random.default_rng(seed)
+    real = Behaviour(columns=TWO_COLUMNS, units=TWO_UNITS, series=rng.normal(size=(50, 2)))
+    return real, Behaviour(columns=TWO_COLUMNS, units=TWO_UNITS, series=rng.normal(size=(3, 50, 2)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        DistanceSettings(kind="rms"),
+        DistanceSettings(kind="rms", scale="deviation", weights={"*.hip": 3.0}),
+        DistanceSettings(kind="rms", channels=("*.knee",)),
+        DistanceSettings(kind="rms", angles=True),
+    ],
+)
+def test_the_squares_of_residuals_add_up_to_the_square_of_rms(settings: DistanceSettings) -> None:
+    real, simulated = behaviours()
+    total = sum((series**2).sum(axis=1) for series in residual_series(settings, real, simulated))
+    assert np.sqrt(total) == pytest.approx(make_distance(settings).per_trial(real, simulated), rel=1e-12)
+
+
+def test_the_squares_of_residuals_add_up_to_the_joint_error() -> None:
+    settings = DistanceSettings(kind="joint_error", exponent=1.5, weights={"*.hip": 0.2})
+    real, simulated = behaviours(1)
+    total = sum((series**2).sum(axis=1) for series in residual_series(settings, real, simulated))
+    assert total == pytest.approx(make_distance(settings).per_trial(real, simulated), rel=1e-12)
+
+
+def test_a_combination_has_the_residuals_of_its_terms() -> None:
+    terms = (DistanceSettings(kind="joint_error", weight=4.0), DistanceSettings(kind="joint_error", exponent=1.0))
+    real, simulated = behaviours(2)
+    settings = DistanceSettings(kind="combination", terms=terms)
+    series = residual_series(settings, real, simulated)
+    assert len(series) == 4
+    total = sum((one**2).sum(axis=1) for one in series)
+    assert total == pytest.approx(make_distance(settings).per_trial(real, simulated), rel=1e-12)
+
+
+def test_residuals_are_missing_from_the_end_of_a_simulation_on() -> None:
+    real, simulated = behaviours(3)
+    ended = Behaviour(columns=TWO_COLUMNS, units=TWO_UNITS, series=simulated.series, frames=np.array([50, 20, 50]))
+    for series in residual_series(DistanceSettings(), real, ended):
+        assert series.shape == (3, 50)
+        assert np.isnan(series[1, 20:]).all()
+        assert np.isfinite(series[1, :20]).all()
+        assert np.isfinite(series[[0, 2]]).all()
+
+
+def test_the_residual_of_fitness_is_its_signed_gap() -> None:
+    found = residual_series(
+        DistanceSettings(kind="phi1"), Behaviour(fitness=2.0), Behaviour(fitness=np.array([1.5, 2.0, 4.0]))
+    )
+    assert [series.tolist() for series in found] == [[[-0.5], [0.0], [2.0]]]
+    with pytest.raises(UsageError, match="there is none"):
+        residual_series(DistanceSettings(kind="phi1"), Behaviour(fitness=2.0), behaviours()[1])
+
+
+def test_phi2_has_the_residuals_of_the_series_it_compares_without_those_that_rest() -> None:
+    real, simulated = behaviours(4)
+    scaled = residual_series(DistanceSettings(kind="rms", scale="deviation"), real, simulated)
+    found = residual_series(DistanceSettings(kind="phi2"), real, simulated)
+    assert np.array_equal(found, scaled)
+    assert real.series is not None
+    resting = np.array(real.series)
+    resting[:, 1] = 0.3
+    still = Behaviour(columns=TWO_COLUMNS, units=TWO_UNITS, series=resting)
+    assert len(residual_series(DistanceSettings(kind="phi2"), still, simulated)) == 1
+
+
+TRIPLES = hnp.arrays(np.float64, (3, 7), elements=st.floats(-100, 100, allow_subnormal=False))
+
+
+@given(TRIPLES)
+def test_phi1_is_a_metric(fitness: np.ndarray) -> None:
+    x, y, z = fitness
+    assert phi1(x, x) == 0
+    assert phi1(x, y) == phi1(y, x)
+    assert phi1(x, z) <= phi1(x, y) + phi1(y, z) + 1e-9
+    assert (phi1(x, y) == 0) == bool((x == y).all())
+
+
+def phi1(real: np.ndarray, simulated: np.ndarray) -> float:
+    """The mean over trials of one simulation."""
+    distance = make_distance(DistanceSettings(kind="phi1"))
+    pairs = zip(real, simulated, strict=True)
+    found = [distance.per_trial(Behaviour(fitness=r), Behaviour(fitness=np.array([s]))) for r, s in pairs]
+    return float(distance.over_trials(np.stack(found))[0])

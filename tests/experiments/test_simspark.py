@@ -11,20 +11,18 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError
-from nutmeg.experiments import simspark as module
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments import simspark
+from nutmeg.experiments.experiment import example_folder, perform
 from nutmeg.experiments.simspark import (
     ERROR_KINDS,
     JOINTS,
     LATENCY,
     TRIAL_COLUMNS,
     cut_log,
-    example_folder,
     replay_errors,
-    simspark_reality,
 )
 from nutmeg.reality.identify.settings import read_identify
-from nutmeg.reality.logs.replay import found_files, read_all
+from nutmeg.reality.logs.replay import found_files, read_trials
 from nutmeg.reality.twin import Twin
 
 if TYPE_CHECKING:
@@ -36,14 +34,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def settings() -> IdentifySettings:
-    return read_identify(example_folder() / "identify.toml")
+    return read_identify(example_folder("simspark_walk") / "identify.toml")
 
 
 @pytest.fixture(scope="module")
 def measured(settings: IdentifySettings) -> tuple[MeasuredTrial, ...]:
     wanted = dataclasses.replace(settings, windows=None)
-    files = found_files(["walk.csv.gz#5", "kick.csv.gz#5"], example_folder(), "test")
-    return read_all(files, wanted, Twin(settings.robot, settings.parameters))
+    files = found_files(["walk.csv.gz#5", "kick.csv.gz#5"], example_folder("simspark_walk"), "test")
+    return read_trials(files, wanted, Twin(settings.robot, settings.parameters))
 
 
 def _log(path: Path, *, modes: list[str], turn: float = 0.0, mode_column: str = "playmode") -> Path:
@@ -110,14 +108,17 @@ def test_the_servers_numbers_replay_its_walk_better_than_those_of_other_robots(
 @pytest.mark.slow
 def test_a_small_fit_is_written_with_its_table_and_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"train": ("kick.csv.gz#0",), "held_out": ("kick.csv.gz#4",)}
-    effort = dataclasses.replace(module.QUICK, evaluations=10, seconds=0.2, **files)
-    monkeypatch.setattr(module, "QUICK", effort)
-    answer = simspark_reality(tmp_path / "run", quick=True, seed=2)
+    effort = dataclasses.replace(simspark.QUICK, evaluations=10, seconds=0.2, **files)
+    monkeypatch.setattr(simspark, "QUICK", effort)
+    answer = perform(simspark, tmp_path / "run", simspark.Settings(quick=True, seed=2))
     assert set(answer["table"]) == {"before", "latency known", "after", "league"}
     assert set(answer["table"]["after"]["all"]) == set(ERROR_KINDS)
     assert all(np.isfinite(list(answer["part_left"].values())))
-    assert "place" in TABLES["simspark"](answer).notes[0]
+    assert "place" in simspark.table(answer).notes[0]
     assert answer["seed"] == 2
-    assert set(answer["estimates"][0]) == {"distance", *read_identify(example_folder() / "identify.toml").parameters}
+    assert set(answer["estimates"][0]) == {
+        "distance",
+        *read_identify(example_folder("simspark_walk") / "identify.toml").parameters,
+    }
     assert (tmp_path / "run" / "results.json").is_file()
     assert "Another engine as reality" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

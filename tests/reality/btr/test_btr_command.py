@@ -15,8 +15,8 @@ from nutmeg.cli import main
 from nutmeg.model.identified import read_body
 from nutmeg.motion.sinusoid import read_gait
 
-ALTERED = Path(__file__).parents[1] / "altered"
-PENDULUM = Path(__file__).parents[2] / "examples" / "pendulum"
+ALTERED = Path(__file__).parents[2] / "altered"
+PENDULUM = Path(__file__).parents[3] / "examples" / "pendulum"
 GAIT = """
 [gaits.sway]
 frequency = 1.5

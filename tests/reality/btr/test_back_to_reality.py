@@ -22,7 +22,7 @@ from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
 
 Small = Callable[..., BtrSettings]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "btr_ant" / "btr.toml"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "btr_ant" / "btr.toml"
 
 
 def run(settings: BtrSettings, folder: Path, **given: Any) -> BtrResult:

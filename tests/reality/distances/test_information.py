@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nutmeg.base.errors import RecordingError, UsageError
-from nutmeg.reality import Binning, information_distance, phi2
-from nutmeg.reality.distances.information import bin_numbers, distance_of_tables
+from nutmeg.reality import Binning, information_distance
+from nutmeg.reality.distances.information import bin_numbers
 
 UNIT = Binning(bins=5, range=(0.0, 1.0))
 TRIPLES = hnp.arrays(np.float64, (3, 40, 2), elements=st.floats(-0.3, 1.3))
@@ -100,12 +100,19 @@ def test_a_bijection_is_at_distance_zero_and_a_constant_at_the_entropy() -> None
     ],
 )
 def test_known_joint_tables(table: list[list[int]], expected: float) -> None:
-    assert distance_of_tables(table) == pytest.approx(expected, abs=1e-12)
+    assert distance(*series_of(table)) == pytest.approx(expected, abs=1e-12)
+
+
+def series_of(table: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Two series whose bins meet as often as a table says, (T, 1) each."""
+    counts = np.array(table)
+    rows, columns = np.indices(counts.shape).reshape(2, -1).repeat(counts.ravel(), axis=1)
+    return (rows[:, None] + 0.5) / 5, (columns[:, None] + 0.5) / 5
 
 
 def test_the_correction_adds_half_a_nat_per_bin_in_use_and_sample() -> None:
-    table = np.array([[4, 2, 0], [1, 0, 5]])  # 4 cells, 2 rows, 3 columns in use
-    corrected, plain = (distance_of_tables(table, miller_madow=on) for on in (True, False))
+    series = series_of([[4, 2, 0], [1, 0, 5]])  # 4 cells, 2 rows, 3 columns in use
+    corrected, plain = (distance(*series, Binning(bins=5, range=(0.0, 1.0), miller_madow=on)) for on in (True, False))
     assert corrected - plain == pytest.approx((2 * 4 - 2 - 3) / (2 * 12 * math.log(2)))
 
 
@@ -160,9 +167,9 @@ def test_many_simulations_at_once_equal_a_plain_loop(policy: object) -> None:
 def test_pieces_that_are_worked_through_one_by_one_give_the_same_as_alone() -> None:
     rng = np.random.default_rng(1)
     real, simulated = rng.normal(size=(3000, 20)), rng.normal(size=(11, 3000, 20))  # 4 at a time
-    together = phi2(real, simulated)
-    np.testing.assert_array_equal(together, [phi2(real, one) for one in simulated])
-    np.testing.assert_allclose(phi2(real, simulated, weights=[1.0] + 19 * [0.0]), phi2(real[:, :1], simulated[..., :1]))
+    together = information_distance(real, simulated)
+    np.testing.assert_array_equal(together, [information_distance(real, one) for one in simulated])
+    np.testing.assert_allclose(together[:, :1], information_distance(real[:, :1], simulated[..., :1]))
 
 
 def test_values_outside_the_range_have_bins_of_their_own() -> None:
@@ -176,8 +183,8 @@ def test_values_outside_the_range_have_bins_of_their_own() -> None:
 def test_a_simulation_that_falls_is_farther_away_than_one_that_stays_up() -> None:
     real = np.sin(np.arange(400) * 0.1)[:, np.newaxis]
     simulated = np.repeat(real[np.newaxis], 3, axis=0)
-    found = phi2(real, simulated, frames=[400, 200, 0])
-    entropy = phi2(real, np.zeros_like(real))
+    found = information_distance(real, simulated, frames=[400, 200, 0])
+    entropy = information_distance(real, np.zeros_like(real))
     assert found[0] == pytest.approx(0.0, abs=1e-12)
     assert found[2] == pytest.approx(entropy)
     assert found[0] < found[1]
@@ -200,11 +207,11 @@ def test_missing_values_are_left_out_and_nothing_but_missing_ones_is_an_error() 
 
 def test_series_and_settings_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match=r"4 frames of 2 channels, the simulated ones 5 of 2"):
-        phi2(np.zeros((4, 2)), np.zeros((5, 2)))
+        information_distance(np.zeros((4, 2)), np.zeros((5, 2)))
     with pytest.raises(UsageError, match=r"do not go together"):
-        phi2(np.zeros((3, 4, 2)), np.zeros((2, 4, 2)))
+        information_distance(np.zeros((3, 4, 2)), np.zeros((2, 4, 2)))
     with pytest.raises(UsageError, match=r"allowed are 0 to 4"):
-        phi2(np.zeros((4, 2)), np.zeros((4, 2)), frames=5)
+        information_distance(np.zeros((4, 2)), np.zeros((4, 2)), frames=5)
     with pytest.raises(ValueError, match=r"2 to 1024"):
         Binning(bins=1)
     with pytest.raises(ValueError, match=r"lower one first"):

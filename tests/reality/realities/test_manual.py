@@ -15,6 +15,7 @@ from nutmeg.base.errors import FileError
 from nutmeg.reality.btr.controllers import ControllerSpace
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import LoggedReality, ManualReality
+from nutmeg.reality.realities.manual import LogFormat
 from nutmeg.reality.twin import Trial
 from nutmeg.recording import Channel, CsvChannel, CsvMap, CsvTime, RecordingWriter
 
@@ -41,7 +42,7 @@ class Laboratory:
             self.acts.pop(0)()
 
     def reality(self, **changed: object) -> ManualReality:
-        given = {"motors": ("swing",), "columns": ("angles.swing",), "units": ("rad",)}
+        given = {"motors": ("swing",), "columns": {"angles.swing": "rad"}}
         return ManualReality(self.folder, WATCH, **{**given, **changed}, wait=self.wait, say=self.said.append)  # type: ignore[arg-type]
 
 
@@ -141,7 +142,7 @@ def test_a_number_is_enough_where_only_fitness_counts(trials: list[Trial], tmp_p
         lambda: None,
         drop(tmp_path, "i00-00.toml", "fitness = 0.3\nfell_at = 0.1\n"),
     )
-    observed = next(iter(laboratory.reality(columns=(), units=()).try_out(trials[:1])))
+    observed = next(iter(laboratory.reality(columns={}).try_out(trials[:1])))
     assert observed.fitness == 0.3
     assert observed.behaviour.frames == 5
     assert observed.behaviour.series is None
@@ -194,7 +195,7 @@ def test_a_column_map_reads_logs_in_the_laboratorys_own_words(trials: list[Trial
     laboratory = Laboratory(
         tmp_path, drop(tmp_path, "i00-00.csv", text), lambda: None, drop(tmp_path, "i00-00.toml", "fitness = 1.5\n")
     )
-    reality = laboratory.reality(mapping=mapping, names={"angles.swing": "servo.angle"})
+    reality = laboratory.reality(logs=LogFormat(mapping=mapping, names={"angles.swing": "servo.angle"}))
     observed = next(iter(reality.try_out(trials[:1])))
     np.testing.assert_allclose(observed.behaviour.series[:, 0], angles(trials[0]), atol=1e-6)  # type: ignore[index]
     assert observed.fitness == 1.5, "waited for: the log has no joint angle by its own name"
