@@ -97,9 +97,8 @@ class MatchStory:
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
         config = recording.manifest.config
-        self._titles = [str(title) for title in config.get("titles", ("", ""))]
-        first, second = (str(text) for text in config.get("subtitles", ("", "")))
-        self.subtitles = first, second
+        self._titles = _pair(config.get("titles"))
+        self.subtitles = _pair(config.get("subtitles"))
         """What each team is, such as its walk; may be empty."""
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
@@ -235,3 +234,10 @@ def _spaced(title: str) -> str:
     """`IllegalDefence` in words."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in title).strip()
     return words[:1].upper() + words[1:]
+
+
+def _pair(texts: object) -> tuple[str, str]:
+    """One text for each team; empty ones if the recording has none."""
+    if not isinstance(texts, list) or len(texts) != 2:
+        return "", ""
+    return str(texts[0]), str(texts[1])

@@ -17,7 +17,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.view.pages.drive import Pilot
-from nutmeg.view.pages.orders import Order
+from nutmeg.view.pages.orders import MAX_PACE, Order
 from nutmeg.view.stage.cameras import (
     Viewpoint,
     beside_panel,
@@ -341,8 +341,6 @@ SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
 """The speeds that can be chosen."""
 FASTEST_CHOICE = "fastest"
 """The further choice for a running simulation: as fast as the computer can."""
-FASTEST_PACE = 1000.0
-"""The pace of `FASTEST_CHOICE`, which no computer keeps."""
 STATUS_PERIOD = 0.2
 """Seconds between two updates of the status line and the time slider."""
 SHOWN_TIME_STEP = 0.01
@@ -490,7 +488,7 @@ class Page:
     def _set_speed(self, speed: str) -> None:
         """Set the speed of the simulation, if it is watched live, or else of the replay."""
         if self._controls_simulation:
-            self._pace, self._held = FASTEST_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
+            self._pace, self._held = MAX_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
             self._send(Order(order="pace", numbers=(self._pace, 0.0, 0.0)))
         else:
             self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])

@@ -39,6 +39,7 @@ from nutmeg.view.reports.report import (
     Timeline,
     write_page,
 )
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,8 +69,6 @@ SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
-UNDERGROUND = -1.0
-"""Robots below this height do not play [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
