@@ -32,6 +32,8 @@ class Trace:
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
+        """Records what is called while inside."""
+
         def see(frame: FrameType, event: str, _argument: object) -> None:
             if event == "call" and frame.f_code.co_filename.startswith(SOURCE):
                 self.files.append(frame.f_code.co_filename)

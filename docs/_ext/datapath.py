@@ -67,7 +67,7 @@ def _place(name: str) -> tuple[str, str] | None:
 
 
 def _box(file: str, name: str, text: str) -> str:
-    chapter = file.split("/")[0]
+    chapter = file.split("/", maxsplit=1)[0]
     return (
         f'<li class="datapath-{html.escape(chapter)}"><span class="datapath-file">{html.escape(file)}</span>'
         f'<span class="datapath-name">{html.escape(name)}</span><span>{html.escape(text)}</span></li>'

@@ -1,8 +1,9 @@
 """Nutmeg: a robot-soccer laboratory.
 
-The chapters, each of which imports only those before it: `body` (what is simulated), `engine` (how it is
-stepped), `motion` (how a robot moves) and `view` (seeing). `nutmeg.recording` is the one format in which
-they hand results to each other.
+Its chapters, each of which imports only those before it: `base` (shared tools), `model` (robots, fields, balls and
+scenes), `recording` (time series and events on disk), `sim` (stepping and sensing), `motion` (walks and other skills),
+`search` (optimisation), `reality` (identification), `learning`, `match` (robot soccer), `net` (protocols), `view`
+(pages, videos, reports), `experiments` and `bench`, `commands`.
 
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.sim import Worlds

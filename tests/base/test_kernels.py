@@ -8,26 +8,26 @@ from pathlib import Path
 
 from nutmeg.base.kernels import _Files
 
-INNER = "from nutmeg.base.kernels import kernel\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
+INNER = "from nutmeg.base.kernels import kernel\n\nFACTOR = {}\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
 OUTER = """
-from inner import add
+from inner import FACTOR, add
 from nutmeg.base.kernels import kernel
 
 
 @kernel
-def times_ten(x):
-    return add(x) * 10
+def scaled(x):
+    return add(x) * FACTOR
 
 
-print(times_ten(3), sum(times_ten.stats.cache_hits.values()))
+print(scaled(3), sum(scaled.stats.cache_hits.values()))
 """
 
 
 def test_what_is_called_from_another_file_is_compiled_anew_when_that_file_changes(tmp_path: Path) -> None:
     (tmp_path / "outer.py").write_text(OUTER)
 
-    def found(added: int) -> list[int]:
-        (tmp_path / "inner.py").write_text(INNER.format(added))
+    def found(added: int, factor: int = 10) -> list[int]:
+        (tmp_path / "inner.py").write_text(INNER.format(factor, added))
         command = [sys.executable, "-B", "outer.py"]  # Python's own bytecode is kept by size and second
         ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return [int(word) for word in ran.stdout.split()]
@@ -35,6 +35,7 @@ def test_what_is_called_from_another_file_is_compiled_anew_when_that_file_change
     assert found(1) == [40, 0]
     assert found(1) == [40, 1], "kept"
     assert found(2) == [50, 0], "not kept, as something else is called now"
+    assert found(2, factor=3) == [15, 0], "nor when a constant has changed"
 
 
 def test_processes_that_compile_at_the_same_time_do_not_get_each_others_code(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_every_walk_is_pushed_and_those_with_real_motors_tried_on_them(
     assert [row["actuation"] for row in answer["transfer"]] == ["ideal", "servo", "motoflex"]
     assert answer["transfer"][0]["loss"]["turn"] in (0.0, None)
     assert answer["not_transferred"] == {"Initial": "nao-spark has ideal drives only"}
-    assert answer["missing"] == {"Sprint": "learning/data/walks/sprint.toml"}
+    assert answer["missing"] == {"Sprint": "motion/data/walks/sprint.toml"}
     assert (tmp_path / "pushes.png").stat().st_size > 5000
     before = len(said)
     robustness.walk_robustness(tmp_path, on_progress=said.append, scale=TINY)

@@ -34,7 +34,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measurements of half a second."""
     from nutmeg.learning import measure
 
-    for name, seconds in (("SECONDS", 0.4), ("RUN_UP", 0.2), ("STOPPING", 0.2), ("CHANGE_EVERY", 0.1)):
+    shorter = {"SPEED_SECONDS": 0.4, "RUN_UP_SECONDS": 0.2, "STOPPING_SECONDS": 0.2, "CHANGE_SECONDS": 0.1}
+    for name, seconds in shorter.items():
         monkeypatch.setattr(measure, name, seconds)
 
 

@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.rewards import first_weights, next_weights, rank_weights, stop_reward, target_reward, weights_from
+from nutmeg.learning.rewards import (
+    FALL_COST,
+    first_weights,
+    next_weights,
+    rank_weights,
+    stop_reward,
+    target_reward,
+    weights_from,
+)
 from nutmeg.learning.tasks import task_settings
 
 
-def test_a_target_reached_early_is_extrapolated_and_a_fall_costs_five() -> None:
-    assert target_reward(2.0, 7.0, 3.5, fell=False) == pytest.approx(4.0)
-    assert target_reward(2.0, 7.0, 7.0, fell=True) == pytest.approx(-3.0)
-    assert stop_reward(0.25, fell=False) == pytest.approx(-0.25)
-    assert stop_reward(0.25, fell=True) == pytest.approx(-5.25)
+def test_a_target_reached_early_is_extrapolated_and_moving_costs_at_a_stop() -> None:
+    assert target_reward(2.0, 7.0, 3.5) == pytest.approx(4.0)
+    assert target_reward(2.0, 7.0, 7.0) - FALL_COST == pytest.approx(-3.0)
+    assert stop_reward(0.25) == pytest.approx(-0.25)
+    assert stop_reward(0.25) - FALL_COST == pytest.approx(-5.25)
 
 
 def test_weights_start_alike_and_slower_directions_get_more() -> None:

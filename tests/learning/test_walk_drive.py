@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nutmeg.commands.walk_drive import EDGE, PATIENCE, Driver
+from nutmeg.commands.walk_drive import FLOOR_EDGE, HOLD_TIMEOUT, Driver
 from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, make_walker
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.walk.files import read_walk
@@ -52,7 +52,7 @@ class Driven:
 
 def test_what_is_wanted_at_first_stays_wanted_when_nobody_looks() -> None:
     driven = Driven((0.1, 0.0, 0.2))
-    assert driven.go(2 * PATIENCE) == ["drive"]
+    assert driven.go(2 * HOLD_TIMEOUT) == ["drive"]
     assert driven.wanted == pytest.approx([0.1, 0.0, 0.2])
     assert driven.worlds.robot(ROBOT_NAME).pose[0, 0] > 0.02
 
@@ -71,11 +71,11 @@ def test_a_held_key_drives_at_its_share_and_a_released_one_stops() -> None:
 def test_a_page_that_vanishes_stops_the_robot_and_one_that_repeats_does_not() -> None:
     driven = Driven()
     driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0))
-    driven.go(0.8 * PATIENCE)
+    driven.go(0.8 * HOLD_TIMEOUT)
     driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0), fresh=False)
-    assert driven.go(0.8 * PATIENCE) == [], "a repetition changes nothing"
+    assert driven.go(0.8 * HOLD_TIMEOUT) == [], "a repetition changes nothing"
     assert driven.wanted[0] > 0
-    driven.go(0.4 * PATIENCE)
+    driven.go(0.4 * HOLD_TIMEOUT)
     assert driven.wanted == [0.0, 0.0, 0.0]
 
 
@@ -94,7 +94,7 @@ def test_of_two_pages_the_one_that_pressed_last_drives() -> None:
 def test_a_slider_asks_for_a_speed_that_stays_and_space_ends_it() -> None:
     driven = Driven()
     driven.say(order="go", page=1, numbers=(0.05, 0.0, 0.1))
-    driven.go(2 * PATIENCE)
+    driven.go(2 * HOLD_TIMEOUT)
     assert driven.wanted == pytest.approx([0.05, 0.0, 0.1])
     driven.say(order="stop", page=2)
     driven.go()
@@ -138,7 +138,7 @@ def test_a_flood_of_nonsense_is_told_once_a_second_and_drives_nothing() -> None:
 def test_a_robot_that_comes_to_the_edge_of_the_floor_comes_in_again_on_the_other_side() -> None:
     driven = Driven()
     driven.go()
-    driven.worlds.robot(ROBOT_NAME).pose[0, 0] = EDGE + 0.05
+    driven.worlds.robot(ROBOT_NAME).pose[0, 0] = FLOOR_EDGE + 0.05
     assert driven.go() == ["wrap"]
-    assert driven.worlds.robot(ROBOT_NAME).pose[0, 0] == pytest.approx(0.05 - EDGE, abs=0.01)
+    assert driven.worlds.robot(ROBOT_NAME).pose[0, 0] == pytest.approx(0.05 - FLOOR_EDGE, abs=0.01)
     assert driven.go(0.2) == []

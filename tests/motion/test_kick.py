@@ -35,7 +35,7 @@ def test_a_kick_begins_and_ends_in_the_ready_stance() -> None:
 
 def test_the_kicking_foot_goes_back_then_ahead_and_never_into_the_ground() -> None:
     kick = kick_with("left")
-    path = kick.feet[:, 0] - kick.feet[0, 0]
+    path = kick.plan.feet.position[:, 0] - kick.plan.feet.position[0, 0]
     assert path[:, 0].min() == pytest.approx(-kick.settings.back, abs=1e-3)
     assert path[:, 0].max() == pytest.approx(kick.settings.reach, abs=1e-3)
     assert path[:, 2].min() >= 0
@@ -44,15 +44,15 @@ def test_the_kicking_foot_goes_back_then_ahead_and_never_into_the_ground() -> No
 
 def test_the_other_foot_stays_where_it_is_with_the_weight_on_it() -> None:
     kick = kick_with("left")
-    assert (kick.feet[:, 1] == kick.feet[0, 1]).all()
+    assert (kick.plan.feet.position[:, 1] == kick.plan.feet.position[0, 1]).all()
     begin = round(kick.strike / 0.01)
-    assert np.abs(kick.centre[begin - 20, 1] - kick.feet[0, 1, 1]) < 0.01
+    assert np.abs(kick.motion.centre[begin - 20, 1] - kick.plan.feet.position[0, 1, 1]) < 0.01
 
 
 def test_a_kick_with_the_right_foot_is_the_mirror_image() -> None:
     left, right = kick_with("left"), kick_with("right")
-    np.testing.assert_allclose(right.feet, left.feet[:, ::-1] * [1, -1, 1], atol=1e-12)
-    np.testing.assert_allclose(right.centre * [1, -1], left.centre, atol=1e-3)
+    np.testing.assert_allclose(right.plan.feet.position, left.plan.feet.position[:, ::-1] * [1, -1, 1], atol=1e-12)
+    np.testing.assert_allclose(right.motion.centre * [1, -1], left.motion.centre, atol=1e-3)
     np.testing.assert_allclose(right.ball_place(), left.ball_place() * [1, -1], atol=1e-12)
 
 

@@ -13,7 +13,15 @@ from nutmeg.base.errors import ModelError
 from nutmeg.model.posing import pose_angles
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.legs.nao import NaoBody
-from nutmeg.motion.preview_walk import MOTOFLEX_1, MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
+from nutmeg.motion.preview_walk import (
+    MOTOFLEX_1,
+    MOTOFLEX_2,
+    QUICK_STEPS,
+    PreviewWalk,
+    PreviewWalkSettings,
+    WalkTrial,
+    try_walk,
+)
 from nutmeg.sim.worlds import Worlds
 
 CURVE = PreviewWalkSettings(forward=0.08, sideways=0.02, turn=0.2)
@@ -28,8 +36,8 @@ def pitch_scene(robot: str = "nao-v6") -> Scene:
 
 
 @functools.cache
-def walks() -> PreviewWalk:
-    return PreviewWalk(pitch_scene().robots[0], ALL, duration=8.0)
+def walks() -> tuple[PreviewWalk, ...]:
+    return tuple(PreviewWalk(pitch_scene().robots[0], settings, duration=8.0) for settings in ALL)
 
 
 @pytest.fixture
@@ -39,39 +47,42 @@ def ready() -> np.ndarray:
 
 
 def test_a_walk_begins_and_ends_in_the_ready_stance(ready: np.ndarray) -> None:
-    walk = walks()
-    np.testing.assert_allclose(walk.angles(0.0), np.tile(ready, (len(ALL), 1)), atol=2e-5)
-    np.testing.assert_allclose(walk.angles(walk.duration), np.tile(ready, (len(ALL), 1)), atol=1e-9)
-    np.testing.assert_allclose(walk.angles(99.0), walk.angles(walk.duration))
+    for walk in walks():
+        np.testing.assert_allclose(walk.angles(0.0), ready, atol=2e-5)
+        np.testing.assert_allclose(walk.angles(walk.duration), ready, atol=1e-9)
+        np.testing.assert_allclose(walk.angles(99.0), walk.angles(walk.duration))
+        times = np.linspace(2.0, 4.0, 5)
+        np.testing.assert_allclose(walk.angles(times)[2], walk.angles(times[2]))
 
 
 def test_the_feet_are_parallel_and_side_by_side_in_the_end() -> None:
-    for plan in walks().plans:
-        left, right = plan.feet[-1]
-        yaw = plan.yaws[-1, 0]
-        assert plan.yaws[-1, 1] == pytest.approx(yaw)
+    for walk in walks():
+        left, right = walk.plan.feet.position[-1]
+        yaw = walk.yaws[-1, 0]
+        assert walk.yaws[-1, 1] == pytest.approx(yaw)
         np.testing.assert_allclose(left - right, [-0.1 * np.sin(yaw), 0.1 * np.cos(yaw), 0.0], atol=1e-9)
 
 
 def test_feet_never_go_below_the_ground_and_one_always_stands_on_it() -> None:
-    for plan, settings in zip(walks().plans, ALL, strict=True):
-        heights = plan.feet[..., 2]
+    for walk, settings in zip(walks(), ALL, strict=True):
+        heights = walk.plan.feet.position[..., 2]
         assert heights.min() >= 0
         assert (heights.min(axis=1) == 0).all()
         assert heights.max() == pytest.approx(settings.step_height, rel=0.05)
 
 
 def test_a_standing_foot_does_not_move() -> None:
-    for plan in walks().plans:
-        standing = (plan.feet[1:, :, 2] == 0) & (plan.feet[:-1, :, 2] == 0)
-        moved = np.linalg.norm(np.diff(plan.feet, axis=0), axis=-1)
+    for walk in walks():
+        feet = walk.plan.feet.position
+        standing = (feet[1:, :, 2] == 0) & (feet[:-1, :, 2] == 0)
+        moved = np.linalg.norm(np.diff(feet, axis=0), axis=-1)
         assert moved[standing].max() < 2e-5
         assert moved.max() > 1e-3
 
 
 def test_the_body_sways_without_jumps() -> None:
-    walk, period = walks(), walks().control.period
-    speed = np.diff(walk.centre, axis=1) / period
+    period = walks()[0].control.period
+    speed = np.diff([walk.motion.centre for walk in walks()], axis=1) / period
     push = np.diff(speed, axis=1) / period
     assert np.abs(speed).max() < 0.5
     assert np.abs(push).max() < 5.0
@@ -79,24 +90,23 @@ def test_the_body_sways_without_jumps() -> None:
 
 
 def test_commands_stay_within_what_the_motors_can_do() -> None:
-    table, walk = pitch_scene().robots[0], walks()
+    table, commands = pitch_scene().robots[0], np.stack([walk.commands for walk in walks()])
     limits = table.limits[table.motor_joints]
-    assert (walk.commands >= limits[:, 0] - 1e-9).all()
-    assert (walk.commands <= limits[:, 1] + 1e-9).all()
-    assert np.abs(np.diff(walk.commands, axis=1)).max() / walk.control.period < 7.0
+    assert (commands >= limits[:, 0] - 1e-9).all()
+    assert (commands <= limits[:, 1] + 1e-9).all()
+    assert np.abs(np.diff(commands, axis=1)).max() / walks()[0].control.period < 7.0
 
 
 def test_the_moving_links_put_the_zmp_where_the_reference_has_it() -> None:
-    walk = walks()
-    error = walk.zmp - np.stack([p.zmp for p in walk.plans])
+    error = np.stack([walk.motion.zmp - walk.plan.zmp for walk in walks()])
     assert np.sqrt((error**2).mean(axis=1)).max() < 0.0035
 
 
 def test_without_correction_the_swinging_legs_throw_the_zmp_off() -> None:
-    plain = dataclasses.replace(MOTOFLEX_1, corrections=0)
-    table = pitch_scene().robots[0]
-    walk = PreviewWalk(table, [plain, MOTOFLEX_1], duration=6.0)
-    error = np.abs(walk.zmp - np.stack([p.zmp for p in walk.plans]))[:, 150:450, 0].mean(axis=1)
+    error = []
+    for settings in (dataclasses.replace(MOTOFLEX_1, corrections=0), MOTOFLEX_1):
+        walk = PreviewWalk(pitch_scene().robots[0], settings, duration=6.0)
+        error.append(np.abs(walk.motion.zmp - walk.plan.zmp)[150:450, 0].mean())
     assert error[0] > 0.008
     assert error[1] < 0.002
 
@@ -105,47 +115,36 @@ def test_the_planned_speed_is_the_commanded_one() -> None:
     settings = dataclasses.replace(MOTOFLEX_1, ramp=0)
     walk = PreviewWalk(pitch_scene().robots[0], settings, duration=12.0)
     begin, end = (round(t / walk.control.period) for t in (3.0, 9.0))
-    way = walk.torso.position[0, end] - walk.torso.position[0, begin]
+    way = walk.motion.torso.position[end] - walk.motion.torso.position[begin]
     assert way[0] / 6.0 == pytest.approx(0.2, rel=0.01)
 
 
 def test_sideways_steps_never_bring_the_feet_closer_than_they_stand() -> None:
-    plan = walks().plans[ALL.index(ASIDE)]
-    apart = plan.feet[:, 0, 1] - plan.feet[:, 1, 1]
-    assert apart.min() > 0.1 - 1e-9
-    assert plan.feet[-1, 0, 1] < -0.1
+    feet = walks()[ALL.index(ASIDE)].plan.feet.position
+    assert (feet[:, 0, 1] - feet[:, 1, 1]).min() > 0.1 - 1e-9
+    assert feet[-1, 0, 1] < -0.1
 
 
 def test_a_walk_that_starts_with_the_other_foot_is_its_mirror_image() -> None:
     table = pitch_scene().robots[0]
     pair = [MOTOFLEX_1, dataclasses.replace(MOTOFLEX_1, first="right")]
-    walk = PreviewWalk(table, pair, duration=6.0)
-    left, right = walk.plans
-    np.testing.assert_allclose(right.feet, left.feet[:, ::-1] * [1, -1, 1], atol=1e-12)
+    left, right = (PreviewWalk(table, settings, duration=6.0) for settings in pair)
+    mirrored = left.plan.feet.position[:, ::-1] * [1, -1, 1]
+    np.testing.assert_allclose(right.plan.feet.position, mirrored, atol=1e-12)
     names = list(table.motors)
     for name in ("HipRoll", "HipPitch", "KneePitch", "AnklePitch", "AnkleRoll"):
         sign = -1 if name.endswith("Roll") else 1
-        mine, other = (walk.commands[i, :, names.index(s + name)] for i, s in ((0, "L"), (1, "R")))
+        mine, other = (walk.commands[:, names.index(s + name)] for walk, s in ((left, "L"), (right, "R")))
         np.testing.assert_allclose(other, sign * mine, atol=0.01)  # the head's mass is 1.5 mm off the middle
 
 
 def test_the_reference_zmp_can_be_moved_and_narrowed() -> None:
     table, half = pitch_scene().robots[0], MOTOFLEX_2.foot_separation / 2
     narrow = dataclasses.replace(MOTOFLEX_2, zmp_width=0.6, zmp_offset=(0.03, 0.005), zmp_travel=0.02)
-    walk = PreviewWalk(table, [MOTOFLEX_2, narrow], duration=8.0)
-    wide, moved = (p.zmp[:, 1] for p in walk.plans)
-    assert np.abs(wide).max() == pytest.approx(half)
-    assert np.abs(moved).max() == pytest.approx(0.6 * half + 0.005)
-    assert np.abs(walk.centre[1, :, 1]).max() < np.abs(walk.centre[0, :, 1]).max()
-
-
-def test_one_walk_among_many_is_the_same_as_alone() -> None:
-    alone = PreviewWalk(pitch_scene().robots[0], CURVE, duration=8.0)
-    among = walks()
-    assert alone.angles(3.217).shape == (len(pitch_scene().robots[0].motors),)
-    np.testing.assert_allclose(among.angles(3.217)[ALL.index(CURVE)], alone.angles(3.217), atol=1e-6)
-    times = np.linspace(2.0, 4.0, len(ALL))
-    np.testing.assert_allclose(among.angles(times)[2], among.angles(times[2])[2])
+    wide, moved = (PreviewWalk(table, settings, duration=8.0) for settings in (MOTOFLEX_2, narrow))
+    assert np.abs(wide.plan.zmp[:, 1]).max() == pytest.approx(half)
+    assert np.abs(moved.plan.zmp[:, 1]).max() == pytest.approx(0.6 * half + 0.005)
+    assert np.abs(moved.motion.centre[:, 1]).max() < np.abs(wide.motion.centre[:, 1]).max()
 
 
 def test_arms_can_be_held_elsewhere_and_come_back(ready: np.ndarray) -> None:
@@ -163,11 +162,11 @@ def test_a_stride_longer_than_the_legs_is_refused_or_clipped_on_request() -> Non
         PreviewWalk(table, giant, duration=6.0)
     (said,) = re.findall(r"--speed ([\d.]+) of nutmeg walk", str(refused.value))
     assert 0.0 < float(said) < 0.6
-    assert PreviewWalk(table, dataclasses.replace(giant, forward=float(said)), duration=6.0).reached.all(), (
+    assert PreviewWalk(table, dataclasses.replace(giant, forward=float(said)), duration=6.0).reached, (
         "what it proposes works"
     )
     walk = PreviewWalk(table, giant, duration=6.0, clip=True)
-    assert not walk.reached.any()
+    assert not walk.reached
     assert np.isfinite(walk.commands).all()
 
 
@@ -175,8 +174,6 @@ def test_walks_that_make_no_sense_are_refused() -> None:
     table = pitch_scene().robots[0]
     with pytest.raises(ModelError, match="no time for two steps"):
         PreviewWalk(table, MOTOFLEX_2, duration=3.0)
-    with pytest.raises(ModelError, match="no walk"):
-        PreviewWalk(table, [])
     with pytest.raises(ValueError, match="double_support"):
         PreviewWalkSettings(double_support=1.0)
 
@@ -186,11 +183,11 @@ def test_the_papers_walks_stand_and_keep_their_speed_on_ideal_drives() -> None:
     scene, told = pitch_scene(), (MOTOFLEX_1, MOTOFLEX_2, QUICK_STEPS)
     worlds = Worlds(scene, len(told), threads=0)
     robot = worlds.robot("nao")
-    walk = PreviewWalk(robot.table, told, duration=24.0)
+    walks = [PreviewWalk(robot.table, settings, duration=24.0) for settings in told]
     places = [robot.pose[:, :2].copy()]
     upright = np.ones(len(told))
     for k in range(1200):
-        robot.command = walk.angles(k * 0.02)
+        robot.command = [walk.angles(k * 0.02) for walk in walks]
         worlds.advance(0.02)
         upright = np.minimum(upright, robot.uprightness())
         places.append(robot.pose[:, :2].copy())
@@ -205,19 +202,60 @@ def test_it_turns_and_steps_aside_in_physics() -> None:
     told = (PreviewWalkSettings(forward=0.0, turn=0.3), PreviewWalkSettings(forward=0.0, sideways=0.05))
     worlds = Worlds(pitch_scene("nao-v4"), len(told), threads=0)
     robot = worlds.robot("nao")
-    walk = PreviewWalk(robot.table, told, duration=8.0)
+    walks = [PreviewWalk(robot.table, settings, duration=8.0) for settings in told]
     for k in range(420):
-        robot.command = walk.angles(k * 0.02)
+        robot.command = [walk.angles(k * 0.02) for walk in walks]
         worlds.advance(0.02)
     yaw = 2 * np.arctan2(robot.pose[0, 6], robot.pose[0, 3])
     assert (robot.uprightness() > 0.99).all()
-    assert yaw == pytest.approx(walk.plans[0].yaws[-1].mean(), rel=0.1)
-    assert robot.pose[1, 1] == pytest.approx(walk.plans[1].feet[-1, :, 1].mean(), rel=0.1)
+    assert yaw == pytest.approx(walks[0].yaws[-1].mean(), rel=0.1)
+    assert robot.pose[1, 1] == pytest.approx(walks[1].plan.feet.position[-1, :, 1].mean(), rel=0.1)
 
 
 def test_the_height_of_the_centre_of_mass_is_the_robots_own_unless_given() -> None:
     body = NaoBody(pitch_scene().robots[0])
     centre = body.centre_of_mass(body.ready_legs)[2] + MOTOFLEX_1.torso_height
     given = dataclasses.replace(MOTOFLEX_1, centre_height=float(centre))
-    walk = PreviewWalk(pitch_scene().robots[0], [MOTOFLEX_1, given], duration=6.0)
-    np.testing.assert_allclose(walk.centre[0], walk.centre[1], atol=1e-3)
+    one, other = (PreviewWalk(pitch_scene().robots[0], s, duration=6.0).motion for s in (MOTOFLEX_1, given))
+    np.testing.assert_allclose(one.centre, other.centre, atol=1e-3)
+
+
+def trial(angles: list[float], falls: float = np.inf) -> WalkTrial:
+    times = np.arange(len(angles)) * 0.1
+    place = np.zeros((len(angles), 1, 3))
+    place[:, 0, 0] = 0.25 * times
+    pitch = np.array(angles)[:, None]
+    return WalkTrial(times, place, pitch, np.zeros_like(pitch), np.array([falls]))
+
+
+def test_speed_is_way_over_time() -> None:
+    assert trial([0.0] * 101).speed(2.0, 8.0) == pytest.approx(0.25)
+
+
+def test_a_robot_that_fell_has_no_speed() -> None:
+    assert np.isnan(trial([0.0] * 101, falls=5.0).speed(2.0, 8.0)).all()
+
+
+def test_swing_is_half_the_range() -> None:
+    waves = list(0.1 + 0.05 * np.sin(np.arange(101)))
+    assert trial(waves).swing(trial(waves).pitch, 0.0, 10.0) == pytest.approx(0.05, rel=0.02)
+
+
+def test_a_standing_robot_stays_and_a_limp_pose_falls() -> None:
+    robot = Placement(robot="nao-v6", name="n", pos=(-1, 0))
+    scene = assemble(SceneSettings(field="spl2025", ball="none", robots=(robot,), visuals=False))
+    worlds = Worlds(scene, 2)
+    stand = worlds.robot("n").start
+    lean = stand.copy()
+    lean[worlds.robot("n").table.motor_index(["LAnklePitch", "RAnklePitch"])] -= 0.6
+    both = np.stack([stand, lean])
+    seen = try_walk(worlds, "n", lambda _: both, seconds=2.0)
+    assert np.isinf(seen.fallen_at[0])
+    assert seen.fallen_at[1] < 2.0
+    assert abs(seen.pitch[-1, 0]) < 0.05
+
+
+def test_rhythm_is_the_frequency_of_the_strongest_oscillation() -> None:
+    times = np.arange(101) * 0.1
+    waves = list(0.1 * np.sin(2 * np.pi * 1.3 * times) + 0.02 * np.sin(2 * np.pi * 3.0 * times))
+    assert trial(waves).rhythm(trial(waves).pitch, 0.0, 10.0) == pytest.approx(1.3, abs=0.03)

@@ -9,7 +9,7 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.motion.keyframes import shipped_motions
+from nutmeg.motion.keyframes import shipped_get_ups
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 from nutmeg.motion.walk.walker import Walker
@@ -21,7 +21,7 @@ SLOW = PendulumWalkSettings()
 def skilled(count: int, kind: str = "") -> tuple[Worlds, Skills]:
     placement = Placement(robot="nao-spark", name="nao", type=kind)
     made = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
-    return made, Skills(made, "nao", Walker(made, "nao", [SLOW]), shipped_motions("nao-spark"))
+    return made, Skills(made, "nao", Walker(made, "nao", [SLOW]), shipped_get_ups("nao-spark"))
 
 
 def run(made: Worlds, skills: Skills, seconds: float) -> set[tuple[int, ...]]:
@@ -103,7 +103,7 @@ def test_wanted_velocities_and_times_that_make_no_sense_are_refused() -> None:
 
 def test_a_robot_that_cannot_get_up_from_some_side_is_refused_before_it_falls() -> None:
     made, skills = skilled(1)
-    motions = shipped_motions("nao-spark")
+    motions = shipped_get_ups("nao-spark")
     del motions["back"]
     with pytest.raises(UsageError, match="lying on its back"):
         Skills(made, "nao", skills.walker, motions)

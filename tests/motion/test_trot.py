@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
+from nutmeg.base.settings import bounds_of
 from nutmeg.learning.courses import yaw_of
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.scene import Scene
 from nutmeg.motion.legs.aibo import AiboLegs
-from nutmeg.motion.trot import TROT_PARAMETERS, Trot, TrotSettings, TrotWalker, trot_range
+from nutmeg.motion.trot import TROT_PARAMETERS, Trot, TrotSettings, TrotWalker
 from nutmeg.sim import Worlds
 
 AIBOS = ("ers7", "ers210")
@@ -177,11 +178,9 @@ def test_settings_outside_their_range_are_refused() -> None:
     with pytest.raises(ValueError, match=r"duty is 0.9; allowed is 0.45..0.8"):
         TrotSettings(duty=0.9)
     with pytest.raises(UnknownNameError, match="frequency"):
-        trot_range("frequencies")
+        bounds_of(TrotSettings, "frequencies")
     with pytest.raises(UsageError, match="2 sets of trot parameters for 3 worlds"):
         TrotWalker(Worlds(scene_of("ers7"), 3), "aibo", [FAST, FAST])
     with pytest.raises(UsageError, match="not a number"):
         Trot(legs_of(), [FAST]).advance((float("nan"), 0.0, 0.0))
-    for name in TROT_PARAMETERS:
-        low, high, _ = trot_range(name)
-        assert low <= getattr(TrotSettings(), name) <= high
+    assert all(getattr(TrotSettings(), name) in bounds_of(TrotSettings, name) for name in TROT_PARAMETERS)

@@ -11,15 +11,11 @@ from nutmeg.learning.courses import (
     CONTROL_CYCLE,
     ROBOT_NAME,
     FallJudge,
-    StartNoise,
-    begin_walking,
     course_scene,
-    make_walker,
-    start_with_noise,
+    start_walkers,
     yaw_of,
 )
 from nutmeg.motion.walk.files import read_walk
-from nutmeg.sim.worlds import Worlds
 
 Array = Any
 HALF = np.sqrt(0.5)
@@ -41,10 +37,8 @@ WAYS = {
 def walked(name: str, ways: Array, seconds: float, actuation: str = "ideal") -> tuple[Array, Array]:
     """Seconds until a fall, infinite without one, (N,), and mean velocities in the robots' own frames, (N, 3)."""
     walk = read_walk(name)
-    worlds = Worlds(course_scene(walk.robot, actuation=actuation), len(ways))
-    first = start_with_noise(worlds, ROBOT_NAME, StartNoise(), np.random.default_rng(11).spawn(len(ways)))
-    walker = make_walker(worlds, [walk] * len(ways))
-    begin_walking(walker, first)
+    scene, generators = course_scene(walk.robot, actuation=actuation), np.random.default_rng(11).spawn(len(ways))
+    worlds, walker = start_walkers(scene, [walk] * len(ways), generators)
     walker.wanted[:] = np.array(ways) * walker.walk.top_speed()
     pose, falls, fallen = worlds.robot(ROBOT_NAME).pose, FallJudge(worlds), np.full(len(ways), np.inf)
     moved, before, yaw = np.zeros((len(ways), 3)), pose[:, :2].copy(), yaw_of(pose)

@@ -18,12 +18,13 @@ import psutil
 import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.journal import read_lines
 from nutmeg.bench.evaluation import LocalCluster
 from nutmeg.search import Budget, CmaEs, CmaEsSettings, InThisThread, SearchResult, Space, Threads, minimise
 from nutmeg.search import cluster as cluster_module
 from nutmeg.search.cluster import OnCluster
 from nutmeg.search.evaluation import Evaluator, OneByOne, Progress, candidate_seeds
-from nutmeg.search.run import read_generations
+from nutmeg.search.run import CHECKPOINT_FILE
 from nutmeg.search.space import Dimension
 
 pytestmark = pytest.mark.slow
@@ -291,7 +292,7 @@ def test_a_scheduler_that_vanishes_leaves_a_search_that_can_be_resumed(
         doomed.start_worker()
 
         def kill(done: int, total: int) -> None:
-            if done == 2 and len(read_generations(tmp_path)) == 3:
+            if done == 2 and len(read_lines(tmp_path / CHECKPOINT_FILE)) == 1 + 3:
                 doomed.scheduler.kill()
 
         message = r"scheduler at tcp://.* has gone .* run the same command"
@@ -300,7 +301,7 @@ def test_a_scheduler_that_vanishes_leaves_a_search_that_can_be_resumed(
             pytest.raises(EnvironmentProblem, match=message),
         ):
             search(functions, evaluator, tmp_path, kill)
-    assert len(read_generations(tmp_path)) == 3
+    assert len(read_lines(tmp_path / CHECKPOINT_FILE)) == 1 + 3
     with contextlib.closing(OnCluster(cluster.address, piece=1)) as another:
         resumed = search(functions, another, tmp_path)
     assert [g.replayed for g in resumed.history] == [True] * 3 + [False] * 5
@@ -333,7 +334,7 @@ def test_kill_9_of_the_whole_run_loses_nothing_but_the_unfinished_generation(
     folder = tmp_path / "run"
     done = subprocess.run([sys.executable, script, folder, cluster.address], timeout=240, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert len(read_generations(folder)) == 4
+    assert len(read_lines(folder / CHECKPOINT_FILE)) == 1 + 4
     resumed = search(functions, evaluator, folder)
     assert [g.replayed for g in resumed.history] == [True] * 4 + [False] * 4
     assert same(search(functions, Threads(2)), resumed)
@@ -380,8 +381,8 @@ def test_the_scheduler_can_be_named_by_its_file(
 
 
 def test_where_no_scheduler_is_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster_module, "CONNECT_WITHIN", 0.3)
-    monkeypatch.setattr(cluster_module, "LISTENING_WITHIN", 0.0)
+    monkeypatch.setattr(cluster_module, "CONNECT_TIMEOUT", 0.3)
+    monkeypatch.setattr(cluster_module, "LISTENING_TIMEOUT", 0.0)
     function = OneByOne(lambda candidate, rng: 0.0)
     said = r"answers at {} \(.*refused\)\. Start one: `dask scheduler --host 127\.0\.0\.1 --port 9`"
     with pytest.raises(EnvironmentProblem, match=said.format("tcp://127.0.0.1:9")):

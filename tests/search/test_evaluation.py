@@ -120,8 +120,8 @@ def test_pieces_are_equal_shares_of_whole_units_and_not_too_large(
     share: Share, count: int, workers: int, sizes: list[int]
 ) -> None:
     found = pieces(count, share, workers)
-    assert [len(piece.rows) for piece in found] == sizes
-    assert [row for piece in found for row in piece.rows] == list(range(count))
+    assert [len(piece) for piece in found] == sizes
+    assert [row for piece in found for row in piece] == list(range(count))
 
 
 def test_of_several_stepped_together_only_the_guilty_one_fails(functions: types.ModuleType) -> None:
@@ -158,7 +158,8 @@ def test_a_candidate_that_kills_its_process_twice_has_failed(functions: types.Mo
     expected = InThisThread().evaluate(OneByOne(functions.noisy), CANDIDATES, SEEDS)
     with contextlib.closing(Processes(2, piece=3)) as evaluator:
         result = evaluator.evaluate(OneByOne(functions.deadly), CANDIDATES, SEEDS)
-    assert [(f.index, f.reason) for f in result.failures] == [(3, "its process died 2 times (killed by signal 9)")]
+    reason = "its process died, also when it was alone (killed by signal 9)"
+    assert [(f.index, f.reason) for f in result.failures] == [(3, reason)]
     others = np.arange(9) != 3
     assert (result.values[others] == expected.values[others]).all()
 
@@ -180,6 +181,26 @@ def test_processes_stay_and_one_killed_between_evaluations_is_replaced(functions
         result = evaluator.evaluate(OneByOne(functions.who), CANDIDATES[:2], SEEDS[:2])
         assert result.failures == ()
         assert result.values[0] != one[0]
+
+
+def test_processes_end_when_their_parent_is_killed(functions: types.ModuleType, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal\n"
+        "import numpy as np\n"
+        "from nutmeg.search import OneByOne, Processes\n"
+        "from nutmeg.search.evaluation import candidate_seeds\n"
+        "import evaluated_functions\n"
+        "if __name__ == '__main__':\n"
+        "    evaluator = Processes(1)\n"
+        "    evaluator.evaluate(OneByOne(evaluated_functions.who), np.zeros((1, 2)), candidate_seeds(0, 0, 1))\n"
+        "    print(*evaluator.ids, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    # This returns when every process that has the pipe has ended: the worker, too.
+    done = subprocess.run([sys.executable, script], capture_output=True, timeout=240, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert done.stdout.strip().isdigit()
 
 
 def test_a_mistake_in_the_function_is_told_not_hidden(functions: types.ModuleType) -> None:

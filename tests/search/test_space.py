@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
-from nutmeg.model import load_robot, robot_names
-from nutmeg.model.robot import Parameter
 from nutmeg.search.space import Dimension, Space, reflected
 
 FINITE = st.floats(-1e6, 1e6)
@@ -112,25 +110,3 @@ def test_a_wrong_file_says_which_line_and_what_is_allowed(tmp_path: Path) -> Non
     path.write_text('[parameters.femur]\nlow = 0.04\nhigh = 0.12\nscale = "logarithmic"\n')
     with pytest.raises(FileError, match=r"line 4: .*Allowed: 'linear', 'log'"):
         Space.read(path)
-
-
-def test_a_robots_own_parameters_make_a_space() -> None:
-    robots = [load_robot(name) for name in robot_names()]
-    robot = next(r for r in robots if r.parameters)
-    space = Space.of_robot(robot.parameters)
-    assert space.names == tuple(robot.parameters)
-    assert space.named(space.start) == {n: p.value for n, p in robot.parameters.items()}
-
-
-def test_some_of_a_robots_parameters_make_a_space() -> None:
-    parameters = {
-        "femur": Parameter(value=1.0, low=0.6, high=1.4, unit="m"),
-        "tibia": Parameter(value=1.1, low=0.6, high=1.4, unit="m"),
-        "wheels": Parameter(value=4, low=4, high=4),
-    }
-    space = Space.of_robot(parameters, ["tibia"])
-    assert (space.names, space.units, space.start.tolist()) == (("tibia",), ("m",), [1.1])
-    with pytest.raises(UnknownNameError, match="Did you mean 'femur'"):
-        Space.of_robot(parameters, ["femurs"])
-    with pytest.raises(UsageError, match="'wheels' can only be 4"):
-        Space.of_robot(parameters)

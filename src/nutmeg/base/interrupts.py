@@ -1,4 +1,6 @@
-"""Ctrl-C while a command starts: never lost, never a traceback.
+"""Ctrl-C (SIGINT): while a command starts, in processes that help, and what is closed however a block ends.
+
+A command that starts is never deaf to Ctrl-C, and never answers with a traceback:
 
     with Starting():
         load_physics()                                          # libraries load
@@ -11,6 +13,11 @@ is raised in a callback from C is only printed. Inside the block it is therefore
 is left, and after Ctrl-C the block ends with KeyboardInterrupt, whatever else had come of it.
 
 The block is for what may be broken off anywhere. What has to be finished properly belongs behind it, or around it.
+
+Ctrl-C goes to all processes of a terminal; one that was started to help leaves it to the one that started it:
+
+    with interrupts_blocked():
+        process.start()                                         # which calls ignore_interrupts() first
 """
 
 from __future__ import annotations
@@ -20,6 +27,8 @@ import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -30,13 +39,30 @@ REPEAT_INTERVAL = 0.2
 """Time after which what was not heard is said again [s]."""
 
 
-def load_physics() -> None:
-    """Imports MuJoCo, deaf to Ctrl-C: a library of its own starts a process, which would answer with a traceback."""
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Ctrl-C comes only after this block, and in processes that are started within only when they ask for it.
+
+    A process that still imports would end with a traceback of its own; signals that this thread holds back are held
+    back in a process that it starts, too.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        import mujoco  # noqa: F401 (to have it loaded)
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """In a process that was started to help: Ctrl-C is the business of the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def load_physics() -> None:
+    """Imports MuJoCo; a library of its own starts a process, which would answer Ctrl-C with a traceback."""
+    with interrupts_blocked():
+        import mujoco  # noqa: F401 (to have it loaded)
 
 
 class Starting:
@@ -93,14 +119,8 @@ class Starting:
             self._unraisable(found)
 
 
-# ----------------------------------------------------------------------------------------------------
-# What is closed at the end of a `with` block, however that ends.
-#
-# Who needs no block calls `close`.
-
-
 class Closing(ABC):
-    """Has a `close`, and is a context manager by it."""
+    """What has a `close` is a context manager by it: closed at the end of a `with` block, however that ends."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,4 +1,6 @@
-"""A run is a folder: what was asked for, with which software, and everything that came of it.
+"""Everything that lasts: run folders, JSON lines, files that are replaced in one go, and resuming.
+
+A run is a folder that says what was asked for, with which software, and holds everything that came of it:
 
     with open_run(folder, command=sys.argv, seed=3, configuration={"robot": "ant"}, copy=Path("ant.toml")) as run:
         if run.resumed: ...                     # the folder was begun before, with the same configuration
@@ -6,14 +8,20 @@
         run.write("params.toml", text)          # the old content or the new one, never half of it
     run.resume_command                          # "nutmeg identify ant.toml --seed 3 --output runs/identify-1"
 
-In the folder:
-
     run.json        format, command, seed, versions and the configuration; written once, at the beginning
     config.toml     the configuration file as it was then
     log.jsonl       one line for each time it was begun, and ended: when, how, after how many seconds
     run.lock        held while the run is running; a run that was killed does not hold it any more
 
 The same folder with another configuration, seed or software is refused: its numbers would be a mixture.
+
+What a run adds while it goes on is a file of JSON lines; what it makes at the end is replaced as a whole:
+
+    append_lines(path, [{"trial": "a", "fitness": 0.3}])    # on the disk, or the file is as it was before
+    read_lines(path)                                        # a line that a crash cut short is left out
+    replace_file(path, data)                                # the old content or the new one
+    with draft(path) as temporary: ...                      # the same for a folder, or for what writes its own file
+    each_seed(out, range(10), settings, one_seed)           # an experiment, a file for each seed
 """
 
 from __future__ import annotations
@@ -30,8 +38,9 @@ import math
 import os
 import platform
 import shlex
+import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,72 +50,11 @@ import nutmeg
 from nutmeg.base.errors import FileError, UsageError
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-
-# ----------------------------------------------------------------------------------------------------
-# Files of JSON lines that survive a crash: what is added is on the disk, or the file is as it was before.
-#
-# A line that a crash cut short is left out by who reads, and cut off by who adds.
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects in a file; none if there is no such file."""
-    try:
-        return parsed_lines(path.read_bytes(), path)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
-
-
-def parsed_lines(data: bytes, path: Path) -> list[dict[str, Any]]:
-    """The objects in what was read of a file."""
-    lines = []
-    for number, line in enumerate(data[: whole_lines_length(data)].splitlines(), start=1):
-        try:
-            lines.append(dict(json.loads(line)))
-        except (ValueError, TypeError):
-            raise FileError(path, "is not an object in JSON; the file was changed or damaged.", line=number) from None
-    return lines
-
-
-def whole_lines_length(data: bytes) -> int:
-    """How many bytes are lines that were not cut short."""
-    return data.rfind(b"\n") + 1
-
-
-def append_lines(path: Path, lines: Iterable[Mapping[str, object]], *, problem: str = "cannot be written") -> None:
-    """Adds objects to a file, which is made if it is not there; an error begins with the `problem`."""
-    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b", buffering=0) as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(0)
-            if (kept := whole_lines_length(file.read(end))) < end:
-                file.truncate(kept)
-            append_all(file.fileno(), text.encode())
-    except OSError as error:
-        safe = "Everything before is safe; make room and run the same again."
-        raise FileError(path, f"{problem}: {error.strerror}. {safe}") from None
-
-
-def append_all(handle: int, data: bytes) -> None:
-    """Adds data to a file that is open for appending, and forces it to the disk; or leaves the file as it was."""
-    size, left = os.fstat(handle).st_size, memoryview(data)
-    try:
-        while left:  # a disk that is nearly full takes a part, then raises
-            left = left[os.write(handle, left) :]
-        os.fsync(handle)
-    except BaseException:
-        with contextlib.suppress(OSError):  # the first error is the one to report
-            os.ftruncate(handle, size)
-        raise
-
+    from _typeshed import DataclassInstance
+    from typing_extensions import Buffer  # of the type checker; Python has it from 3.12 on
 
 # ----------------------------------------------------------------------------------------------------
-# Values as JSON has them: what files and `--json` say of arrays, dataclasses, paths and numbers that are not finite.
+# Values in JSON: arrays, dataclasses, paths, and numbers that are not finite.
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
@@ -140,7 +88,242 @@ def of_numpy(value: object) -> object:
     raise TypeError(f"{value!r} ({type(value).__name__})")
 
 
-FORMAT = 1
+def write_json(path: Path, value: object) -> None:
+    """Replaces a file by a value in JSON; the folder is made if it is not there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, (json.dumps(value, indent=1, default=of_numpy) + "\n").encode())
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}.") from None
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in a file of JSON; None if there is no such file."""
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError):
+        raise FileError(path, "is not an object in JSON; the file was changed or damaged.") from None
+
+
+# ----------------------------------------------------------------------------------------------------
+# Files that survive a crash: appended with whole writes, or replaced in one go.
+
+
+class AppendFile:
+    """A file that only grows, by whole pieces.
+
+    Args:
+        path: the file; it is made.
+        new: whether it must not exist yet.
+    """
+
+    def __init__(self, path: Path, *, new: bool = True) -> None:
+        self.path = path
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_EXCL if new else 0), 0o666)
+        self.size = 0 if new else os.fstat(self._handle).st_size
+
+    def append(self, data: Buffer) -> None:
+        """Writes all of `data`, or raises OSError and leaves the file as it was."""
+        view = memoryview(data).cast("B")
+        try:
+            written = os.write(self._handle, view)
+            while written < len(view):  # a disk that is nearly full takes a part, then raises
+                written += os.write(self._handle, view[written:])
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first error is the one to report
+                os.ftruncate(self._handle, self.size)
+            raise
+        self.size += len(view)
+
+    def read(self) -> bytes:
+        """All that is in the file."""
+        return os.pread(self._handle, self.size, 0)
+
+    def truncate(self, size: int) -> None:
+        """Cuts off what is behind the first `size` bytes."""
+        if size < self.size:
+            os.ftruncate(self._handle, size)
+            self.size = size
+
+    def lock(self) -> None:
+        """Keeps the file for this process until it is closed; BlockingIOError if another one has it."""
+        fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def sync(self) -> None:
+        """Forces what was written to the disk."""
+        os.fsync(self._handle)
+
+    def close(self) -> None:
+        """Releases the file; closing twice is fine."""
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = -1
+
+
+@contextlib.contextmanager
+def draft(path: Path) -> Iterator[Path]:
+    """A name for a file or folder in the making, which becomes `path` when the block ends well, and else is removed."""
+    temporary = path.with_name(path.name + ".draft")
+    _remove(temporary)  # of an attempt that was killed
+    try:
+        yield temporary
+        temporary.replace(path)
+    except BaseException:
+        _remove(temporary)
+        raise
+    sync_folder(path.parent)
+
+
+def replace_file(path: Path, data: Buffer) -> None:
+    """Writes a file under a temporary name, forces it to the disk, then gives it its name."""
+    with draft(path) as temporary, temporary.open("wb", buffering=0) as file:
+        view = memoryview(data).cast("B")
+        while len(view):
+            view = view[file.write(view) or 0 :]
+        os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def sync_folder(path: Path) -> None:
+    """Forces the names in a folder to the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Files of JSON lines: what is added is on the disk, or the file is as it was before.
+
+
+def read_lines(path: Path, kind: type = dict) -> list[Any]:
+    """The values in a file, all objects (or lists, with another `kind`); none if there is no such file."""
+    try:
+        return _parsed(path.read_bytes(), path, kind)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
+
+
+def append_lines(
+    path: Path, lines: Iterable[object], *, keep: int | None = None, problem: str = "cannot be written"
+) -> None:
+    """Adds values to a file, which is made if it is not there.
+
+    Args:
+        path: the file.
+        lines: what JSON can hold, without numbers that are not finite.
+        keep: how many of the lines that are there stay, those behind are replaced; all if not given.
+        problem: what an error begins with.
+    """
+    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(AppendFile(path, new=False)) as file:
+            there = file.read().splitlines(keepends=True)
+            file.truncate(sum(len(line) for line in there[:keep] if line.endswith(b"\n")))
+            _append_safely(file, text)
+    except OSError as error:
+        safe = "Everything before is safe; make room and run the same again."
+        raise FileError(path, f"{problem}: {error.strerror}. {safe}") from None
+
+
+class LinesFile:
+    """A file of JSON lines that one process at a time writes; its first line says what it belongs to.
+
+    Args:
+        path: the file; it and its folder are made if they are not there.
+        head: the first line. A file that begins with another one is refused.
+        what: what the file belongs to, for errors: `search`.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, object], *, what: str) -> None:
+        self.path, wanted = path, json.loads(json.dumps(head))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = AppendFile(path, new=False)
+        except OSError as error:
+            raise FileError(path, f"cannot be written: {error.strerror}.") from None
+        try:
+            self._lock()
+            data = self._file.read()
+            self._file.truncate(_whole(data))
+            first, *self.lines = _parsed(data, path) or [None]
+            """What was in the file when it was opened, without the first line."""
+            if first is None:
+                self.append(wanted)
+            elif different := next(differences(first, wanted), None):
+                use = "Use the same settings, or another folder."
+                raise FileError(path, f"belongs to another {what} ({different}). {use}", line=1)
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, line: Mapping[str, object], *, problem: str = "cannot be written") -> None:
+        """Adds a line; it is on the disk when this returns, or the file is as it was before."""
+        try:
+            _append_safely(self._file, json.dumps(line, allow_nan=False).encode() + b"\n")
+        except OSError as error:
+            safe = "Everything before it is safe; make room and run the same again."
+            raise FileError(self.path, f"{problem}: {error.strerror}. {safe}") from None
+
+    def close(self) -> None:
+        """Lets others write it."""
+        self._file.close()
+
+    def _lock(self) -> None:
+        try:
+            self._file.lock()
+        except BlockingIOError:
+            raise FileError(self.path, "another run is writing here. Wait for it, or use another folder.") from None
+
+
+def _parsed(data: bytes, path: Path, kind: type = dict) -> list[Any]:
+    """The values of whole lines; what a crash cut short is left out."""
+    values = []
+    for number, line in enumerate(data[: _whole(data)].splitlines(), start=1):
+        with contextlib.suppress(ValueError):
+            values.append(json.loads(line))
+        if len(values) < number or not isinstance(values[-1], kind):
+            what = "an object" if kind is dict else "a list"
+            raise FileError(path, f"is not {what} in JSON; the file was changed or damaged.", line=number)
+    return values
+
+
+def _whole(data: bytes) -> int:
+    """How many bytes are lines that were not cut short."""
+    return data.rfind(b"\n") + 1
+
+
+def _append_safely(file: AppendFile, data: bytes) -> None:
+    """Adds data and forces it to the disk; or leaves the file as it was."""
+    before = file.size
+    try:
+        file.append(data)
+        file.sync()
+    except BaseException:
+        with contextlib.suppress(OSError):  # the first error is the one to report
+            file.truncate(before)
+        raise
+
+
+# ----------------------------------------------------------------------------------------------------
+# Runs.
+
+
+RUN_FORMAT = 1
 MANIFEST, CONFIGURATION, LOG, LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
 SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
 """What the numbers of a run depend on."""
@@ -171,7 +354,7 @@ class Run:
         path = self.folder / name
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, data.encode() if isinstance(data, str) else data)
+            replace_file(path, data.encode() if isinstance(data, str) else data)
         return path
 
     def log(self, **entry: object) -> None:
@@ -187,7 +370,8 @@ def open_run(
     seed: int,
     configuration: Mapping[str, object],
     copy: Path | None = None,
-    any_version: bool = False,
+    saved: str = "",
+    say: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Run]:
     """Begins a run in a folder, or goes on with it; no other process can until this ends.
 
@@ -198,16 +382,17 @@ def open_run(
         configuration: what decides the result; a run is only continued with the same. Leave out what does not:
             threads, cluster, budget.
         copy: the file with the configuration, which is copied.
-        any_version: go on even if the software has changed since.
+        saved: what of the run is safe when it is interrupted: `finished generation`.
+        say: gets a sentence when a run is continued, and how to go on when it is interrupted.
     """
     recorded = _plain(configuration)
     with _locked(folder):
-        wanted = {"format": FORMAT, "seed": seed, "configuration": recorded}
-        manifest = _read_manifest(folder)
+        wanted = {"format": RUN_FORMAT, "seed": seed, "configuration": recorded}
+        manifest = read_json(folder / MANIFEST)
         if manifest is None:
             _begin(folder, {**wanted, "command": _program(command), "versions": versions(), "began": _now()}, copy)
         else:
-            _check(folder, manifest, wanted, any_version=any_version)
+            _check(folder, manifest, wanted)
         run = Run(
             folder=folder,
             command=tuple(_program(command)),
@@ -216,8 +401,45 @@ def open_run(
             resumed=manifest is not None,
             seconds_before=_seconds(folder),
         )
+        if run.resumed:
+            say(f"going on in {folder}.")
         with _logged(run):
-            yield run
+            try:
+                yield run
+            except KeyboardInterrupt:
+                say(f"interrupted; every {saved} is saved. To go on:\n  {run.resume_command}")
+                raise
+
+
+def each_seed(
+    out: Path, seeds: Iterable[int], settings: Mapping[str, object], run: Callable[[int], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The results of an experiment over several seeds, each kept in a file, so that an interrupted one goes on.
+
+    A file of the same experiment with other settings, or of other software, is not used: its seed is run again.
+
+    Args:
+        out: folder of the experiment.
+        seeds: which.
+        settings: what decides the results but for the seed; what JSON cannot hold counts as its text.
+        run: does one seed.
+    """
+    wanted = {"settings": _through_json(settings), "versions": versions()}
+    results = []
+    for seed in seeds:
+        path = out / f"seed-{seed}.json"
+        known: dict[str, Any] = {}
+        with contextlib.suppress(FileError):  # a damaged file counts as none
+            known = read_json(path) or {}
+        if {key: known.get(key) for key in wanted} != wanted or not isinstance(known.get("result"), dict):
+            known = {**wanted, "seed": seed, "result": _through_json(run(seed))}
+            write_json(path, known)
+        results.append(known["result"])
+    return results
+
+
+def _through_json(value: object) -> Any:  # noqa: ANN401
+    return json.loads(json.dumps(value, default=str))
 
 
 def new_folder(parent: Path, name: str) -> Path:
@@ -241,6 +463,27 @@ def resume_command(command: Sequence[str], folder: Path) -> str:
     words = list(_program(command))
     named = any(word == "--output" or word.startswith("--output=") for word in words)
     return shlex.join(words if named else [*words, "--output", str(folder)])
+
+
+def command_line(name: str, arguments: DataclassInstance) -> list[str]:
+    """The command line of a command with these arguments; options with their default are left out.
+
+    The argument `config` is written without its name.
+    """
+    words = ["nutmeg", name]
+    for field in dataclasses.fields(arguments):
+        value, option = getattr(arguments, field.name), f"--{field.name.replace('_', '-')}"
+        if value == field.default:
+            continue
+        if field.name == "config":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(option if value else option.replace("--", "--no-"))
+        elif isinstance(value, tuple):
+            words += [option, *map(str, value)]
+        else:
+            words += [option, str(value)]
+    return words
 
 
 def versions(names: Iterable[str] = SOFTWARE) -> dict[str, str]:
@@ -279,22 +522,19 @@ def _installed(name: str) -> str:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    path = folder / LOCK
     if folder.is_file():
         raise FileError(folder, "is a file, but a run needs a folder. Name another with --output.")
-    with _writing(path):
+    with _writing(folder / LOCK):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
+        file = AppendFile(folder / LOCK, new=False)
+    with contextlib.closing(file):
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.lock()
         except BlockingIOError:
             raise FileError(
                 folder, "another process is running this run. Wait for it, end it, or use another folder."
             ) from None
         yield
-    finally:
-        os.close(handle)
 
 
 def _begin(folder: Path, manifest: Mapping[str, object], copy: Path | None) -> None:
@@ -303,23 +543,11 @@ def _begin(folder: Path, manifest: Mapping[str, object], copy: Path | None) -> N
         raise FileError(folder, f"is no run, but has {strangers[0]} in it. Use a new or an empty folder.")
     with _writing(folder / MANIFEST):
         if copy is not None:
-            _replace(folder / CONFIGURATION, copy.read_bytes())
-        _replace(folder / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())  # last: now it is a run
+            replace_file(folder / CONFIGURATION, copy.read_bytes())
+        replace_file(folder / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())  # last: now it is a run
 
 
-def _read_manifest(folder: Path) -> dict[str, Any] | None:
-    path = folder / MANIFEST
-    try:
-        return dict(json.loads(path.read_bytes()))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
-    except (ValueError, TypeError):
-        raise FileError(path, "is not an object in JSON; the file was changed or damaged.") from None
-
-
-def _check(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any], *, any_version: bool) -> None:
+def _check(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """An error naming the first thing in which a run that was begun differs from this one."""
     there = {key: found.get(key) for key in wanted}
     different = next(differences(there, wanted), None)
@@ -330,7 +558,7 @@ def _check(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any], *,
             f"the run was begun with another configuration ({different}). Use the same, or another folder.{copied}",
         )
     changed = next(differences(found.get("versions", {}), versions()), None)
-    if changed and not any_version:
+    if changed:
         raise FileError(
             folder / MANIFEST,
             f"the run was begun with other software ({changed}); going on would mix numbers of both. Install what it "
@@ -378,12 +606,6 @@ def _writing(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _replace(path: Path, data: bytes) -> None:
-    # REMOVED-IMPORT
-
-    replace_file(path, data)
-
-
 def _program(command: Sequence[str]) -> list[str]:
     """A command line with the program as it is typed, not as a path."""
     if not command:
@@ -401,64 +623,3 @@ def _plain(value: object) -> dict[str, Any]:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-# ----------------------------------------------------------------------------------------------------
-# Files that survive a crash: appended with whole writes, or replaced in one go.
-
-
-class AppendFile:
-    """A new file that only grows, by whole pieces."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.size = 0
-        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-
-    def append(self, data: Buffer) -> None:
-        """Write all of `data`, or raise OSError and leave the file as it was."""
-        view = memoryview(data).cast("B")
-        try:
-            written = os.write(self._handle, view)
-            while written < len(view):  # a disk that is nearly full takes a part, then raises
-                written += os.write(self._handle, view[written:])
-        except OSError:
-            with contextlib.suppress(OSError):  # the first error is the one to report
-                os.ftruncate(self._handle, self.size)
-            raise
-        self.size += len(view)
-
-    def sync(self) -> None:
-        """Force what was written to the disk."""
-        os.fsync(self._handle)
-
-    def close(self) -> None:
-        """Release the file; closing twice is fine."""
-        if self._handle >= 0:
-            os.close(self._handle)
-        self._handle = -1
-
-
-def replace_file(path: Path, data: Buffer) -> None:
-    """Write a file under a temporary name, force it to the disk, then give it its name."""
-    draft = path.with_name(path.name + ".draft")
-    try:
-        with draft.open("wb", buffering=0) as file:
-            view = memoryview(data).cast("B")
-            while len(view):
-                view = view[file.write(view) or 0 :]
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Force the names in a folder to the disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

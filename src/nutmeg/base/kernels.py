@@ -5,10 +5,14 @@
     @kernel
     def total(values: Floats) -> float: ...
 
-numba keeps machine code by the contents of the file that a function stands in. What it calls from other files is
-compiled into it, but not looked at: after an upgrade, or an edit, old code would run on. Here the key of what is kept
-also has a digest of those other files. Kernels run without the interpreter's lock. Processes that compile at the same
-time do not get at each other's code.
+numba's own cache knows a function by the contents of its file. What the function calls, and the constants it uses, are
+compiled into it although they may stand in other files: after an upgrade or an edit of those, old machine code would
+run. Here the key of the cache also has a digest of everything that is compiled in. numba has no public way to add to
+the key, so `_Cache` and `_Files` override two methods of its private classes; tests/base/test_kernels.py fails if a new
+numba has others. A cache folder named by a digest of all of Nutmeg would need no private class, but every edit would
+then compile all kernels again, which takes minutes.
+
+Kernels run without the interpreter's lock. Processes that compile at the same time do not disturb each other.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
@@ -25,20 +30,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
+CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
+"""Types of global values that numba compiles into a function."""
 
 
 def kernel(function: Function) -> Function:
-    """The function, compiled when it is first called."""
+    """The function, compiled for the types of its arguments when it is first called with them."""
     return _kept(function)
 
 
 def inlined(function: Function) -> Function:
-    """A kernel that is compiled into those that call it, for small ones that run often; x / 0 is not an error there."""
+    """A kernel that is compiled into its callers, for small functions that run often; x / 0 is infinite or nan."""
     return _kept(function, forceinline=True, error_model="numpy")
 
 
 def unchecked(function: Function) -> Function:
-    """A kernel in which x / 0 is infinite, or not a number, instead of an error."""
+    """A kernel in which x / 0 is infinite or nan instead of an error, which lets loops be vectorised."""
     return _kept(function, error_model="numpy")
 
 
@@ -50,7 +57,7 @@ def _kept(function: Function, **options: object) -> Function:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code by the digest, too."""
+    """numba's cache of one function, with the digest as a part of its key."""
 
     def __init__(self, function: Callable[..., Any], digest: str) -> None:
         super().__init__(function)
@@ -62,13 +69,13 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """Machine code in files that are named by what is in them.
+    """Files of machine code, named by the key of what they hold.
 
-    numba numbers them, and two processes that compile different things at the same time would use the same number.
+    numba counts them, and two processes that compile different things at the same time would take the same number.
     """
 
     def save(self, key: object, data: object) -> None:
-        """Keeps machine code; it is there before the index says so."""
+        """Writes machine code, then the index that names it: a reader never finds an entry without its file."""
         content = hashlib.sha256(repr((self._source_stamp, key)).encode()).digest()
         name = self._data_name(int.from_bytes(content[:8]))
         self._save_data(name, data)
@@ -76,11 +83,12 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    """Of the files of all kernels that a function calls by name, directly or through others."""
-    names = [name for code in _codes(function.__code__) for name in code.co_names]
-    called: list[Any] = [function.__globals__.get(name) for name in names]
-    digests = {str(found.nutmeg_digest) for found in called if hasattr(found, "nutmeg_digest")}
-    return hashlib.sha256("".join([_of_file(function.__code__.co_filename), *sorted(digests)]).encode()).hexdigest()
+    """A digest of a function's file, of the kernels that it calls by name, and of the constants that it uses."""
+    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
+    used: list[Any] = [function.__globals__.get(name) for name in names]
+    parts = [str(found.nutmeg_digest) for found in used if hasattr(found, "nutmeg_digest")]
+    parts += [f"{name}={found!r}" for name, found in zip(names, used, strict=True) if isinstance(found, CONSTANTS)]
+    return hashlib.sha256("\n".join([_of_file(function.__code__.co_filename), *parts]).encode()).hexdigest()
 
 
 def _codes(code: Any) -> list[Any]:  # noqa: ANN401 (code objects)

@@ -233,6 +233,12 @@ class _MisfitError(Exception):
         self.where, self.problem = where, problem
 
 
+@cache
+def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401 (a class)
+    """The types of a dataclass's fields; evaluating them takes longer than all the rest of reading a file."""
+    return typing.get_type_hints(kind)
+
+
 class _Reader:
     """Converts parsed TOML; paths in it are relative to the file."""
 
@@ -261,7 +267,7 @@ class _Reader:
     def table(self, found: Any, kind: type[Any], where: str) -> Any:  # noqa: ANN401
         if not isinstance(found, Mapping):
             self.fail(where, f"needs a table, found {_describe(found)}.")
-        hints = typing.get_type_hints(kind)
+        hints = _hints(typing.cast("Any", kind))
         fields = {f.name: f for f in dataclasses.fields(kind) if f.init}
         for key in found:
             if key not in fields:

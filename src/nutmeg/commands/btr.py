@@ -21,8 +21,8 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import NutmegError
+from nutmeg.base.journal import command_line
 from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
-from nutmeg.commands.resumable import command_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.journal import finite
+from nutmeg.base.journal import command_line, finite, open_run
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
-from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -66,9 +65,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     check_apart(train, held_out)
     fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=arguments.threads)
     folder = arguments.output or new_folder(Path("runs"), "identify")
-    with resumable_run(
+    with open_run(
         folder,
-        terminal,
+        say=terminal.say,
         saved="finished generation",
         command=command_line("identify", dataclasses.replace(arguments, output=folder)),
         seed=seed,

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.journal import command_line, open_run
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
-from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -107,9 +107,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     settings = _settings(arguments)
     learning = WalkLearning(settings)
     folder = arguments.output or Path("runs") / f"learn-{settings.task}-{settings.seed}"
-    with resumable_run(
+    with open_run(
         folder,
-        terminal,
+        say=terminal.say,
         saved="finished generation",
         command=command_line("learn", dataclasses.replace(arguments, output=folder)),
         seed=settings.seed,

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from nutmeg.base.journal import finite, plain
+from nutmeg.base.journal import command_line, finite, open_run, plain
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
-from nutmeg.commands.resumable import command_line, resumable_run
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -71,9 +70,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
-    with resumable_run(
+    with open_run(
         folder,
-        terminal,
+        say=terminal.say,
         saved="game that has ended",
         command=command_line("tournament", dataclasses.replace(arguments, output=folder)),
         seed=settings.seed,

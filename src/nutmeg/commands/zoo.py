@@ -76,7 +76,7 @@ class Zoo:
         import numpy as np
 
         from nutmeg.model.robot import ROBOTS_FOLDER
-        from nutmeg.motion.keyframes import Keyframes, with_changes
+        from nutmeg.motion.keyframes import SmoothPath, with_changes
         from nutmeg.motion.sinusoid import gait_of, read_gait
 
         self._worlds = worlds
@@ -86,7 +86,7 @@ class Zoo:
         up = {"RShoulderPitch": -1.1, "RShoulderRoll": -0.35, "RElbowYaw": 0.3}
         left, right = {**up, "RElbowRoll": 0.35, "HeadYaw": 0.25}, {**up, "RElbowRoll": 1.25, "HeadYaw": -0.25}
         poses = [waver.start, *(with_changes(waver.table, waver.start, p) for p in (left, right, left))]
-        self._wave = Keyframes([0.0, 1.0, 1.45, 1.9], poses, repeat_from=1.0)
+        self._wave = SmoothPath([0.0, 1.0, 1.45, 1.9], poses, repeat_from=1.0)
         self._heads = [(worlds.robot(n), *_head(worlds.robot(n).table.motors)) for n in ("dog", "pup")]
         self._ball_speed = np.array([1.6, 0.35, 0.0])
         self._ant_home = ant.pose[0].copy()

@@ -22,7 +22,6 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import shutil
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,8 +30,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.journal import versions
-from nutmeg.experiments.seeds import write_results
+from nutmeg.base.journal import draft, versions, write_json
 from nutmeg.match.calibration.calibrate import calibrate
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
@@ -264,7 +262,7 @@ def behaviour_predicts(
     results = {word: played(out, word, one, threads, on_progress) for word, one in worlds.items()}
     answer = compared(settings, size, results["physical"], results["before"], results["after"])
     answer |= {"calibration": _told(found), "wall_seconds": time.perf_counter() - began}
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     plot_worlds(out / "worlds.png", answer)
     return answer
 
@@ -320,10 +318,8 @@ def calibrated(out: Path, settings: SeriesSettings, size: Size, on_progress: Cal
         recordings.append(path)
         if not path.exists():
             on_progress(f"recording game {k + 1} of {size.recorded} to calibrate from")
-            half_done = path.with_suffix(".part")
-            shutil.rmtree(half_done, ignore_errors=True)
-            record_game(games, pair, number, half_done)
-            half_done.rename(path)
+            with draft(path) as temporary:
+                record_game(games, pair, number, temporary)
     on_progress("calibrating")
     found = calibrate(recordings, base=load_behaviour(BASE_BODY), seed=settings.seed)
     out.mkdir(parents=True, exist_ok=True)

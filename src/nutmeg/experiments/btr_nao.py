@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit, hidden_values
-from nutmeg.experiments.seeds import each_seed, write_results
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment
 from nutmeg.motion.preview_walk import PreviewWalk, PreviewWalkSettings
@@ -240,7 +240,7 @@ def btr_nao(
     runs = each_seed(out, range(seed, seed + seeds), settings, one)
     answer = {"experiment": "btr-nao", "paper": PAPER_SETUP, **_summary(runs), "goal": ERROR_GOAL, "runs": runs}
     answer["settings"] = {**settings, "seeds": list(range(seed, seed + seeds))}
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.match.players.perception import CameraSenses
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
@@ -288,7 +288,7 @@ def camera_localisation(
     }
     recording = Recording.open(out / f"seed-{seed}.nutmeg")
     plot_walk(out / "camera-localisation.png", recording, load_field(FIELD_NAME))
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

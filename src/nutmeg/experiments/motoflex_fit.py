@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit, hidden_values
-from nutmeg.experiments.seeds import each_seed, write_results
 from nutmeg.motion.kick import Kick, KickSettings
 from nutmeg.motion.preview_walk import MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
@@ -213,7 +213,7 @@ def motoflex_fit(
         "falls": falls,
         "runs": runs,
     }
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

@@ -31,7 +31,7 @@ from numpy.random import SeedSequence
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import EnvironmentProblem, NutmegError
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.net.host.cameras import CamerasInStep
 from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.ball_follower import BallFollower, follow_ball
@@ -379,5 +379,5 @@ def openr_ball(
         for model in AIBOS
     }
     answer = {"experiment": "openr-ball", "robots": counts, "trials": trials, "settings": {**settings, "seed": seed}}
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer

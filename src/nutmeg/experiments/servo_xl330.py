@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import found_files, read_all
 from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
-from nutmeg.search.run import Budget, Told, open_checkpoint, replay
+from nutmeg.search.run import Budget, Checkpoint, Told, replay
 from nutmeg.view.reports.figures import Predicted, plot_predictions
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def servo_xl330(
         "sysid_note": bench.note,
         "seconds": round(time.monotonic() - began, 1),
     }
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 
@@ -272,7 +272,7 @@ class _Bench:
         searchers = {seed: search.searcher(apart.space, np.random.default_rng(seed)) for seed in seeds}
         with contextlib.ExitStack() as stack:
             kept = {
-                seed: stack.enter_context(open_checkpoint(folder / f"seed-{seed}", searcher, seed=seed))
+                seed: stack.enter_context(contextlib.closing(Checkpoint(folder / f"seed-{seed}", searcher, seed=seed)))
                 for seed, searcher in searchers.items()
             }
             for seed, checkpoint in kept.items():

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.measure import PushSettings, TrialMean, push_walk, walk_speeds
 from nutmeg.model import load_robot
@@ -152,12 +152,12 @@ def walk_robustness(
         "pushes": pushes,
         "transfer": transfer,
         "not_transferred": untried,
-        "missing": {name: f"learning/data/walks/{AGENTS[name].walk}.toml" for name in missing},
+        "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
         "settings": {**asdict(size), "seed": seed, "quick": quick},
     }
     if pushes:
         plot_pushes(out / "pushes.png", pushes)
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

@@ -18,7 +18,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.experiments.seeds import each_seed, write_results
+from nutmeg.base.journal import each_seed, write_json
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
@@ -292,13 +292,13 @@ def walk_table2(
     answer = {
         "experiment": "walk-table2",
         "agents": agents,
-        "missing": {name: f"learning/data/walks/{AGENTS[name].walk}.toml" for name in missing},
+        "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
         "goals": [{**goal.as_json(), "sentence": goal.sentence()} for goal in goals(agents)],
         "settings": {**asdict(size), "seeds": list(range(seed, seed + seeds)), "quick": quick},
     }
     if agents:
         plot_speeds(out / "table-2.png", agents)
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     return answer
 
 

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.journal import versions
-from nutmeg.experiments.seeds import write_results
+from nutmeg.base.journal import versions, write_json
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.match.series.series import GameLog, Series
 from nutmeg.match.series.settings import Entrant, SeriesSettings
@@ -147,7 +146,7 @@ def walk_table3(
         )
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
-    write_results(out, answer)
+    write_json(out / "results.json", answer)
     plot_differences(out / "table-3.png", answer["pairs"])
     _report(out, series, results, answer)
     return answer

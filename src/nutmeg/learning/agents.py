@@ -1,10 +1,10 @@
-"""The agents of MacAlpine and others (2012): which walk each has, and what the paper says of it.
+"""The agents of MacAlpine and others (2012): which walk each has, and the speeds that the paper gives.
 
     agent = AGENTS["DynamicRewards"]
-    agent.walk                                      # "dynamic-rewards", a file under learning/data/walks
+    agent.walk                                      # "dynamic-rewards", a file under motion/data/walks
     walks, missing = agent_walks()                  # those whose file is there, and the names of those without
 
-Speeds are table 2 of the paper, over ten seconds from standing; those of GoToTarget and Sprint are told in section 5.2,
+Speeds are table 2 of the paper, over ten seconds from standing; those of GoToTarget and Sprint are in section 5.2,
 forward only. A walk that was learned for nothing but ten seconds straight ahead came to .78 m/s there, but fell when it
 was mixed with the others: it is not one of the agents.
 """
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Agent:
     """One of the paper's agents."""
 
     name: str
     """As the paper calls it."""
     walk: str
-    """The walk of ours that stands for it: a name for `read_walk`."""
+    """The walk that comes with Nutmeg for it: a name for `read_walk`."""
     section: str
     """Of the paper."""
     about: str
     """In a phrase."""
     forward: float | None = None
-    """The paper's speed [m/s]; None where it does not tell, as below."""
+    """The paper's speed [m/s]; None where it gives none, as below."""
     backward: float | None = None
     """The paper's speed [m/s]."""
     sideways: float | None = None
@@ -51,62 +51,18 @@ class Agent:
 AGENTS: dict[str, Agent] = {
     agent.name: agent
     for agent in (
-        Agent(name="Initial", walk="initial", section="4", about="set by hand, untrained"),
+        Agent("Initial", "initial", "4", "set by hand, untrained"),
+        Agent("GoToTarget", "go-to-target", "5.1", "one set, learned on the course", 0.64),
+        Agent("Sprint", "sprint", "5.2", "a second set within 15 degrees of the target", 0.71),
+        Agent("Final", "final", "5.3", "a third set near the ball", 0.71, 0.40, 0.21),
+        Agent("StaticRewards", "static-rewards", "6", "directions weighed alike", 0.58, 0.52, 0.37),
         Agent(
-            name="GoToTarget", walk="go-to-target", section="5.1", about="one set, learned on the course", forward=0.64
+            "DynamicRewards", "dynamic-rewards", "6", "directions weighed by the fittest candidate", 0.42, 0.53, 0.48
         ),
         Agent(
-            name="Sprint",
-            walk="sprint",
-            section="5.2",
-            about="a second set within 15 degrees of the target",
-            forward=0.71,
+            "DynamicAvgRewards", "dynamic-avg-rewards", "6", "directions weighed by the fitter half", 0.45, 0.53, 0.51
         ),
-        Agent(
-            name="Final",
-            walk="final",
-            section="5.3",
-            about="a third set near the ball",
-            forward=0.71,
-            backward=0.40,
-            sideways=0.21,
-        ),
-        Agent(
-            name="StaticRewards",
-            walk="static-rewards",
-            section="6",
-            about="directions weighed alike",
-            forward=0.58,
-            backward=0.52,
-            sideways=0.37,
-        ),
-        Agent(
-            name="DynamicRewards",
-            walk="dynamic-rewards",
-            section="6",
-            about="directions weighed by the fittest candidate",
-            forward=0.42,
-            backward=0.53,
-            sideways=0.48,
-        ),
-        Agent(
-            name="DynamicAvgRewards",
-            walk="dynamic-avg-rewards",
-            section="6",
-            about="directions weighed by the fitter half",
-            forward=0.45,
-            backward=0.53,
-            sideways=0.51,
-        ),
-        Agent(
-            name="FaceForward",
-            walk="face-forward",
-            section="6",
-            about="weighed alike, turning to where it goes",
-            forward=0.74,
-            backward=0.35,
-            sideways=0.03,
-        ),
+        Agent("FaceForward", "face-forward", "6", "weighed alike, turning to where it goes", 0.74, 0.35, 0.03),
     )
 }
 """The agents by name, in the order of the paper's sections."""

@@ -7,6 +7,18 @@
 A target lies at a place relative to where the robot is when the target becomes active, in the frame in which the robot
 began its trajectory; a stop target asks it to stay. Each trajectory begins from standing. The course of the paper
 (MacAlpine and others, 2012, section 5.1 and figure 2) and others are data under `learning/data/courses/`.
+
+    bouts = [Bout(walk=walk, trajectory=one, rng=rng) for one in course.trajectory]
+    result = run_bouts("nao-spark", bouts)          # all at once, each in a world of its own
+    result.gained[0], result.lost[0]                # target by target of the first bout
+
+Rewards are equations 1 and 2 of the paper (`learning.rewards`). A robot that falls is done with its trajectory: the
+target of its fall and those it does not come to any more cost a fall each. What a stop costs is the farthest that the
+robot gets from where it was told to stop; that a torso sways while the robot stands does not count as moving.
+
+Robots steer as the paper's agents do: with `facing = "turn"` a robot walks towards its target and turns to face it at
+the same time (section 5), with `hold` it walks there as it stands (section 6). Speeds are those of the walk's longest
+steps, on an ellipse between directions. Starts are drawn with noise, so that no walk wins by a lucky one.
 """
 
 from __future__ import annotations
@@ -17,26 +29,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from nutmeg.base import settings
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.learning.rewards import FALL_COST
+from nutmeg.base.settings import Bounds, check_bounds, read, read_cached
+from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.trot import TrotWalker
 from nutmeg.motion.walk.walker import Walker
-from nutmeg.sim.worlds import StartState, Worlds, set_start_state
+from nutmeg.sim.worlds import StartState, Worlds, set_start_state, steps_in
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
+    from nutmeg.sim.worlds import RobotWorlds
 
 
+CONTROL_CYCLE = 0.02
+"""Length of a control cycle [s]."""
+ROBOT_NAME = "walker"
+"""What the robot is called in its scene."""
 DIRECTIONS = ("forward", "backward", "sideways")
 """What rewards of the holonomic tasks are counted by, in this order."""
+REACHED_DISTANCE = 0.1
+"""A robot this near has reached its target [m]."""
+FALLEN_COSINE = 0.7
+"""A robot has fallen if the cosine of its torso's lean is below this (45 degrees)."""
+FALLEN_HEIGHT_SHARE = 0.65
+"""A robot whose torso is lower than this share of its height at the start has fallen."""
+SPRINT_BEARING = math.radians(15)
+"""Bearing of the target within which the sprint set is used (section 5.2) [rad]."""
+POSITIONING_DISTANCE = 0.8
+"""Distance to the ball within which the positioning set is used (section 5.3) [m]."""
+TURN_GAIN = 2.0
+"""Turn rate for each radian of bearing [1/s]."""
+MIN_SPEED = 1e-6
+"""Top speeds below this are taken for it where they are divided by [m/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,66 +150,52 @@ def course_names() -> tuple[str, ...]:
 def read_course(name: str) -> Course:
     """A course by its name, or from a TOML file."""
     if name.endswith(".toml"):
-        return settings.read(Path(name), Course)
+        return read(Path(name), Course)
     if name not in course_names():
         raise UnknownNameError("course", name, course_names())
     with resources.as_file(resources.files("nutmeg.learning") / "data" / "courses" / f"{name}.toml") as path:
-        return settings.read_cached(path, Course)
-
-
-# ----------------------------------------------------------------------------------------------------
-# Starts that are never quite the same, so that luck does not win.
-#
-# Joint angles, the torso's tilt and its velocity are drawn anew for every try, and so is the foot that swings first.
+        return read_cached(path, Course)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartNoise:
     """How much starts differ: standard deviations of normal distributions, cut off at two of them."""
 
-    joints: float = 0.02
+    joints: Annotated[float, Bounds(0.0, 0.5, "rad")] = 0.02
     """Of every joint's angle [rad]."""
-    tilt: float = 0.02
+    tilt: Annotated[float, Bounds(0.0, 0.5, "rad")] = 0.02
     """Of the torso's roll and pitch [rad]."""
-    velocity: float = 0.05
+    velocity: Annotated[float, Bounds(0.0, 0.5, "m/s")] = 0.05
     """Of the torso's horizontal velocity [m/s]."""
-    rate: float = 0.1
+    rate: Annotated[float, Bounds(0.0, 0.5, "rad/s")] = 0.1
     """Of the torso's roll and pitch rates [rad/s]."""
-    lifted: float = 0.003
+    lifted: Annotated[float, Bounds(0.0, 0.5, "m")] = 0.003
     """How far above the ground a robot is put, for bent legs reach deeper than straight ones [m]."""
 
     def __post_init__(self) -> None:
-        for name in ("joints", "tilt", "velocity", "rate", "lifted"):
-            if not 0 <= getattr(self, name) <= 0.5:
-                raise ValueError(f"start noise: {name} is {getattr(self, name):g}; allowed is 0..0.5.")
+        check_bounds(self)
 
+    def draw(
+        self, robot: RobotWorlds, rows: Indices, generators: Sequence[np.random.Generator]
+    ) -> tuple[StartState, Floats]:
+        """Starts around how a robot stands now in worlds `rows` (n,), each drawn by a generator of its own.
 
-def start_with_noise(
-    worlds: Worlds, robot: str, noise: StartNoise, generators: Sequence[np.random.Generator]
-) -> Floats:
-    """Puts a robot to noisy starts in all worlds; returns what was drawn for the first swing, 0..1, (N,)."""
-    worlds.reset()
-    table, pose = worlds.robot(robot).table, worlds.robot(robot).pose.copy()
-    width = len(table.joints) + 6
-    drawn = np.stack([np.clip(rng.standard_normal(width), -2.0, 2.0) for rng in generators])
-    first = np.array([rng.random() for rng in generators])
-    joints, rest = drawn[:, 6:], drawn[:, :6]
-    tilt = noise.tilt * rest[:, :2] / 2
-    pose[:, 3:7] = _product(pose[:, 3:7], np.concatenate([np.ones((len(tilt), 1)), tilt, 0 * tilt[:, :1]], axis=1))
-    pose[:, 3:7] /= np.linalg.norm(pose[:, 3:7], axis=1, keepdims=True)
-    pose[:, 2] += noise.lifted
-    velocity = np.zeros((worlds.count, 6))
-    velocity[:, :2], velocity[:, 3:5] = noise.velocity * rest[:, 2:4], noise.rate * rest[:, 4:6]
-    angles = worlds.qpos[:, table.angles] + noise.joints * joints
-    angles = np.clip(angles, table.limits[:, 0], table.limits[:, 1])
-    set_start_state(worlds, robot, StartState(angles=angles, pose=pose, velocity=velocity))
-    return first
-
-
-def begin_walking(walker: SteerableWalker, first: Floats) -> None:
-    """Makes walkers ready to walk from a noisy start: `first` (N,) decides which foot swings first."""
-    walker.reset()
-    walker.walk.swing[:] = first < 0.5
+        Returns:
+            The starts (n, ...), and a further number 0..1 from each generator that decides which foot swings first,
+            (n,).
+        """
+        table = robot.table
+        drawn = np.stack([np.clip(rng.standard_normal(len(table.joints) + 6), -2.0, 2.0) for rng in generators])
+        first = np.array([rng.random() for rng in generators])
+        pose, velocity = robot.pose[rows].copy(), np.zeros((len(rows), 6))
+        small = np.zeros((len(rows), 4))  # a small rotation, as a quaternion
+        small[:, 0], small[:, 1:3] = 1.0, self.tilt * drawn[:, :2] / 2
+        pose[:, 3:7] = _product(pose[:, 3:7], small)
+        pose[:, 3:7] /= np.linalg.norm(pose[:, 3:7], axis=1, keepdims=True)
+        pose[:, 2] += self.lifted
+        velocity[:, :2], velocity[:, 3:5] = self.velocity * drawn[:, 2:4], self.rate * drawn[:, 4:6]
+        angles = np.clip(robot.angles[rows] + self.joints * drawn[:, 6:], table.limits[:, 0], table.limits[:, 1])
+        return StartState(angles=angles, pose=pose, velocity=velocity), first
 
 
 def _product(a: Floats, b: Floats) -> Floats:
@@ -194,39 +213,78 @@ def _product(a: Floats, b: Floats) -> Floats:
     )
 
 
-# ----------------------------------------------------------------------------------------------------
-# From a direction to wanted velocities: how a robot walks towards a place.
-#
-# With `turn` a robot walks towards its target and turns to face it at the same time, as the agents of MacAlpine and
-# others (2012, section 5) do; with `hold` it walks there as it stands (section 6). Speeds are those of the walk's
-# longest steps, on an ellipse between directions. Sets of parameters change as in sections 5.2 and 5.3: `sprint`
-# within 15 degrees of the target, `positioning` within 0.8 m of the ball.
+@functools.lru_cache(maxsize=8)
+def course_scene(robot: str, ball: bool = False, actuation: str = "ideal") -> Scene:
+    """A floor with the robot, and a ball if wanted, without what is only seen."""
+    placement = Placement(robot=robot, name=ROBOT_NAME, actuation=actuation)
+    return assemble(SceneSettings(field="floor", ball="sim3d" if ball else "none", robots=(placement,), visuals=False))
 
 
-SPRINT_BEARING = math.radians(15)
-"""Bearing of the target within which the sprint set is used [rad]."""
-POSITIONING_DISTANCE = 0.8
-"""Distance to the ball within which the positioning set is used [m]."""
-TURN_GAIN = 2.0
-"""Turn rate for each radian of bearing [1/s]."""
-MIN_SPEED = 1e-6
-"""Top speeds below this are taken for it, to divide by them [m/s]."""
+def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWalker:
+    """A walker with the sets of parameters of each world's walk."""
+    trots = [walk.trot for walk in walks if walk.trot is not None]
+    if trots:
+        return TrotWalker(worlds, ROBOT_NAME, trots, period=CONTROL_CYCLE)
+    names = list(walks[0].sets)
+    if any(list(walk.sets) != names for walk in walks):
+        raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
+    first, *others = ([walk.sets[name] for walk in walks] for name in names)
+    return Walker(worlds, ROBOT_NAME, first, others=others, period=CONTROL_CYCLE)
+
+
+def start_walkers(
+    scene: Scene,
+    walks: Sequence[WalkParameters],
+    generators: Sequence[np.random.Generator],
+    *,
+    noise: StartNoise | None = None,
+    threads: int = 1,
+) -> tuple[Worlds, SteerableWalker]:
+    """N worlds with robots at noisy starts, and the walker that moves them.
+
+    Args:
+        scene: where, from `course_scene`.
+        walks: the walk of each world.
+        generators: each draws the start of one world.
+        noise: how much starts differ.
+        threads: how many threads step the worlds; results are the same.
+    """
+    worlds = Worlds(scene, len(walks), threads=threads)
+    start, first = (noise or StartNoise()).draw(worlds.robot(ROBOT_NAME), np.arange(len(walks)), generators)
+    set_start_state(worlds, ROBOT_NAME, start)
+    walker = make_walker(worlds, walks)
+    walker.reset()
+    walker.walk.swing[:] = first < 0.5
+    return worlds, walker
+
+
+class FallJudge:
+    """Decides from the true poses which robots have fallen."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds, self._robot = worlds, worlds.robot(ROBOT_NAME)
+        self._height = float(worlds.scene.start[self._robot.table.root + 2])
+
+    def now(self) -> Bools:
+        """Those that lie, or whose world broke down, (N,)."""
+        low = self._robot.pose[:, 2] < FALLEN_HEIGHT_SHARE * self._height
+        return np.asarray((self._robot.uprightness() < FALLEN_COSINE) | low | self._worlds.diverged())
 
 
 def yaw_of(pose: Floats) -> Floats:
-    """Where robots face, (N, 7) to (N,) [rad]."""
+    """Headings of robots, (N, 7) to (N,) [rad]."""
     w, x, y, z = pose[:, 3:7].T
     return np.asarray(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
 
 
 def in_robot_frame(way: Floats, yaw: Floats) -> Floats:
-    """World vectors (N, 2) as robots that face `yaw` (N,) see them: ahead, to the left."""
+    """World vectors (N, 2) in the frames of robots with headings `yaw` (N,): ahead, to the left."""
     cos, sin = np.cos(yaw), np.sin(yaw)
     return np.stack([cos * way[:, 0] + sin * way[:, 1], cos * way[:, 1] - sin * way[:, 0]], axis=1)
 
 
 def top_velocity(walker: SteerableWalker, ahead: Floats) -> Floats:
-    """The fastest velocities into directions seen by the robots, (N, 2) to (N, 2) [m/s]; zero for no direction."""
+    """The fastest velocities into directions in the robots' frames, (N, 2) to (N, 2) [m/s]; zero for no direction."""
     top = walker.walk.top_speed()
     length = np.hypot(ahead[:, 0], ahead[:, 1])
     unit = ahead / np.maximum(length, MIN_SPEED)[:, None]
@@ -247,7 +305,7 @@ def steer(walker: SteerableWalker, way: Floats, yaw: Floats, turns: Bools, movin
     Args:
         walker: whose `wanted` is set.
         way: from the robots to their places, in the world's frame, (N, 2) [m].
-        yaw: where the robots face, (N,) [rad].
+        yaw: headings of the robots, (N,) [rad].
         turns: which robots turn to where they go, (N,).
         moving: which robots are to go at all, (N,).
 
@@ -283,23 +341,96 @@ class SetChooser:
             walker.chosen[near] = self._positioning
 
 
-# ----------------------------------------------------------------------------------------------------
-# Robots on a course: many worlds at once, each on one trajectory, with what it gained and lost at every target.
-#
-# Rewards are equations 1 and 2 of MacAlpine and others (2012). A robot that falls is done with its trajectory: the
-# target of its fall and those it does not come to any more cost a fall each. What a stop costs is the farthest that
-# the robot gets from where it was told to stop; that a torso sways while the robot stands does not count as moving.
+class TargetProgress:
+    """Which targets N robots are on, cycle by cycle.
 
+    Args:
+        trajectories: the trajectories that robots may follow.
+        count: how many robots, N.
+    """
 
-CONTROL_CYCLE = 0.02
-"""Control cycle [s]."""
-REACHED_DISTANCE = 0.1
-"""A robot this near has reached its target [m]."""
-FALLEN_COSINE = 0.7
-"""A robot whose torso leans more than this cosine has fallen."""
-FALLEN_HEIGHT_SHARE = 0.65
-"""A robot whose torso is lower than this share of its height at the start has fallen."""
-ROBOT_NAME = "walker"
+    def __init__(self, trajectories: Sequence[Trajectory], count: int) -> None:
+        shape = len(trajectories), max(len(one.target) for one in trajectories)
+        self._to, self._cycles = np.zeros((*shape, 2)), np.ones(shape, dtype=np.intp)
+        self._stop = np.zeros(shape, dtype=bool)
+        self._lengths = np.array([len(one.target) for one in trajectories])
+        for row, trajectory in enumerate(trajectories):
+            for column, target in enumerate(trajectory.target):
+                self._to[row, column] = target.to or (0.0, 0.0)
+                self._cycles[row, column] = max(round(target.seconds / CONTROL_CYCLE), 1)
+                self._stop[row, column] = target.stop
+        self.longest = float(np.hypot(self._to[..., 0], self._to[..., 1]).max())
+        """Distance of the farthest target when it becomes active [m]."""
+        self.longest_time = float(self._cycles.max() * CONTROL_CYCLE)
+        """The longest time that a target is active [s]."""
+        self.trajectory: Indices = np.zeros(count, dtype=np.intp)
+        """The trajectory that each robot follows, (N,)."""
+        self.index: Indices = np.zeros(count, dtype=np.intp)
+        """The present target of each robot, (N,)."""
+        self.left: Indices = np.zeros(count, dtype=np.intp)
+        """Cycles that the present target stays active, (N,)."""
+        self.taken: Indices = np.zeros(count, dtype=np.intp)
+        """Cycles that it took to reach the target, so far, (N,)."""
+        self.reached: Bools = np.zeros(count, dtype=bool)
+        """Which robots have reached their target, (N,)."""
+        self.goal: Floats = np.zeros((count, 2))
+        """Where the targets are, (N, 2) [m]."""
+        self.whole: Floats = np.zeros(count)
+        """Distances of the targets from where the robots were when they became active, (N,) [m]."""
+        self.to_go: Floats = np.zeros(count)
+        """Distances of the targets from the robots, (N,) [m]."""
+        self.farthest: Floats = np.zeros(count)
+        """The farthest that robots were from where their target became active, (N,) [m]."""
+        self._origin: Floats = np.zeros((count, 2))
+
+    @property
+    def stopping(self) -> Bools:
+        """Which robots are to stay where they are, (N,)."""
+        return np.asarray(self._stop[self.trajectory, self.index])
+
+    @property
+    def moving(self) -> Bools:
+        """Which robots have somewhere to go: no stop, and not reached yet, (N,)."""
+        return np.asarray(~self.stopping & ~self.reached)
+
+    @property
+    def total(self) -> Indices:
+        """How many cycles the present targets are active, (N,)."""
+        return np.asarray(self._cycles[self.trajectory, self.index])
+
+    @property
+    def targets_left(self) -> Indices:
+        """How many targets are left, the present one included, (N,)."""
+        return np.asarray(self._lengths[self.trajectory] - self.index)
+
+    def begin(self, rows: Indices, which: ArrayLike, place: Floats) -> None:
+        """Puts robots `rows` (n,), which are at `place` (N, 2), to the beginning of trajectories `which` (n,)."""
+        self.trajectory[rows], self.index[rows] = which, 0
+        self._activate(rows, place)
+
+    def update(self, place: Floats) -> None:
+        """Takes in where the robots are, (N, 2) [m], after a cycle."""
+        way, moved = self.goal - place, place - self._origin
+        self.to_go = np.hypot(way[:, 0], way[:, 1])
+        self.farthest = np.maximum(self.farthest, np.hypot(moved[:, 0], moved[:, 1]))
+        self.taken += ~self.reached
+        self.left -= 1
+        self.reached = self.reached | (~self.stopping & (self.to_go < REACHED_DISTANCE))
+
+    def proceed(self, rows: Indices, place: Floats) -> Indices:
+        """Activates the next targets of robots `rows` (n,); returns those that have none left."""
+        last = self.targets_left[rows] == 1
+        self.index[rows[~last]] += 1
+        self._activate(rows[~last], place)
+        return np.asarray(rows[last])
+
+    def _activate(self, rows: Indices, place: Floats) -> None:
+        at = self.trajectory[rows], self.index[rows]
+        self.left[rows], self.taken[rows], self.reached[rows] = self._cycles[at], 0, False
+        self._origin[rows], self.farthest[rows] = place[rows], 0.0
+        self.goal[rows] = place[rows] + self._to[at]
+        self.whole[rows] = np.hypot(*(self.goal[rows] - place[rows]).T)
+        self.to_go[rows] = np.hypot(*self._to[at].T)
 
 
 @dataclass(frozen=True)
@@ -314,12 +445,12 @@ class Bout:
 
 @dataclass(frozen=True)
 class BoutResults:
-    """What B bouts came to; rows are filled up to the longest trajectory with zeros."""
+    """Results of B bouts; rows are filled up to the longest trajectory with zeros."""
 
     gained: Floats
-    """What targets brought, without falls, (B, T) [m]."""
+    """Rewards of the targets, without falls, (B, T) [m]."""
     lost: Floats
-    """What stops and falls cost, never above 0, (B, T)."""
+    """Rewards of stops and falls, never above 0, (B, T)."""
     fell: Bools
     """(B,)."""
     seconds: Floats
@@ -331,40 +462,6 @@ class BoutResults:
     def total(self) -> Floats:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
-
-
-@functools.lru_cache(maxsize=8)
-def course_scene(robot: str, ball: bool = False, actuation: str = "ideal") -> Scene:
-    """A floor with the robot, and a ball if wanted, without what is only seen."""
-    placement = Placement(robot=robot, name=ROBOT_NAME, actuation=actuation)
-    return assemble(SceneSettings(field="floor", ball="sim3d" if ball else "none", robots=(placement,), visuals=False))
-
-
-def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWalker:
-    """A walker with the sets of parameters of each world's walk."""
-    trots = [walk.trot for walk in walks if walk.trot is not None]
-    if trots:
-        return TrotWalker(worlds, ROBOT_NAME, trots, period=CONTROL_CYCLE)
-    names = list(walks[0].sets)
-    if any(list(walk.sets) != names for walk in walks):
-        raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
-    first, *others = ([walk.sets[name] for walk in walks] for name in names)
-    return Walker(worlds, ROBOT_NAME, first, others=others, period=CONTROL_CYCLE)
-
-
-class FallJudge:
-    """Tells which robots have fallen."""
-
-    def __init__(self, worlds: Worlds) -> None:
-        self._worlds, self._robot = worlds, worlds.robot(ROBOT_NAME)
-        self._height = float(worlds.scene.start[self._robot.table.root + 2])
-
-    def now(self) -> Bools:
-        """Those that lie, or whose world broke down, (N,)."""
-        fallen = (self._robot.uprightness() < FALLEN_COSINE) | (
-            self._robot.pose[:, 2] < FALLEN_HEIGHT_SHARE * self._height
-        )
-        return np.asarray(fallen | self._worlds.diverged())
 
 
 def run_bouts(
@@ -386,116 +483,68 @@ def run_bouts(
         threads: how many threads step the worlds; results are the same.
         paths: whether to keep where the robots were.
     """
-    worlds = Worlds(course_scene(robot, actuation=actuation), len(bouts), threads=threads)
-    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
-    walker = make_walker(worlds, [bout.walk for bout in bouts])
-    begin_walking(walker, first)
-    round_ = _CourseProgress(worlds, walker, bouts)
-    steps = max(round(CONTROL_CYCLE / worlds.scene.timestep), 1)
-    kept: list[Floats] = []
-    while True:
-        if paths:
-            kept.append(np.where(round_.active[:, None], round_.place(), np.nan))
-        round_.judge()
-        active = np.flatnonzero(round_.active)
-        if not len(active):
-            return round_.results(np.array(kept) if paths else None)
-        round_.steer()
+    walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
+    scene = course_scene(robot, actuation=actuation)
+    worlds, walker = start_walkers(scene, walks, generators, noise=noise, threads=threads)
+    run = _CourseRun(worlds, bouts)
+    pose, sets, turns = run.robot.pose, SetChooser(walks), np.array([walk.facing == "turn" for walk in walks])
+    steps = steps_in(CONTROL_CYCLE, scene.timestep)
+    kept = [pose[:, :2].copy()]
+    run.drop(np.flatnonzero(run.fallen()))
+    while run.active.any():
+        progress, moving = run.progress, run.active & run.progress.moving
+        bearing = steer(walker, progress.goal - pose[:, :2], yaw_of(pose), turns, moving)
+        sets.choose(walker, bearing, moving)
         walker.sample(0.0)
-        worlds.step(steps, active)
+        worlds.step(steps, np.flatnonzero(run.active))
+        run.cycles += run.active
+        if paths:
+            kept.append(np.where(run.active[:, None], pose[:, :2], np.nan))
+        run.judge()
+    seconds = np.asarray(run.cycles * CONTROL_CYCLE)
+    return BoutResults(run.gained, run.lost, run.fell, seconds, np.array(kept) if paths else None)
 
 
-class _CourseProgress:
-    """The targets of all bouts, and where each robot is in its trajectory."""
+class _CourseRun:
+    """What B robots have gained and lost so far."""
 
-    def __init__(self, worlds: Worlds, walker: SteerableWalker, bouts: Sequence[Bout]) -> None:
-        count, longest = worlds.count, max(len(b.trajectory.target) for b in bouts)
-        self._robot, self._walker, self._falls = worlds.robot(ROBOT_NAME), walker, FallJudge(worlds)
-        self._sets = SetChooser([b.walk for b in bouts])
-        self._turns = np.array([b.walk.facing == "turn" for b in bouts])
-        self._to = np.zeros((count, longest, 2))
-        self._cycles = np.zeros((count, longest), dtype=np.intp)
-        self._stop = np.zeros((count, longest), dtype=bool)
-        self._targets = np.array([len(b.trajectory.target) for b in bouts])
-        for row, bout in enumerate(bouts):
-            for column, target in enumerate(bout.trajectory.target):
-                self._to[row, column] = target.to or (0.0, 0.0)
-                self._cycles[row, column] = round(target.seconds / CONTROL_CYCLE)
-                self._stop[row, column] = target.stop
-        self.gained, self.lost = np.zeros((count, longest)), np.zeros((count, longest))
-        self.fell = np.zeros(count, dtype=bool)
-        self.active = np.ones(count, dtype=bool)
-        self._index = np.full(count, -1)
-        self._left = np.zeros(count, dtype=np.intp)
-        self._taken = np.zeros(count, dtype=np.intp)
-        self._done = np.zeros(count, dtype=np.intp)
-        self._origin, self._goal, self._farthest = np.zeros((count, 2)), np.zeros((count, 2)), np.zeros(count)
-        self._reached = np.zeros(count, dtype=bool)
-        self._to_go = np.zeros(count)
-
-    def place(self) -> Floats:
-        """Where the robots are, (B, 2) [m]."""
-        return np.asarray(self._robot.pose[:, :2])
+    def __init__(self, worlds: Worlds, bouts: Sequence[Bout]) -> None:
+        count, self.robot = worlds.count, worlds.robot(ROBOT_NAME)
+        self._falls = FallJudge(worlds)
+        self.progress = TargetProgress([bout.trajectory for bout in bouts], count)
+        self.progress.begin(np.arange(count), np.arange(count), self.robot.pose[:, :2])
+        shape = count, max(len(bout.trajectory.target) for bout in bouts)
+        self.gained, self.lost = np.zeros(shape), np.zeros(shape)
+        self.fell, self.active = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+        self.cycles = np.zeros(count, dtype=np.intp)
 
     def judge(self) -> None:
-        """Takes note of falls, reached targets and targets whose time is over, and gives out the next ones."""
-        place = self.place()
-        way = self._goal - place
-        self._to_go = np.hypot(way[:, 0], way[:, 1])
-        moved = place - self._origin
-        np.maximum(self._farthest, np.hypot(moved[:, 0], moved[:, 1]), out=self._farthest)
-        begun = self._index >= 0
-        fallen = self.active & self._falls.now()
-        self._taken[self.active & begun & ~self._reached] += 1
-        self._reached |= begun & self.active & (self._to_go < REACHED_DISTANCE) & ~self._stopping()
-        over = self.active & (self._left == 0)
-        self._settle(np.flatnonzero((over | fallen) & begun), place)
-        self._drop(np.flatnonzero(fallen))
-        self._next(np.flatnonzero(over & ~fallen), place)
-        self._left[self.active] -= 1
-        self._done[self.active] += 1
+        """Rewards targets whose time is over, and activates the next ones; robots that fell are done."""
+        place, progress = self.robot.pose[:, :2], self.progress
+        progress.update(place)
+        over, fallen = self.active & (progress.left == 0), self.fallen()
+        self._reward(np.flatnonzero(over | fallen))
+        self.drop(np.flatnonzero(fallen))
+        self.active[progress.proceed(np.flatnonzero(over & ~fallen), place)] = False
 
-    def _stopping(self) -> Bools:
-        return np.asarray(self._stop[np.arange(len(self._index)), np.maximum(self._index, 0)])
-
-    def _settle(self, rows: Indices, place: Floats) -> None:
+    def _reward(self, rows: Indices) -> None:
         """Equations 1 and 2, without falls, for the present targets of some robots."""
-        column = self._index[rows]
-        stop = self._stop[rows, column]
-        whole = np.hypot(*(self._goal[rows] - self._origin[rows]).T)
-        gone = whole - np.hypot(*(self._goal[rows] - place[rows]).T)
-        total = self._cycles[rows, column]
-        reached = self._reached[rows]
+        progress, at = self.progress, (rows, self.progress.index[rows])
+        reached, stop, total = progress.reached[rows], progress.stopping[rows], progress.total[rows]
+        whole = progress.whole[rows]
         # From where it was reached on the robot has nothing to gain; the way to the target is what it has gone.
-        reward = np.where(reached, whole - REACHED_DISTANCE, gone) * np.where(
-            reached, total / np.maximum(self._taken[rows], 1), 1.0
-        )
-        self.gained[rows, column] = np.where(stop, 0.0, reward)
-        self.lost[rows, column] = np.where(stop, -self._farthest[rows], 0.0)
+        distance = np.where(reached, whole - REACHED_DISTANCE, whole - progress.to_go[rows])
+        taken = np.where(reached, np.maximum(progress.taken[rows], 1), total)
+        self.gained[at] = np.where(stop, 0.0, target_reward(distance, total, taken))
+        self.lost[at] = np.where(stop, stop_reward(progress.farthest[rows]), 0.0)
 
-    def _drop(self, rows: Indices) -> None:
+    def fallen(self) -> Bools:
+        """Which robots on the course lie now, (B,)."""
+        return self.active & self._falls.now()
+
+    def drop(self, rows: Indices) -> None:
         """Takes fallen robots out; every target from the present one on costs a fall."""
         for row in rows:
-            self.lost[row, max(self._index[row], 0) : self._targets[row]] -= FALL_COST
+            first = self.progress.index[row]
+            self.lost[row, first : first + self.progress.targets_left[row]] -= FALL_COST
         self.fell[rows], self.active[rows] = True, False
-
-    def _next(self, rows: Indices, place: Floats) -> None:
-        self._index[rows] += 1
-        ended = self._index[rows] >= self._targets[rows]
-        self.active[rows[ended]] = False
-        self._index[rows[ended]] -= 1
-        rows = rows[~ended]
-        column = self._index[rows]
-        self._left[rows], self._taken[rows] = self._cycles[rows, column], 0
-        self._origin[rows], self._farthest[rows], self._reached[rows] = place[rows], 0.0, False
-        self._goal[rows] = place[rows] + self._to[rows, column]
-
-    def steer(self) -> None:
-        """Sets wanted velocities and parameter sets."""
-        moving = self.active & ~self._reached & ~self._stopping()
-        bearing = steer(self._walker, self._goal - self.place(), yaw_of(self._robot.pose), self._turns, moving)
-        self._sets.choose(self._walker, bearing, moving)
-
-    def results(self, paths: Floats | None) -> BoutResults:
-        """What it all came to."""
-        return BoutResults(self.gained, self.lost, self.fell, np.asarray(self._done * CONTROL_CYCLE), paths)

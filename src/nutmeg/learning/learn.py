@@ -7,7 +7,18 @@
 
 The weights of a generation follow from what the generations before it brought (equations 5 to 7). So they are not
 stored but computed again when a run is resumed: `parts.jsonl` has the rewards of every candidate part by part, and
-`search.jsonl` what the search was told. A resumed run ends with the same numbers.
+`search.jsonl` the values that the search saw. A resumed run ends with the same numbers.
+
+What is learned is a file for `nutmeg learn`, or `LearnSettings` in Python:
+
+    task = "dynamic-rewards"
+    robot = "nao-spark"
+    start = "initial"                   # a walk that comes with Nutmeg, or the path of one
+    parameters = "extended"             # the paper's fourteen: "searched"; or a list of names
+    population = 40                     # MacAlpine and others (2012) had 150, over 200 generations
+    generations = 100
+    [ranges]
+    phi_length = [0.09, 0.2]            # instead of that in learning/data/ranges.toml
 """
 
 from __future__ import annotations
@@ -17,20 +28,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
 
-from nutmeg.base import settings
-from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.settings import above, at_least, bounds_of, check_bounds, read, read_toml
 from nutmeg.learning.courses import DIRECTIONS, StartNoise
 from nutmeg.learning.parts_log import PartsLog
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
-from nutmeg.motion import trot
+from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
-from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, parameter_range
+from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, PendulumWalkSettings
 from nutmeg.search.evaluation import Evaluation, Evaluator, Failure, Function, Progress
 from nutmeg.search.run import Budget, Generation, SearchResult, minimise
 from nutmeg.search.searchers import CmaEs, CmaEsSettings
@@ -40,33 +51,23 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-# ----------------------------------------------------------------------------------------------------
-# What is to be learned, as a file for `nutmeg learn`.
-#
-# MacAlpine and others (2012) used populations of 150 over 200 generations.
-
-
+JUDGING_GENERATION = 1_000_000
+"""Number of the generation whose seeds the last judgement uses: none comes that far."""
 WALK_PARAMETER_GROUPS = {"searched": PAPER_PARAMETERS, "extended": EXTENDED_PARAMETERS}
-TROT_PARAMETER_GROUPS = {"searched": trot.TROT_AHEAD_PARAMETERS, "extended": trot.TROT_PARAMETERS}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParameterRange:
-    """Between which values a parameter is looked for."""
-
-    low: float
-    high: float
+"""Names for the searched parameters of walks on two legs."""
+TROT_PARAMETER_GROUPS = {"searched": TROT_AHEAD_PARAMETERS, "extended": TROT_PARAMETERS}
+"""The same for trots."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings:
-    """What is learned, from what, and how long."""
+    """What is learned, from which walk, and for how long."""
 
     task: str = "go-to-target"
     """One of the tasks of `learning.tasks`."""
     robot: str = "nao-spark"
     actuation: str = "ideal"
-    """What drives its joints."""
+    """The drives of its joints."""
     start: str = ""
     """The walk to begin with: a name, a file, or the folder of a run; the task's own (initial, trot) if left out."""
     parameters: Literal["searched", "extended"] | tuple[str, ...] = "searched"
@@ -74,19 +75,19 @@ class LearnSettings:
     gyro's feedback (of a trot, all), or names."""
     course: str = ""
     """Another course than the task's own: a name or a file."""
-    starts: int = 3
+    starts: Annotated[int, at_least(1)] = 3
     """From how many noisy starts each candidate is tried."""
-    judged_starts: int = 20
+    judged_starts: Annotated[int, at_least(1)] = 20
     """From how many starts the result is judged in the end."""
     noise: StartNoise = field(default_factory=StartNoise)
     """How much starts differ."""
     caution: float = 1.0
     """How many times as much as in the paper stops and falls cost; above 1 for the last steps of a fast walk."""
-    population: int = 40
-    generations: int = 100
-    step: float = 0.12
+    population: Annotated[int, at_least(4)] = 40
+    generations: Annotated[int, at_least(1)] = 100
+    step: Annotated[float, above(0.0, up_to=1 / 3)] = 0.12
     """The first standard deviation of the search, as a share of each range."""
-    seed: int = 1
+    seed: Annotated[int, at_least(0)] = 1
     device: Literal["cpu", "gpu"] = "cpu"
     """Where candidates walk: a GPU walks thousands at once, but rounds otherwise, so that results differ."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -97,11 +98,7 @@ class LearnSettings:
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise ValueError(str(UnknownNameError("task", self.task, TASKS)))
-        for name, least in (("starts", 1), ("judged_starts", 1), ("population", 4), ("generations", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}; allowed is {least} or more.")
-        if not 0 < self.step <= 1 / 3:
-            raise ValueError(f"the step is {self.step:g}; allowed is above 0 and up to a third of the range.")
+        check_bounds(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,7 +133,7 @@ class LearnSettings:
 
 def read_learn(path: Path) -> LearnSettings:
     """The settings in a TOML file; a course or a start beside it may be named relative to it."""
-    found = settings.read(path, LearnSettings)
+    found = read(path, LearnSettings)
     beside = {
         name: str(path.parent / value)
         for name in ("course", "start")
@@ -148,43 +145,38 @@ def read_learn(path: Path) -> LearnSettings:
 def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
     """The searched parameters with their ranges, starting at the walk to begin with."""
     trots = chosen.task_settings().learns == "trot"
-    allowed = trot.trot_range if trots else parameter_range
+    kind, what = (TrotSettings, "parameter of the trot") if trots else (PendulumWalkSettings, "parameter of the walk")
     known = {} if trots else _ranges()
     for name in (*chosen.names, *chosen.ranges):
-        allowed(name)  # an unknown name is an error
+        bounds_of(kind, name, what=what)  # an unknown name is an error
     present = getattr(start, chosen.task_settings().learns) or start.walk
     dimensions = {}
     for name in chosen.names:
-        lowest, highest, unit = allowed(name)
-        low, high = chosen.ranges.get(name) or known.get(name) or (lowest, highest)
-        if not lowest <= low < high <= highest:
-            raise UsageError(f"the range of {name} is {low:g}..{high:g}; allowed is within {lowest:g}..{highest:g}.")
+        bounds = bounds_of(kind, name, what=what)
+        low, high = chosen.ranges.get(name) or known.get(name) or (bounds.low, bounds.high)
+        if not bounds.low <= low < high <= bounds.high:
+            raise UsageError(
+                f"the range of {name} is {low:g}..{high:g}; allowed is within {bounds.low:g}..{bounds.high:g}."
+            )
         value = getattr(present, name)
         if not low <= value <= high:
             raise UsageError(
                 f"{name} starts at {value:g}, outside the searched range {low:g}..{high:g}. Give it another range "
                 "under [ranges], or begin with another walk."
             )
-        dimensions[name] = Dimension(low=low, high=high, start=value, unit=unit)
+        dimensions[name] = Dimension(low=low, high=high, start=value, unit=bounds.unit)
     return Space(dimensions)
 
 
 def _ranges() -> dict[str, tuple[float, float]]:
+    """The ranges that walks are searched in, narrower than what is allowed."""
     with resources.as_file(resources.files("nutmeg.learning") / "data" / "ranges.toml") as path:
-        table = settings.read_toml(path)
-        if not table:
-            raise FileError(path, "has no ranges.")
-        found = {name: settings.convert(one, ParameterRange, path) for name, one in table.items()}
-    return {name: (one.low, one.high) for name, one in found.items()}
-
-
-JUDGING_GENERATION = 1_000_000
-"""Number of the generation whose seeds the last judgement uses: none comes that far."""
+        return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnGeneration:
-    """What a generation brought."""
+    """Results of a generation."""
 
     number: int
     """Counted from 0."""
@@ -202,7 +194,7 @@ class LearnGeneration:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedWalk:
-    """What learning came to."""
+    """Result of learning."""
 
     walk: WalkParameters
     """The mean of the distribution."""
@@ -360,7 +352,7 @@ class Weighed:
         return parts, tuple(Failure(index, reason) for index, reason in failed.items())
 
     def note(self, generation: Generation) -> LearnGeneration:
-        """Takes note of a generation that was told, and sets the weights of the next."""
+        """Records a generation that was evaluated, and sets the weights of the next."""
         task = self._trials.task
         parts = self._log.generation(generation.number, len(generation.values))
         fitness = -generation.values
@@ -383,5 +375,5 @@ class Weighed:
         return done
 
     def close(self) -> None:
-        """Lets go of what simulates."""
+        """Closes the evaluator."""
         self._inner.close()

@@ -1,9 +1,10 @@
-"""What a walk can do: table 2 of MacAlpine and others (2012) for any walk, and more.
+"""Measurements of a walk: table 2 of MacAlpine and others (2012) for any walk, and how large a push it survives.
 
     measured = measure_walk(read_walk("initial"), trials=20, seed=0)
     measured.speeds["forward"].mean, measured.speeds["forward"].falls
     measured.as_json()
     course_fitness(read_walk("initial"), starts=20).mean        # on the course that walks are learned on
+    push_walk(read_walk("initial"), PushSettings(trials=4), walking=True).half()    # N s that half of them survive
 
 Speeds are distances in ten seconds from standing, as in the paper, forward, backward, sideways (half of the tries to
 each side), and turning on the spot; means and standard errors over noisy starts. A robot that falls counts with the way
@@ -17,7 +18,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -25,6 +26,7 @@ from numpy.random import SeedSequence
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import Bounds, at_least, check_bounds
 from nutmeg.learning.courses import (
     CONTROL_CYCLE,
     DIRECTIONS,
@@ -35,12 +37,10 @@ from nutmeg.learning.courses import (
     StartNoise,
     Target,
     Trajectory,
-    begin_walking,
     course_scene,
-    make_walker,
     read_course,
     run_bouts,
-    start_with_noise,
+    start_walkers,
     steer,
     yaw_of,
 )
@@ -56,10 +56,16 @@ if TYPE_CHECKING:
 
 SPEED_SECONDS = 10.0
 """How long speeds are measured [s]."""
-RUN_UP_SECONDS, STOPPING_SECONDS = 4.0, 2.0
-"""How long a robot walks before it is told to stop, and has to stop [s]."""
-CHANGE_SECONDS, CHANGE_COUNT = 3.0, 8
-"""How often the direction changes [s], and how many times."""
+RUN_UP_SECONDS = 4.0
+"""How long a robot walks before it is to stop [s]."""
+STOPPING_SECONDS = 2.0
+"""How long it has to stop [s]."""
+CHANGE_SECONDS = 3.0
+"""How often the direction changes in the test of changes [s]."""
+CHANGE_COUNT = 8
+"""How many directions that test has."""
+PUSH_DIRECTIONS = {"forward": 0.0, "left": math.pi / 2, "backward": math.pi, "right": -math.pi / 2}
+"""Directions of pushes from the robot's heading [rad]."""
 FAR_AWAY = 100.0
 """How far away targets are that nobody is to reach [m]."""
 FAR_TARGETS = {
@@ -72,7 +78,7 @@ FAR_TARGETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrialMean:
-    """A number over several tries."""
+    """The mean of a number over several tries."""
 
     mean: float
     se: float
@@ -82,7 +88,7 @@ class TrialMean:
 
     @classmethod
     def of(cls, values: Floats, fell: Bools) -> TrialMean:
-        """Of values (n,), and who fell (n,)."""
+        """The mean of values (n,), and which robots fell (n,)."""
         if not len(values):
             return cls(mean=float("nan"), se=float("nan"), falls=int(fell.sum()), trials=len(fell))
         spread = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
@@ -107,14 +113,14 @@ class TrialMean:
 
 @dataclass(frozen=True, kw_only=True)
 class WalkMeasurement:
-    """What a walk can do."""
+    """Measurements of one walk."""
 
     walk: str
     robot: str
     speeds: dict[str, TrialMean]
     """Forward, backward, sideways [m/s], turn [rad/s]."""
     stopping: dict[str, TrialMean]
-    """Way after the word to stop from full speed, of those that did not fall: forward, backward, sideways [m]."""
+    """Stopping distance from full speed, of those that did not fall: forward, backward, sideways [m]."""
     changes: TrialMean
     """Seconds walked with a new direction every three seconds, of 24 unless more changes were asked for."""
     step_time: float
@@ -289,17 +295,15 @@ def _turning(
     threads: int,
 ) -> TrialMean:
     """Turning on the spot: half of the tries to each side."""
-    worlds = Worlds(course_scene(walk.robot, actuation=actuation), trials, threads=threads)
-    first = start_with_noise(worlds, ROBOT_NAME, noise, generators)
-    walker = make_walker(worlds, [walk] * trials)
-    begin_walking(walker, first)
+    scene = course_scene(walk.robot, actuation=actuation)
+    worlds, walker = start_walkers(scene, [walk] * trials, generators, noise=noise, threads=threads)
     side = np.where(np.arange(trials) % 2 == 0, 1.0, -1.0)
     walker.wanted[:, 2] = side * walker.walk.top_speed()[:, 2]
     pose, falls = worlds.robot(ROBOT_NAME).pose, FallJudge(worlds)
     fell, turned, last = np.zeros(trials, dtype=bool), np.zeros(trials), yaw_of(pose)
     for _ in range(round(SPEED_SECONDS / CONTROL_CYCLE)):
         walker.sample(0.0)
-        worlds.step(max(round(CONTROL_CYCLE / worlds.scene.timestep), 1))
+        worlds.advance(CONTROL_CYCLE)
         fell |= falls.now()
         now = yaw_of(pose)
         turned += np.where(fell, 0.0, wrap_angle(now - last))
@@ -307,58 +311,40 @@ def _turning(
     return TrialMean.of(side * turned / SPEED_SECONDS, fell)
 
 
-# ----------------------------------------------------------------------------------------------------
-# Pushes against a walking robot: how large an impulse it survives.
-#
-# A push is a horizontal force on the torso's centre of mass, constant for `duration`, from ahead, behind, the left or
-# the right as the robot sees it; its impulse is force times duration. It comes at a random moment within a second,
-# which is more than two steps. The robot walks straight ahead as fast as it can, or is told to stay and steps on the
-# spot. It has survived if it is still on its feet `watched` seconds after the push. The same starts and moments are
-# used for all impulses, so that curves of different walks and impulses differ by nothing else.
-
-
-PUSH_DIRECTIONS = {"forward": 0.0, "left": math.pi / 2, "backward": math.pi, "right": -math.pi / 2}
-"""Where pushes go, from where the robot faces [rad]."""
-NORMAL_QUANTILE = 1.959963984540054
-"""Standard deviations of a normal distribution on either side that hold 95 % of it."""
-_AHEAD = np.array([100.0, 0.0])
-
-
 @dataclass(frozen=True, kw_only=True)
 class PushSettings:
-    """How robots are pushed."""
+    """How robots are pushed.
 
-    impulses: tuple[float, ...] = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+    A push is a horizontal force on the torso's centre of mass, constant for `duration`, towards one of
+    `PUSH_DIRECTIONS`; its impulse is force times duration. It comes at a random moment within a second, which is more
+    than two steps. The robot walks straight ahead as fast as it can, or steps on the spot. It has survived if it is
+    still on its feet `watched` seconds after the push. The same starts and moments are used for all impulses, so that
+    curves of different walks and impulses differ by nothing else.
+    """
+
+    impulses: tuple[Annotated[float, at_least(0.0, "N s")], ...] = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
     """Force times duration [N s], rising."""
-    trials: int = 10
+    trials: Annotated[int, Bounds(1, 1000)] = 10
     """Starts for each impulse and direction."""
-    duration: float = 0.1
+    duration: Annotated[float, Bounds(CONTROL_CYCLE, 60.0, "s")] = 0.1
     """How long the force lasts: a multiple of the control cycle [s]."""
-    earliest: float = 2.0
+    earliest: Annotated[float, Bounds(0.0, 60.0, "s")] = 2.0
     """When a push may begin, from the start [s]."""
-    within: float = 1.0
+    within: Annotated[float, Bounds(0.0, 60.0, "s")] = 1.0
     """How much later the last ones begin [s]."""
-    watched: float = 3.0
+    watched: Annotated[float, Bounds(CONTROL_CYCLE, 60.0, "s")] = 3.0
     """How long a robot has to stay on its feet after the end of a push [s]."""
 
     def __post_init__(self) -> None:
-        if not self.impulses or not all(0 <= a < b for a, b in zip(self.impulses, self.impulses[1:], strict=False)):
+        check_bounds(self)
+        rising = all(a < b for a, b in zip(self.impulses, self.impulses[1:], strict=False))
+        if not self.impulses or not rising or not math.isfinite(self.impulses[-1]):
             raise ValueError(f"impulses are {self.impulses}; needed is at least one, and each above the one before.")
-        if not all(math.isfinite(one) and one >= 0 for one in self.impulses):
-            raise ValueError(f"impulses are {self.impulses}; each must be finite and not below 0.")
-        if not 1 <= self.trials <= 1000:
-            raise ValueError(f"{self.trials} starts for each impulse; allowed is 1..1000.")
-        for name in ("duration", "watched"):
-            if not CONTROL_CYCLE <= getattr(self, name) <= 60:
-                raise ValueError(f"{name} is {getattr(self, name):g} s; allowed is {CONTROL_CYCLE:g}..60.")
-        for name in ("earliest", "within"):
-            if not 0 <= getattr(self, name) <= 60:
-                raise ValueError(f"{name} is {getattr(self, name):g} s; allowed is 0..60.")
 
 
 @dataclass(frozen=True)
 class PushResults:
-    """Who was pushed, and who survived it."""
+    """Which robots were pushed, and which survived it."""
 
     walk: str
     walking: bool
@@ -432,10 +418,8 @@ def push_walk(
     shape = (len(settings.impulses), len(PUSH_DIRECTIONS), settings.trials)
     count = math.prod(shape)
     generators = _generators(seed, shape)
-    worlds = Worlds(course_scene(walk.robot, actuation=actuation), count, threads=threads)
-    first = start_with_noise(worlds, ROBOT_NAME, StartNoise(), generators)
-    walker = make_walker(worlds, [walk] * count)
-    begin_walking(walker, first)
+    scene = course_scene(walk.robot, actuation=actuation)
+    worlds, walker = start_walkers(scene, [walk] * count, generators, threads=threads)
     pushes = _Pushes(settings, worlds, shape, generators)
     robot, falls, sets = worlds.robot(ROBOT_NAME), FallJudge(worlds), SetChooser([walk] * count)
     turns, moving = np.full(count, walk.facing == "turn"), np.full(count, walking)
@@ -446,7 +430,7 @@ def push_walk(
         pushed |= ~fell & (cycle == pushes.begin)
         active = np.flatnonzero(~fell & (cycle < pushes.over))
         pushes.apply(cycle)
-        bearing = steer(walker, np.broadcast_to(_AHEAD, (count, 2)), yaw_of(robot.pose), turns, moving)
+        bearing = steer(walker, np.broadcast_to([FAR_AWAY, 0.0], (count, 2)), yaw_of(robot.pose), turns, moving)
         sets.choose(walker, bearing, moving)
         walker.sample(0.0)
         if len(active):
@@ -490,10 +474,10 @@ def binomial_interval(successes: int, tries: int) -> tuple[float, float]:
     """The 95 % interval of a share, after Wilson (1927); all of 0..1 without tries."""
     if tries == 0:
         return 0.0, 1.0
-    share, z2 = successes / tries, NORMAL_QUANTILE * NORMAL_QUANTILE
-    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
-    reach = NORMAL_QUANTILE * math.sqrt(share * (1 - share) / tries + z2 / (4 * tries * tries)) / (1 + z2 / tries)
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+    from scipy.stats import binomtest  # here: it takes long to load
+
+    found = binomtest(successes, tries).proportion_ci(0.95, method="wilson")
+    return float(found.low), float(found.high)
 
 
 def _generators(seed: int, shape: tuple[int, int, int]) -> list[np.random.Generator]:

@@ -10,14 +10,12 @@ has more is of a generation that was interrupted, and is replaced when that is j
 
 from __future__ import annotations
 
-import json
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import FileError
-from nutmeg.base.journal import finite
+from nutmeg.base.journal import append_lines, finite, read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,25 +31,14 @@ class PartsLog:
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / FILE
-        self._kept: list[Floats] = self._read() if self._path is not None and self._path.exists() else []
+        self._kept: list[Floats] = [] if self._path is None else self._read()
 
     def append(self, number: int, parts: Floats) -> None:
         """Adds generation `number`; later ones that were there before are dropped."""
         self._kept = [*self._kept[:number], np.array(parts)]
-        if self._path is None:
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a+b", buffering=0) as file:
-                file.seek(0)
-                lines = file.read().splitlines(keepends=True)
-                file.truncate(sum(len(line) for line in lines[:number]))
-                file.write(json.dumps(finite(parts.tolist())).encode() + b"\n")
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise FileError(
-                self._path, f"the generation could not be saved: {error.strerror}. Make room, and run it again."
-            ) from None
+        if self._path is not None:
+            line = finite(parts.tolist())
+            append_lines(self._path, [line], keep=number, problem="the generation could not be saved")
 
     def generation(self, number: int, size: int) -> Floats:
         """The parts of a generation of `size` candidates, (size, parts)."""
@@ -67,10 +54,9 @@ class PartsLog:
     def _read(self) -> list[Floats]:
         assert self._path is not None
         found = []
-        data = self._path.read_bytes()
-        for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+        for number, rows in enumerate(read_lines(self._path, list), start=1):
             try:
-                found.append(np.array([[np.nan if v is None else v for v in row] for row in json.loads(line)], float))
+                found.append(np.array([[np.nan if v is None else v for v in row] for row in rows], float))
             except (ValueError, TypeError):
                 raise FileError(self._path, "is not a list of lists of numbers in JSON.", line=number) from None
         return found

@@ -1,7 +1,7 @@
 """Rewards and their weights: equations 1 to 7 of MacAlpine and others (2012).
 
-    target_reward(distance=2.0, total=7.0, taken=3.5, fell=False)       # 4.0
-    stop_reward(moved=0.2, fell=True)                                   # -5.2
+    target_reward(distance=2.0, total=7.0, taken=3.5)                   # 4.0
+    stop_reward(moved=0.2) - FALL_COST                                  # -5.2
     next_weights([[3.0, 2.0, 1.0]])                                     # slower directions weigh more
 
 What is gained and what is lost are kept apart wherever it matters: the holonomic tasks weigh only the former.
@@ -23,21 +23,26 @@ if TYPE_CHECKING:
 
 
 FALL_COST = 5.0
-"""What a fall costs."""
+"""What a fall costs, in equations 1 and 2."""
 MIN_REWARD = 0.1
 """The least reward of a direction that weights are computed from (equation 5)."""
 Weighting = Literal["static", "dynamic", "dynamic-avg"]
 
 
-def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike, fell: ArrayLike) -> Floats:
-    """Equation 1: the distance gone towards a target, extrapolated if it was reached early, less a fall."""
-    gone = np.asarray(distance, float) * np.asarray(total, float) / np.asarray(taken, float)
-    return np.asarray(gone - FALL_COST * np.asarray(fell))
+def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike) -> Floats:
+    """Equation 1 without the fall: the distance gone towards a target, extrapolated if it was reached early.
+
+    Args:
+        distance: gone towards the target [m].
+        total: how long the target is active, in any unit of time.
+        taken: how long it took to reach it; `total` if it was not reached.
+    """
+    return np.asarray(np.asarray(distance, float) * (np.asarray(total, float) / np.asarray(taken, float)))
 
 
-def stop_reward(moved: ArrayLike, fell: ArrayLike) -> Floats:
-    """Equation 2: less the distance moved, and less a fall."""
-    return np.asarray(-np.asarray(moved, float) - FALL_COST * np.asarray(fell))
+def stop_reward(moved: ArrayLike) -> Floats:
+    """Equation 2 without the fall: less the distance moved [m]."""
+    return np.asarray(-np.asarray(moved, float))
 
 
 def first_weights(directions: int = 3) -> Floats:

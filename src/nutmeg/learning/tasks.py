@@ -23,13 +23,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.learning.courses import (
     CONTROL_CYCLE,
     DIRECTIONS,
@@ -40,37 +41,29 @@ from nutmeg.learning.courses import (
     FallJudge,
     SetChooser,
     StartNoise,
-    begin_walking,
     course_scene,
     in_robot_frame,
-    make_walker,
     read_course,
     run_bouts,
-    start_with_noise,
+    start_walkers,
     top_velocity,
     turn_rate,
     yaw_of,
 )
 from nutmeg.learning.rewards import FALL_COST, Weighting, first_weights
 from nutmeg.motion.walk.files import Facing, WalkParameters
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import steps_in
 
 if TYPE_CHECKING:
     from nutmeg.motion.trot import SteerableWalker
 
 
-# ----------------------------------------------------------------------------------------------------
-# Driving a ball towards a goal: the task driveBallToGoal2 of MacAlpine and others (2012), section 5.3.
-#
-# A robot begins at some place and orientation from the ball, gets behind it without touching it, always facing it,
-# and then walks straight through it towards the goal. The starts are our own; the paper says only that they were
-# various.
-
-
 DRIBBLE_SECONDS = 15.0
 """How long a robot drives the ball."""
-CIRCLING_DISTANCE, BEHIND_DISTANCE = 0.40, 0.20
-"""Distances from the ball while circling it, and when behind it [m]."""
+CIRCLING_DISTANCE = 0.40
+"""Distance from the ball while circling it [m]."""
+BEHIND_DISTANCE = 0.20
+"""Distance from the ball when behind it [m]."""
 ALIGNED_ANGLE = 0.35
 """Within this angle of the line to the goal a robot walks through the ball [rad]."""
 CIRCLING_ANGLE = 0.7
@@ -115,21 +108,28 @@ class DribbleBout:
 def drive_ball(
     robot: str, bouts: Sequence[DribbleBout], *, noise: StartNoise | None = None, actuation: str = "ideal"
 ) -> BoutResults:
-    """Drives B balls at once; what is gained is how far they came towards their goals, (B, 1)."""
-    worlds = Worlds(course_scene(robot, ball=True, actuation=actuation), len(bouts))
-    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
+    """The task driveBallToGoal2 of section 5.3, B times at once.
+
+    A robot begins at some place and orientation from the ball, gets behind it without touching it, always facing it,
+    and then walks straight through it towards the goal. The starts are Nutmeg's; the paper says only that they were
+    various.
+
+    Returns:
+        What is gained is how far the balls came towards their goals, (B, 1) [m].
+    """
+    walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
+    scene = course_scene(robot, ball=True, actuation=actuation)
+    worlds, walker = start_walkers(scene, walks, generators, noise=noise)
     for row, bout in enumerate(bouts):
         worlds.put_ball(bout.start.ball, ids=row)
     worlds.refresh()
-    walker = make_walker(worlds, [bout.walk for bout in bouts])
-    begin_walking(walker, first)
     angles = np.array([bout.start.goal for bout in bouts])
     goal = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     player, falls, pose = _Dribbler(walker, bouts, goal), FallJudge(worlds), worlds.robot(ROBOT_NAME).pose
     assert worlds.ball is not None
     before = worlds.ball[:, :2].copy()
     active, fell, lived = np.ones(len(bouts), dtype=bool), np.zeros(len(bouts), dtype=bool), np.zeros(len(bouts))
-    steps = max(round(CONTROL_CYCLE / worlds.scene.timestep), 1)
+    steps = steps_in(CONTROL_CYCLE, scene.timestep)
     for _ in range(round(DRIBBLE_SECONDS / CONTROL_CYCLE)):
         now = falls.now() & active
         fell |= now
@@ -155,6 +155,7 @@ class _Dribbler:
     def steer(self, pose: Floats, ball: Floats) -> None:
         """Sets wanted velocities from where the robots (N, 7) and the balls (N, 2) are."""
         place, yaw, goal = pose[:, :2], yaw_of(pose), self._goal
+        # Where the robot stands on a circle around the ball, and how much is missing to the place behind the ball.
         to_ball = ball - place
         distance = np.hypot(to_ball[:, 0], to_ball[:, 1])
         here = np.arctan2(-to_ball[:, 1], -to_ball[:, 0])
@@ -162,6 +163,7 @@ class _Dribbler:
         aligned = np.abs(missing) < ALIGNED_ANGLE
         angle = here + np.clip(missing, -CIRCLING_ANGLE, CIRCLING_ANGLE)
         radius = np.where(np.abs(missing) < 2 * ALIGNED_ANGLE, BEHIND_DISTANCE, CIRCLING_DISTANCE)
+        # Far from that place it goes around on a wide circle; near it, it comes closer; then it walks through the ball.
         circling = ball + radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
         way = np.where(aligned[:, None], ball + FOLLOW_THROUGH * goal, circling) - place
         ahead = in_robot_frame(way, yaw)
@@ -192,18 +194,15 @@ class TaskSettings:
     """Whether robots turn to where they go."""
     weighting: Weighting | None = None
     """How directions are weighed; None counts all that is gained on the course alike."""
-    starts: int = 3
+    starts: Annotated[int, Bounds(1, 100)] = 3
     """From how many noisy starts each candidate is tried."""
     noise: StartNoise = field(default_factory=StartNoise)
     """How much starts differ."""
-    caution: float = 1.0
+    caution: Annotated[float, above(0.0, up_to=100.0)] = 1.0
     """How many times as much as in the paper stops and falls cost: a fast walk becomes a safe one above 1."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.starts <= 100:
-            raise ValueError(f"candidates are tried from {self.starts} starts; allowed is 1..100.")
-        if not 0 < self.caution <= 100:
-            raise ValueError(f"the caution is {self.caution:g}; allowed is above 0 and up to 100.")
+        check_bounds(self)
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-import trimesh
 
 from nutmeg.base.errors import FileError, ModelError
 
@@ -275,6 +274,8 @@ def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
     for mesh in spec.meshes:
         if not mesh.file:
             continue
+        import trimesh  # here: it takes as long to load as all the rest, and few robots need it
+
         source = _find_mesh(path, spec.meshdir, mesh.file)
         try:
             solid = trimesh.load_mesh(source, process=False)

@@ -43,6 +43,8 @@ class Standing:
     """Height of the highest visible point above the ground [m]."""
     mass: float
     """Mass of the whole robot [kg]."""
+    table: RobotTable
+    """Its joints, motors and sensors in the model that was built for this."""
 
 
 def standing(
@@ -103,8 +105,8 @@ def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, flo
     root_z = float(data.qpos[table.root + 2]) if table.root >= 0 else 0.0
     mass = float(model.body_subtreemass[table.body])
     if table.root < 0:
-        return Standing(angles, 0.0, highest, mass)
-    return Standing(angles, root_z - lowest + GROUND_CLEARANCE, highest - lowest, mass)
+        return Standing(angles, 0.0, highest, mass, table)
+    return Standing(angles, root_z - lowest + GROUND_CLEARANCE, highest - lowest, mass, table)
 
 
 def pose_angles(robot: RobotSettings, table: RobotTable, pose: str) -> Floats:
@@ -192,7 +194,7 @@ class BodyRow:
 def robot_facts(robot: RobotSettings, kind: str = "") -> RobotFacts:
     """Builds a robot and counts."""
     stands = standing(robot, "ready", kind=kind)  # says what is wrong with a robot that cannot be built
-    _, table = _compiled(robot, kind)
+    table = stands.table
     return RobotFacts(
         name=robot.name,
         mass_kg=round(stands.mass, 4),

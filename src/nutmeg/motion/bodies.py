@@ -1,18 +1,18 @@
-"""A body as who lives in it knows it: joint angles, gyro and accelerometer of one robot, and speeds told to its drives.
+"""The robots that motions move: in N simulated worlds, or one robot that reports what it senses.
 
-    body = OwnBody("nao-spark", "type0", delay=1)
+Walks, get-ups and the other motions ask of the robots that they move what the protocol `Bodies` says. `Worlds` has that
+for N simulated robots; `OnboardRobot` has it for one robot of which only the sensors are known, whoever simulates it or
+built it:
+
+    body = OnboardRobot("nao-spark", "type0", delay=1)
     walker = Walker(body, body.name, [walk])
-    body.feel(angles, gyro, felt)           # (joints,) rad, (3,) rad/s, (3,) m/s^2, once a cycle
+    body.feel(angles, gyro, acceleration)   # (joints,) rad, (3,) rad/s, (3,) m/s^2, once a cycle
     walker.sample(time)
     body.command                            # (1, motors) rad/s, to be sent
 
-Walks, get-ups and the rest of this chapter move robots in N simulated worlds (`Worlds`). All that they ask of these is
-in the protocol `Bodies`; `OwnBody` is that for one robot of which nothing is known but what it tells, whoever simulates
-it, or built it.
-
-What is told may move the joints some cycles later only (`delay`). Joint angles are therefore carried forward by the
-speeds that are on their way, as velocity drives follow them closely: motions see the body as it will be when their
-command begins to act.
+A command may act some cycles later (`delay`). Joint angles are therefore carried forward by the speeds that are on
+their way, as velocity drives follow them closely: motions see the joints as they will be when their command begins to
+act.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 ROBOT_NAME = "self"
-"""What the robot is called in its own scene."""
+"""What an `OnboardRobot` is called in its scene."""
 
 
 class MovedRobot(Protocol):
-    """One robot of N bodies, as motions see it."""
+    """One robot of N worlds, as motions see it."""
 
     @property
     def table(self) -> RobotTable:
@@ -48,7 +48,7 @@ class MovedRobot(Protocol):
 
     @property
     def command(self) -> Floats:
-        """What its motors are told, (N, motors)."""
+        """Commands of its motors, (N, motors)."""
         ...
 
     @command.setter
@@ -56,16 +56,16 @@ class MovedRobot(Protocol):
 
 
 class Bodies(Protocol):
-    """N bodies that motions move: simulated worlds, or one robot that only tells what it senses."""
+    """The robots that motions move: in N simulated worlds, or one robot that reports what it senses."""
 
     @property
     def count(self) -> int:
-        """N."""
+        """How many worlds there are, N."""
         ...
 
     @property
     def scene(self) -> Scene:
-        """What the bodies are built like."""
+        """The model that the robots are built from."""
         ...
 
     @property
@@ -80,7 +80,7 @@ class Bodies(Protocol):
 
 @runtime_checkable
 class SensingRobot(Protocol):
-    """A robot that tells its gyro and accelerometer itself, with whatever noise they have."""
+    """A robot that reports the readings of its gyro and accelerometer, with the noise that they have."""
 
     gyro: Floats
     """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
@@ -91,7 +91,7 @@ class SensingRobot(Protocol):
 
 
 class OnboardRobot:
-    """One robot with velocity drives that tells what it senses; it is its own `Bodies`.
+    """One robot with velocity drives that reports what it senses; it is its own `Bodies`.
 
     Args:
         robot: a robot that comes with Nutmeg.
@@ -109,7 +109,7 @@ class OnboardRobot:
         self.table = self.scene.robot(ROBOT_NAME)
         strange = [drive for drive in self.table.drives if drive != "velocity"]
         if strange:
-            raise UsageError(f"{robot} has {strange[0]} drives; a body of one's own needs velocity drives.")
+            raise UsageError(f"{robot} has {strange[0]} drives; an onboard robot needs velocity drives.")
         self.qpos: Floats = self.scene.start[None].copy()
         """(1, nq): the joints as they will be when a command begins to act."""
         self.gyro: Floats = np.zeros((1, 3))
@@ -120,7 +120,7 @@ class OnboardRobot:
         self.top_speeds: Floats = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
         """How fast the drives can turn, (motors,) [rad/s]."""
         self._period = period
-        self._told = np.zeros((delay + 1, len(self.table.motors)))
+        self._commands = np.zeros((delay + 1, len(self.table.motors)))
 
     def robot(self, name: str) -> OnboardRobot:
         """The robot itself."""
@@ -141,21 +141,21 @@ class OnboardRobot:
     @property
     def command(self) -> Floats:
         """Speeds of the drives, (1, motors) [rad/s], within what they can do."""
-        return self._told[:1]
+        return self._commands[:1]
 
     @command.setter
     def command(self, values: ArrayLike) -> None:
-        np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._told[:1])
+        np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._commands[:1])
 
     def feel(self, angles: Floats, gyro: Floats, felt: Floats) -> None:
         """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left."""
-        ahead = angles + self._period * self._told[:-1].sum(axis=0)
+        ahead = angles + self._period * self._commands[:-1].sum(axis=0)
         self.qpos[0, self._addresses] = np.minimum(np.maximum(ahead, self._limits[:, 0]), self._limits[:, 1])
         self.gyro[0], self.felt[0] = gyro, felt
-        self._told[1:] = self._told[:-1]
+        self._commands[1:] = self._commands[:-1]
 
     def at_rest(self) -> None:
-        """Takes what the accelerometer feels now for the upward direction."""
+        """Takes the acceleration measured now for the upward direction."""
         strength = float(np.sqrt((self.felt * self.felt).sum()))
         self.up[:] = self.felt / strength if strength > 0 else (0.0, 0.0, 1.0)
 
@@ -167,18 +167,14 @@ def _scene(robot: str, kind: str) -> Scene:
     return assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
 
 
-# ----------------------------------------------------------------------------------------------------
-# Joint angles to go to, told to whatever drives the joints.
-#
-# Position drives and servos are told the angles themselves, velocity drives the speeds that lead there within a
-# cycle.
-
-
 class JointTargets:
-    """The motors of one robot in N worlds.
+    """Commands that bring the joints of one robot in N worlds to target angles.
+
+    Position drives and servos are commanded the angles themselves, velocity drives the speeds that lead there within a
+    cycle.
 
     Args:
-        worlds: where it is: `Worlds`, or an `OwnBody`.
+        worlds: where it is: `Worlds`, or an `OnboardRobot`.
         robot: its name.
         period: of a control cycle [s].
     """
@@ -189,7 +185,7 @@ class JointTargets:
         strange = [kind for kind in table.drives if kind not in ("position", "velocity")]
         if strange:
             raise UsageError(
-                f"{robot} has a {strange[0]} drive, which cannot be told an angle; "
+                f"{robot} has a {strange[0]} drive, which cannot be commanded an angle; "
                 "needed are position or velocity drives."
             )
         self._velocity = np.array([kind == "velocity" for kind in table.drives])
@@ -201,6 +197,6 @@ class JointTargets:
         return np.asarray(np.take(self._qpos, self._addresses, axis=1))
 
     def follow(self, angles: Floats, chosen: Bools | None = None) -> None:
-        """Tells the motors of all worlds, or of those chosen (N,), to go to angles (N, motors)."""
-        told = np.where(self._velocity, (angles - self.angles) / self._period, angles)
-        self._robot.command = told if chosen is None else np.where(chosen[:, None], told, self._robot.command)
+        """Commands the motors of all worlds, or of those chosen (N,), to go to angles (N, motors)."""
+        commands = np.where(self._velocity, (angles - self.angles) / self._period, angles)
+        self._robot.command = commands if chosen is None else np.where(chosen[:, None], commands, self._robot.command)

@@ -1,19 +1,32 @@
-"""The keyframes of a get-up: a file of poses in degrees, and the same as arrays for a robot.
+"""Motions through keyframes: get-ups, kicks and dives as files, and how they are played.
 
     format = 1
     robot = "nao-spark"
-    lying = "front"                                 # or "back", or "side": lying on the left one
+    name = "kick"                                   # what it is called; a get-up has, instead:
+    lying = "front"                                 # the side below: "front", "back" or "side" (the left)
+    ball = [0.2, 0.05]                              # a kick: where the ball lies, ahead and to the left [m]
 
     [[frame]]
-    seconds = 0.3                                   # from the frame before, or from how the robot lies
-    angles = { laj1 = 90.0, llj3 = 100.0 }          # degrees
+    seconds = 0.3                                   # from the frame before, or from the posture at the beginning
+    angles = { llj2 = 12.0, rlj2 = 12.0 }           # degrees
 
     [[frame]]
     seconds = 0.4
     pose = "ready"                                  # a pose of the robot
 
 Joints that a frame does not name are as in the frame before; before the first they are as in `ready`. A joint of the
-left side stands for its mirror image on the right as well, unless that is named itself.
+left side stands for its mirror image on the right as well, unless that is named itself. Files describe kicks with the
+left foot, and dives to the left; `motion_path` gives the mirror image, too. Between frames joints go along straight
+lines, as fast drives do best.
+
+    motion = shipped_motion("nao-spark", "kick")
+    path = motion_path(motion, table, mirror, start)        # (T, motors), one row for each cycle
+
+    get_up = GetUp(worlds, "nao", shipped_get_ups("nao-spark"), falls=falls)
+    get_up.begin(ids, Lying.FRONT)          # from here on these worlds follow the motion for it
+    get_up.sample(time)                     # once a cycle, after the senses and the fall detector
+    get_up.targets                          # (N, motors) joint angles to go to
+    get_up.done                             # (N,) upright, or at the end of the motion
 """
 
 from __future__ import annotations
@@ -24,13 +37,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from nutmeg.base import settings
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
-from nutmeg.base.settings import toml_text
+from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.inertial import FallDetector, Lying
 
@@ -44,7 +56,6 @@ if TYPE_CHECKING:
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
 
-
 FORMAT = 1
 MAX_FRAME_SECONDS = 5.0
 """The longest time from one frame to the next [s]."""
@@ -53,13 +64,15 @@ LYING_SIDES: tuple[Side, ...] = ("front", "back", "side")
 """What a get-up may begin from; `side` is rolled over onto the front or the back, and gets up from there."""
 LIMIT_SLACK = 0.1
 """How far an angle may be beyond its joint's limit, for rounded numbers [degrees]."""
+SETTLE_SECONDS = 0.2
+"""How long a robot comes to rest after the last pose of a get-up before it is judged [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keyframe:
-    """One pose on the way."""
+    """One pose of a motion."""
 
-    seconds: float
+    seconds: Annotated[float, above(0.0, "s", up_to=MAX_FRAME_SECONDS)]
     """Time from the frame before [s]."""
     pose: str = ""
     """A named pose of the robot that the frame begins with; empty for the frame before."""
@@ -67,25 +80,36 @@ class Keyframe:
     """Angles of joints that differ from it [degrees]."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds <= MAX_FRAME_SECONDS:
-            raise ValueError(f"seconds is {self.seconds:g}; allowed is above 0 and up to {MAX_FRAME_SECONDS:g}.")
+        check_bounds(self)
         for joint, angle in self.angles.items():
             if not math.isfinite(angle):
                 raise ValueError(f"the angle of {joint} is {angle}; it must be a number of degrees.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetUpMotion:
-    """A get-up as its file has it."""
+class KeyframeMotion:
+    """A motion as its file has it."""
 
     format: int = FORMAT
     """Version of this file format, 1."""
     robot: str
     """The robot that it is for."""
-    lying: Side
-    """What it begins from."""
+    name: str = ""
+    """What it is called; a get-up needs no name."""
+    lying: Literal["no", "front", "back", "side"] = "no"
+    """A get-up: the side of the robot that is below at the beginning; other motions begin from standing."""
     about: str = ""
     """Where it comes from, in a sentence."""
+    ball: tuple[float, float] = (0.0, 0.0)
+    """A kick: where the ball lies best, ahead of the torso and to the left of it [m]."""
+    tolerance: float = 0.0
+    """A kick: how far from there it may lie along each axis [m]."""
+    distance: float = 0.0
+    """A kick: how far the ball goes, measured [m]."""
+    stance: float = 0.0
+    """A kick: how far apart the feet stood when it was learned [m]."""
+    strike: int = 1
+    """A kick: the frame, from 1, on the way to which the ball is hit; a weaker kick takes longer there."""
     frame: tuple[Keyframe, ...]
     """The poses, the first one first."""
 
@@ -93,95 +117,107 @@ class GetUpMotion:
         if self.format != FORMAT:
             raise ValueError(f"has format {self.format}; this version of Nutmeg reads format {FORMAT}.")
         if not self.frame:
-            raise ValueError("has no [[frame]]; a get-up needs at least one.")
+            raise ValueError("has no [[frame]]; a motion needs at least one.")
+        if not self.name and self.lying == "no":
+            raise ValueError('has no name; a motion needs one, or lying = "front", "back" or "side" for a get-up.')
+        if not 1 <= self.strike <= len(self.frame):
+            raise ValueError(f"strike is {self.strike}; it must be the number of a frame, 1..{len(self.frame)}.")
+
+    def __str__(self) -> str:
+        return f"motion {self.name!r} of {self.robot}" if self.name else f"get-up of {self.robot} from the {self.lying}"
 
     @property
     def seconds(self) -> float:
         """How long it takes [s]."""
         return sum(frame.seconds for frame in self.frame)
 
-    def with_numbers(self, numbers: Mapping[str, float]) -> GetUpMotion:
-        """The same with other numbers, by names such as `frame2.seconds` [s] and `frame2.llj3` [degrees]."""
-        return dataclasses.replace(self, frame=with_numbers(self.frame, numbers))
+    def with_numbers(self, numbers: Mapping[str, float]) -> KeyframeMotion:
+        """The same with other numbers: `frame2.seconds` [s], `frame2.llj3` [degrees], `ball.ahead`, `ball.left` [m]."""
+        frames, ball = list(self.frame), dict(zip(("ball.ahead", "ball.left"), self.ball, strict=True))
+        for name, value in numbers.items():
+            head, _, key = name.partition(".")
+            known = {f"frame{place + 1}": place for place in range(len(frames))}
+            if name in ball:
+                ball[name] = value
+                continue
+            if head not in known or not key:
+                raise UnknownNameError("frame", head, known)
+            one = frames[known[head]]
+            change = {"seconds": value} if key == "seconds" else {"angles": {**one.angles, key: value}}
+            try:
+                frames[known[head]] = dataclasses.replace(one, **change)
+            except ValueError as error:
+                raise UsageError(f"{name}: {error}") from None
+        return dataclasses.replace(self, ball=(ball["ball.ahead"], ball["ball.left"]), frame=tuple(frames))
 
 
-def with_numbers(frame: Sequence[Keyframe], numbers: Mapping[str, float]) -> tuple[Keyframe, ...]:
-    """Frames with other numbers, by names such as `frame2.seconds` [s] and `frame2.llj3` [degrees]."""
-    frames = list(frame)
-    for name, value in numbers.items():
-        head, _, key = name.partition(".")
-        number = int(head.removeprefix("frame")) - 1 if head.removeprefix("frame").isdecimal() else -1
-        if not (head.startswith("frame") and key and 0 <= number < len(frames)):
-            raise UnknownNameError("frame", head, [f"frame{i + 1}" for i in range(len(frames))])
-        one = frames[number]
-        change = {"seconds": value} if key == "seconds" else {"angles": {**one.angles, key: value}}
-        try:
-            frames[number] = dataclasses.replace(one, **change)
-        except ValueError as error:
-            raise UsageError(f"{name}: {error}") from None
-    return tuple(frames)
+def read_motion(path: Path) -> KeyframeMotion:
+    """The motion in a TOML file."""
+    return read(path, KeyframeMotion)
 
 
-def read_get_up(path: Path) -> GetUpMotion:
-    """The get-up in a TOML file."""
-    return settings.read(path, GetUpMotion)
+def write_motion(path: Path, motion: KeyframeMotion) -> None:
+    """Writes a motion as a file."""
+    plain = {one.name: one.default for one in dataclasses.fields(KeyframeMotion)}
+    head = {name: getattr(motion, name) for name in plain if name not in ("format", "frame")}
+    text = toml_text({"format": motion.format, **{k: v for k, v in head.items() if v != plain[k]}})
+    for frame in motion.frame:
+        lines = ["\n[[frame]]", f"seconds = {frame.seconds:.3g}"]
+        lines += [f'pose = "{frame.pose}"'] if frame.pose else []
+        angles = ", ".join(f"{joint} = {angle:.1f}" for joint, angle in frame.angles.items())
+        lines += [f"angles = {{ {angles} }}"] if angles else []
+        text += "\n".join(lines) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
-def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "ideal") -> GetUpMotion:
+def shipped_motion(robot: str, name: str) -> KeyframeMotion:
+    """A motion of a robot that comes with Nutmeg, other than a get-up."""
+    known = [one.removeprefix(f"{robot}-") for one in _shipped() if one.startswith(f"{robot}-")]
+    others = [one for one in known if not one.endswith(LYING_SIDES)]
+    if name not in others:
+        raise UnknownNameError(f"motion of {robot}", name, others)
+    return _read_shipped(f"{robot}-{name}")
+
+
+def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "ideal") -> KeyframeMotion:
     """The get-up of a robot that comes with Nutmeg: that of its type `kind`, where the type has one of its own.
 
     A type's own file is called `robot-type-side.toml`; all other types share `robot-side.toml`. Drives that are not
     ideal (servo, motoflex) have `robot-servo-side.toml` where there is one: their joints are stronger and follow later.
     """
-    own = [f"{robot}-{kind}-{lying}"] if kind else []
-    driven = [f"{robot}-servo-{lying}"] if actuation != "ideal" else []
-    shared = f"{robot}-{lying}"
-    name = next((one for one in own + driven if one in _shipped()), shared)
-    if name not in _shipped():
-        raise UnknownNameError("get-up", name, _shipped())
-    with resources.as_file(_folder() / f"{name}.toml") as path:
-        return settings.read_cached(path, GetUpMotion)
+    names = [f"{robot}-{kind}-{lying}"] if kind else []
+    names += [f"{robot}-servo-{lying}"] if actuation != "ideal" else []
+    shared, known = f"{robot}-{lying}", [one for one in _shipped() if one.endswith(LYING_SIDES)]
+    name = next((one for one in names if one in known), shared)
+    if name not in known:
+        raise UnknownNameError("get-up", name, known)
+    return _read_shipped(name)
 
 
-def shipped_sides(robot: str) -> tuple[Side, ...]:
-    """The sides from which a robot has a get-up that comes with Nutmeg."""
-    return tuple(side for side in LYING_SIDES if f"{robot}-{side}" in _shipped())
+def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[KeyframeMotion]]:
+    """All get-ups of a robot, or of one of its types, that come with Nutmeg, for what drives its joints.
+
+    Not every robot has one for every side.
+    """
+    known = [side for side in LYING_SIDES if f"{robot}-{side}" in _shipped()]
+    sides = known or LYING_SIDES[:1]  # for a robot without any, the error says which there are
+    return {side: (shipped_get_up(robot, side, kind, actuation),) for side in sides}
 
 
 def _shipped() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
 
 
+def _read_shipped(name: str) -> KeyframeMotion:
+    with resources.as_file(_folder() / f"{name}.toml") as path:
+        return read_cached(path, KeyframeMotion)
+
+
 def _folder() -> Traversable:
-    return resources.files("nutmeg.motion") / "data" / "get_up"
-
-
-def get_up_text(motion: GetUpMotion) -> str:
-    """A get-up as TOML."""
-    head = {"format": motion.format, "robot": motion.robot, "lying": motion.lying, "about": motion.about}
-    return toml_text(head) + frames_text(motion.frame)
-
-
-def frames_text(frames: Sequence[Keyframe]) -> str:
-    """Frames as TOML."""
-    parts = []
-    for frame in frames:
-        lines = ["\n[[frame]]", f"seconds = {frame.seconds:.3g}"]
-        if frame.pose:
-            lines.append(f'pose = "{frame.pose}"')
-        if frame.angles:
-            inside = ", ".join(f"{joint} = {angle:.1f}" for joint, angle in frame.angles.items())
-            lines.append(f"angles = {{ {inside} }}")
-        parts.append("\n".join(lines) + "\n")
-    return "".join(parts)
-
-
-def write_get_up(path: Path, motion: GetUpMotion) -> None:
-    """Writes a get-up as a file."""
-    try:
-        path.write_text(get_up_text(motion), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
+    return resources.files("nutmeg.motion") / "data" / "keyframes"
 
 
 @dataclass(frozen=True)
@@ -215,24 +251,19 @@ def other_side(joint: str, joints: tuple[str, ...]) -> str:
     return swapped if swapped != joint and swapped in joints else ""
 
 
-def poses_of(motion: GetUpMotion, table: RobotTable, mirror: Mirror) -> Floats:
-    """The poses of a get-up, (frames, motors) [rad]."""
-    return frame_poses(motion.frame, motion.robot, table, mirror, f"get-up of {motion.robot} from the {motion.lying}")
-
-
-def frame_poses(frames: Sequence[Keyframe], robot: str, table: RobotTable, mirror: Mirror, what: str) -> Floats:
-    """The poses of a robot's frames, (frames, motors) [rad]; `what` names them in errors."""
-    if robot != table.settings.name:
+def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> Floats:
+    """The poses of a motion, (frames, motors) [rad]; joints that the robot lacks or cannot reach are errors."""
+    if motion.robot != table.settings.name:
         raise UsageError(
-            f"the {what} is for the robot {robot!r}, but {table.name!r} is a "
+            f"the {motion} is for the robot {motion.robot!r}, but {table.name!r} is a "
             f"{table.settings.name!r}. Use one whose file says robot = {table.settings.name!r}."
         )
     now = pose_angles(table.settings, table, "ready")[table.motor_joints]
     poses = []
-    for number, frame in enumerate(frames, start=1):
+    for number, frame in enumerate(motion.frame, start=1):
         now = pose_angles(table.settings, table, frame.pose)[table.motor_joints] if frame.pose else now.copy()
         for joint, degrees in frame.angles.items():
-            motor = _motor(joint, degrees, table, f"{what}, frame {number}")
+            motor = _motor(joint, degrees, table, f"{motion}, frame {number}")
             now[motor] = math.radians(degrees)
             other = other_side(joint, table.motors)
             if joint[0] in "lL" and other and other not in frame.angles:
@@ -253,61 +284,8 @@ def _motor(joint: str, degrees: float, table: RobotTable, where: str) -> int:
     return motor
 
 
-# ----------------------------------------------------------------------------------------------------
-# A motion that is played once from standing, such as a kick or a dive: keyframes in a file, and as joint angles.
-#
-# Frames are as in get-ups (`get_up_motion`): a joint that is not named stays, and a joint of the left side stands for
-# its mirror image too, unless that is named itself. Files describe the motion with the left foot, or to the left;
-# `mirrored` gives the other. Between frames joints go along straight lines, as fast drives do best.
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayedMotion:
-    """A motion as its file has it."""
-
-    format: int = FORMAT
-    """Version of this file format, 1."""
-    robot: str
-    """The robot that it is for."""
-    name: str
-    """What it is."""
-    about: str = ""
-    """Where it comes from, in a sentence."""
-    ball: tuple[float, float] = (0.0, 0.0)
-    """A kick: where the ball lies best, ahead of the torso and to the left of it [m]."""
-    tolerance: float = 0.0
-    """A kick: how far from there it may lie along each axis [m]."""
-    distance: float = 0.0
-    """A kick: how far the ball goes, measured [m]."""
-    stance: float = 0.0
-    """A kick: how far apart the feet stood when it was learned [m]."""
-    strike: int = 1
-    """A kick: the frame, from 1, on the way to which the ball is hit; a weaker kick takes longer there."""
-    frame: tuple[Keyframe, ...]
-    """The poses, the first one first."""
-
-    def __post_init__(self) -> None:
-        if self.format != FORMAT:
-            raise ValueError(f"has format {self.format}; this version of Nutmeg reads format {FORMAT}.")
-        if not self.frame:
-            raise ValueError("has no [[frame]]; a motion needs at least one.")
-        if not 1 <= self.strike <= len(self.frame):
-            raise ValueError(f"strike is {self.strike}; it must be the number of a frame, 1..{len(self.frame)}.")
-
-    @property
-    def seconds(self) -> float:
-        """How long it takes [s]."""
-        return sum(frame.seconds for frame in self.frame)
-
-    def with_numbers(self, numbers: Mapping[str, float]) -> PlayedMotion:
-        """The same with other numbers, by names such as `frame2.seconds` [s], `frame2.llj3` [degrees], `ball.ahead`."""
-        ball = (numbers.get("ball.ahead", self.ball[0]), numbers.get("ball.left", self.ball[1]))
-        rest = {name: value for name, value in numbers.items() if not name.startswith("ball.")}
-        return dataclasses.replace(self, ball=ball, frame=with_numbers(self.frame, rest))
-
-
 def motion_path(
-    motion: PlayedMotion,
+    motion: KeyframeMotion,
     table: RobotTable,
     mirror: Mirror,
     start: Floats,
@@ -316,133 +294,28 @@ def motion_path(
     period: float = 0.02,
 ) -> Floats:
     """Joint angles from a posture `start` (motors,) on, one row for each cycle, (T, motors) [rad]."""
-    poses = frame_poses(motion.frame, motion.robot, table, mirror, f"motion {motion.name!r} of {motion.robot}")
+    poses = motion_poses(motion, table, mirror)
     poses = np.concatenate([start[None], mirror(poses) if mirrored else poses])
     times = np.cumsum([0.0, *(frame.seconds for frame in motion.frame)])
     samples = np.arange(1, int(np.ceil(times[-1] / period - 1e-9)) + 1) * period
     return np.stack([np.interp(samples, times, column) for column in poses.T], axis=1)
 
 
-def read_motion(path: Path) -> PlayedMotion:
-    """The motion in a TOML file."""
-    return settings.read(path, PlayedMotion)
-
-
-def motion_names(robot: str) -> list[str]:
-    """The motions of a robot that come with Nutmeg."""
-    head = f"{robot}-"
-    names = (
-        path.name.removesuffix(".toml") for path in _played_motion_folder().iterdir() if path.name.endswith(".toml")
-    )
-    return sorted(name.removeprefix(head) for name in names if name.startswith(head))
-
-
-def shipped_motion(robot: str, name: str) -> PlayedMotion:
-    """A motion of a robot that comes with Nutmeg."""
-    if name not in motion_names(robot):
-        raise UnknownNameError(f"motion of {robot}", name, motion_names(robot))
-    with resources.as_file(_played_motion_folder() / f"{robot}-{name}.toml") as path:
-        return settings.read_cached(path, PlayedMotion)
-
-
-def write_motion(path: Path, motion: PlayedMotion) -> None:
-    """Writes a motion as a file."""
-    head: dict[str, object] = {"format": motion.format, "robot": motion.robot, "name": motion.name}
-    head["about"] = motion.about
-    if any(motion.ball):
-        head["ball"] = [round(number, 4) for number in motion.ball]
-        head["tolerance"], head["distance"] = motion.tolerance, round(motion.distance, 2)
-        head["stance"], head["strike"] = round(motion.stance, 4), motion.strike
-    try:
-        path.write_text(toml_text(head) + frames_text(motion.frame), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
-
-
-def _played_motion_folder() -> Traversable:
-    return resources.files("nutmeg.motion") / "data" / "played"
-
-
-# ----------------------------------------------------------------------------------------------------
-# Motions through keyframes: poses reached one after another, smoothly, repeated or held at the end.
-
-
-class Keyframes:
-    """A motion through poses.
-
-    Args:
-        times: when each pose is reached, rising [s].
-        angles: the poses, (frames, motors) [rad].
-        repeat_from: after the last pose go on from this time again; None holds the last pose.
-    """
-
-    def __init__(self, times: Sequence[float], angles: ArrayLike, *, repeat_from: float | None = None) -> None:
-        self.times = np.asarray(times, float)
-        self.poses = np.asarray(angles, float)
-        self.repeat_from = repeat_from
-        if len(self.times) < 2 or (np.diff(self.times) <= 0).any():
-            raise ModelError(f"a motion needs at least two keyframes at rising times, found {list(times)}.")
-        if self.poses.shape[0] != len(self.times):
-            raise ModelError(f"{len(self.times)} keyframe times but {self.poses.shape[0]} poses: give one for each.")
-        if repeat_from is not None and not self.times[0] <= repeat_from < self.times[-1]:
-            raise ModelError(
-                f"a motion cannot repeat from {repeat_from} s: that must be at or after its first keyframe "
-                f"({self.times[0]:g} s) and before its last ({self.times[-1]:g} s)."
-            )
-
-    def angles(self, time: ArrayLike) -> Floats:
-        """The reference at a time, (motors,), or at N times, (N, motors); it starts and stops gently."""
-        when = np.asarray(time, float)
-        last = self.times[-1]
-        if self.repeat_from is not None:
-            beyond = self.repeat_from + np.mod(when - self.repeat_from, last - self.repeat_from)
-            when = np.where(when > last, beyond, when)
-        frame = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
-        share = np.clip((when - self.times[frame]) / (self.times[frame + 1] - self.times[frame]), 0.0, 1.0)
-        blend = (share * share * (3 - 2 * share))[..., None]
-        return np.asarray(self.poses[frame] * (1 - blend) + self.poses[frame + 1] * blend)
-
-
-def with_changes(table: RobotTable, rest: Floats, changes: Mapping[str, float]) -> Floats:
-    """A pose (motors,) that is `rest` but for the named motors."""
-    pose = rest.copy()
-    pose[table.motor_index(list(changes))] = list(changes.values())
-    return pose
-
-
-# ----------------------------------------------------------------------------------------------------
-# Getting up: keyframes played in every world that has fallen, each at its own time, again if one try was not enough.
-#
-# A robot on its side rolls over first. With a fall detector, a motion that has ended with the robot still lying is
-# followed by the one for how it lies then, as often as it takes; without one a motion is played once. Poses are gone
-# to along straight lines in joint space, from wherever the joints are at the beginning.
-
-
-Motions = Mapping[Side, Sequence[GetUpMotion]]
-"""The motion for each side, for all worlds alike or for each."""
-SETTLE_SECONDS = 0.2
-"""How long after the last pose a robot has to come to rest, before it is looked at [s]."""
-
-
-def shipped_motions(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[GetUpMotion]]:
-    """All get-ups of a robot, or of one of its types, that come with Nutmeg, for what drives its joints.
-
-    Not every robot has one for every side.
-    """
-    known = shipped_sides(robot)
-    if not known:
-        shipped_get_up(robot, "front")  # says what there is
-    return {side: (shipped_get_up(robot, side, kind, actuation),) for side in known}
+GetUps = Mapping[Side, Sequence[KeyframeMotion]]
+"""The get-up for each side, for all worlds alike or for each."""
 
 
 class GetUp:
-    """One robot of every world, getting up when it is told to.
+    """One robot of every world, getting up when it is told to, each at its own time.
+
+    A robot on its side rolls over first. With a fall detector, a motion that has ended with the robot still lying is
+    followed by the one for how it lies then, as often as it takes; without one a motion is played once.
 
     Args:
-        worlds: N worlds with the robot in them, or an `OwnBody`.
+        worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
         motions: for `front`, `back` and `side`, one motion or N; a side that is missing cannot be begun.
-        falls: tells who still lies; None plays each motion once.
+        falls: detects which robots still lie; None plays each motion once.
         period: of a control cycle [s].
     """
 
@@ -450,7 +323,7 @@ class GetUp:
         self,
         worlds: Bodies,
         robot: str,
-        motions: Motions,
+        motions: GetUps,
         *,
         falls: FallDetector | None = None,
         period: float = 0.02,
@@ -458,26 +331,33 @@ class GetUp:
         table, count = worlds.robot(robot).table, worlds.count
         self._falls, self._period, self._qpos = falls, period, worlds.qpos
         self._addresses = table.angles[table.motor_joints]
-        self._rows = np.arange(count)
         mirror = Mirror.of(worlds.scene, table)
-        most = max((len(motion.frame) for each in motions.values() for motion in each), default=1)
-        self._poses = np.zeros((count, len(Lying), most, len(table.motors)))
-        self._ends = np.zeros((count, len(Lying), most))
+        frames = max((len(motion.frame) for each in motions.values() for motion in each), default=1)
+        self._poses = np.zeros((count, len(Lying), frames, len(table.motors)))
+        self._ends = np.zeros((count, len(Lying), frames))
         self._known = np.zeros(len(Lying), dtype=bool)
         for side, each in motions.items():
             if side not in LYING_SIDES:
                 raise UnknownNameError("side to get up from", side, LYING_SIDES)
             if len(each) not in (1, count):
                 raise UsageError(f"{len(each)} motions from the {side} for {count} worlds; give one, or one each.")
+            kind = {"front": Lying.FRONT, "back": Lying.BACK, "side": Lying.LEFT}[side]
             for row, motion in enumerate(each):
-                self._store(side, slice(None) if len(each) == 1 else row, motion, poses_of(motion, table, mirror))
-            if side == "side":
+                rows = slice(None) if len(each) == 1 else row
+                poses, used = motion_poses(motion, table, mirror), len(motion.frame)
+                # Motions with fewer frames stay in their last pose.
+                self._poses[rows, kind, :used], self._poses[rows, kind, used:] = poses, poses[-1]
+                self._ends[rows, kind, :used] = np.cumsum([frame.seconds for frame in motion.frame])
+                self._ends[rows, kind, used:] = motion.seconds
+            self._known[kind] = True
+            if kind == Lying.LEFT:
+                self._known[Lying.RIGHT] = True
                 self._poses[:, Lying.RIGHT] = mirror(self._poses[:, Lying.LEFT])
                 self._ends[:, Lying.RIGHT] = self._ends[:, Lying.LEFT]
         self.active: Bools = np.zeros(count, dtype=bool)
-        """Who is at it, (N,)."""
+        """Which robots are getting up, (N,)."""
         self.done: Bools = np.zeros(count, dtype=bool)
-        """Who has begun and ended, (N,); until the next `begin`."""
+        """Which robots have begun and ended, (N,); until the next `begin`."""
         self.tries: Indices = np.zeros(count, dtype=np.intp)
         """How many motions were begun since `begin`, (N,)."""
         self.seconds: Floats = np.zeros(count)
@@ -487,15 +367,6 @@ class GetUp:
         self._from: Floats = self.targets.copy()
         self._kind = np.zeros(count, dtype=np.intp)
         self._clock: Floats = np.zeros(count)
-
-    def _store(self, side: Side, row: slice | int, motion: GetUpMotion, poses: Floats) -> None:
-        kind = {"front": Lying.FRONT, "back": Lying.BACK, "side": Lying.LEFT}[side]
-        used = len(poses)
-        self._known[kind] = True
-        self._known[Lying.RIGHT] |= kind == Lying.LEFT
-        self._poses[row, kind, :used], self._poses[row, kind, used:] = poses, poses[-1]
-        self._ends[row, kind, :used] = np.cumsum([frame.seconds for frame in motion.frame])
-        self._ends[row, kind, used:] = motion.seconds
 
     def begin(self, ids: ArrayLike, kind: ArrayLike) -> None:
         """Lets worlds `ids` (n,) get up from how they lie: a `Lying` for all, or (n,)."""
@@ -519,7 +390,7 @@ class GetUp:
         self.active[np.atleast_1d(np.asarray(ids, dtype=np.intp))] = False
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
-        """One cycle of those who are at it."""
+        """One cycle of the robots that are getting up."""
         rows = np.flatnonzero(self.active)
         if not len(rows):
             return
@@ -531,7 +402,9 @@ class GetUp:
         over = clock >= ends[:, -1] - 1e-9
         if self._falls is not None:
             lying = self._falls.fallen[rows]
-            again = over & lying & ((clock >= ends[:, -1] + SETTLE_SECONDS) | self._rolled(kind))
+            # Robots that only rolled over go on at once; the others come to rest before they are judged.
+            rolled = (kind == Lying.LEFT) | (kind == Lying.RIGHT)
+            again = over & lying & ((clock >= ends[:, -1] + SETTLE_SECONDS) | rolled)
             over &= ~lying
             self._start(rows[again], self._falls.lying[rows[again]])
         self.done[rows[over]], self.active[rows[over]] = True, False
@@ -547,7 +420,48 @@ class GetUp:
         start = np.where(frame[:, None] > 0, self._poses[rows, kind, before], self._from[rows])
         return np.asarray(start + share * (self._poses[rows, kind, frame] - start))
 
-    @staticmethod
-    def _rolled(kind: Indices) -> Bools:
-        """Who only rolled over and need not come to rest before it goes on, (n,)."""
-        return np.asarray((kind == Lying.LEFT) | (kind == Lying.RIGHT))
+
+class SmoothPath:
+    """A path through poses that starts and stops gently at each, and may be repeated.
+
+        wave = SmoothPath(times=[0.0, 0.5, 1.0], angles=poses, repeat_from=0.5)     # poses (3, motors)
+        robot.command = wave.angles(t)
+
+    Args:
+        times: when each pose is reached, rising [s].
+        angles: the poses, (frames, motors) [rad].
+        repeat_from: after the last pose go on from this time again; None holds the last pose.
+    """
+
+    def __init__(self, times: Sequence[float], angles: ArrayLike, *, repeat_from: float | None = None) -> None:
+        self.times = np.asarray(times, float)
+        self.poses = np.asarray(angles, float)
+        self.repeat_from = repeat_from
+        if len(self.times) < 2 or (np.diff(self.times) <= 0).any():
+            raise ModelError(f"a motion needs at least two keyframes at rising times, found {list(times)}.")
+        if self.poses.shape[0] != len(self.times):
+            raise ModelError(f"{len(self.times)} keyframe times but {self.poses.shape[0]} poses: give one for each.")
+        if repeat_from is not None and not self.times[0] <= repeat_from < self.times[-1]:
+            raise ModelError(
+                f"a motion cannot repeat from {repeat_from} s: that must be at or after its first keyframe "
+                f"({self.times[0]:g} s) and before its last ({self.times[-1]:g} s)."
+            )
+
+    def angles(self, time: ArrayLike) -> Floats:
+        """The pose at a time, (motors,), or at N times, (N, motors)."""
+        when = np.asarray(time, float)
+        last = self.times[-1]
+        if self.repeat_from is not None:
+            beyond = self.repeat_from + np.mod(when - self.repeat_from, last - self.repeat_from)
+            when = np.where(when > last, beyond, when)
+        frame = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
+        share = np.clip((when - self.times[frame]) / (self.times[frame + 1] - self.times[frame]), 0.0, 1.0)
+        blend = (share * share * (3 - 2 * share))[..., None]
+        return np.asarray(self.poses[frame] * (1 - blend) + self.poses[frame + 1] * blend)
+
+
+def with_changes(table: RobotTable, rest: Floats, changes: Mapping[str, float]) -> Floats:
+    """A pose (motors,) that is `rest` but for the named motors."""
+    pose = rest.copy()
+    pose[table.motor_index(list(changes))] = list(changes.values())
+    return pose

@@ -11,7 +11,6 @@ pitch larger than the one before, which fits two oscillations a cycle.
 
     walk = PreviewWalk(scene.robots[0], PreviewWalkSettings(forward=0.2, step_duration=1.0), duration=20.0)
     robot.command = walk.angles(t)                  # (motors,)
-    many = PreviewWalk(table, [settings, others])   # many.angles(t) is (2, motors)
 
 All is computed at construction; `angles` only looks up and interpolates. The walk starts and ends in the pose
 `ready`: the speed rises over the first `ramp` steps and falls over the last, and the last step closes the feet.
@@ -21,16 +20,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from nutmeg.base.errors import ModelError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds
 from nutmeg.model import Placement, SceneSettings, assemble
-from nutmeg.motion.legs.nao import LegAngles, NaoBody, Pose, rotation
-from nutmeg.motion.zmp import PreviewControl, PreviewSettings
+from nutmeg.motion.legs.nao import NaoBody, Pose, rotation
+from nutmeg.motion.zmp import MotionPlan, PlannedMotion, PreviewSettings, interpolated, sample_times
 from nutmeg.sim import Worlds
 from nutmeg.sim.schedule import Schedule
 
@@ -56,17 +56,17 @@ class PreviewWalkSettings:
     """Speed to the left [m/s]; the leading foot makes the whole way, the other closes up."""
     turn: float = 0.0
     """Speed of turning to the left [rad/s]; the inner foot opens, the other closes up."""
-    step_duration: float = 1.0
+    step_duration: Annotated[float, above(0.0, "s")] = 1.0
     """A step of the left and one of the right foot together [s]."""
-    double_support: float = 0.1
+    double_support: Annotated[float, Bounds(0.0, 1.0, without_low=True, without_high=True)] = 0.1
     """Share of each single step in which both feet stand and the ZMP goes from one to the other, 0..1."""
-    step_height: float = 0.03
+    step_height: Annotated[float, above(0.0, "m")] = 0.03
     """How high the swinging foot is lifted [m]."""
-    torso_height: float = 0.305
+    torso_height: Annotated[float, above(0.0, "m")] = 0.305
     """Of the torso's origin above the ground [m]."""
-    centre_height: float = 0.0
+    centre_height: Annotated[float, at_least(0.0, "m")] = 0.0
     """z_c of the cart-table model [m]; 0 for that of the robot as it stands when walking."""
-    foot_separation: float = 0.1
+    foot_separation: Annotated[float, above(0.0, "m")] = 0.1
     """Between the ankles of both feet [m]."""
     torso_pitch: float = 0.0
     """Leaning forward [rad]."""
@@ -78,11 +78,11 @@ class PreviewWalkSettings:
     """How far the reference ZMP moves forward under a standing foot while the other swings [m]."""
     first: Literal["left", "right"] = "left"
     """The foot that swings first."""
-    start: float = 1.0
+    start: Annotated[float, above(0.0, "s")] = 1.0
     """Time to go from `ready` to the walking height and onto the first standing foot [s]."""
-    stop: float = 1.0
+    stop: Annotated[float, above(0.0, "s")] = 1.0
     """Time to go back to `ready` after the last step [s]."""
-    ramp: int = 2
+    ramp: Annotated[int, at_least(0)] = 2
     """Number of steps over which the speed rises at the beginning and falls at the end."""
     corrections: int = 3
     """How often the sway is corrected for what the cart-table model leaves out, above all the swinging legs (Kajita's
@@ -91,13 +91,7 @@ class PreviewWalkSettings:
     """Angles of arm and head joints that differ from `ready` [rad]."""
 
     def __post_init__(self) -> None:
-        for name in ("step_duration", "step_height", "torso_height", "foot_separation", "start", "stop"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
-        if not 0 < self.double_support < 1:
-            raise ValueError(f"double_support is {self.double_support}; it must lie between 0 and 1.")
-        if self.centre_height < 0 or self.ramp < 0:
-            raise ValueError("centre_height and ramp must be 0 or above.")
+        check_bounds(self)
 
 
 MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
@@ -112,123 +106,75 @@ SPEED_HALVINGS = 4
 """How often a range of speeds is halved to tell which the legs reach: to a 16th of it."""
 
 
-@dataclass(frozen=True)
-class FootPlan:
-    """Where the feet, the reference ZMP and the torso's heading are meant to be, at T times."""
-
-    feet: Floats
-    """Places of the soles, (T, 2, 3) [m]; z is the height above the ground."""
-    yaws: Floats
-    """Directions of the feet, (T, 2) [rad]."""
-    zmp: Floats
-    """Reference ZMP, (T, 2) [m]."""
-    crouch: Floats
-    """0 in `ready`, 1 at the walking height, (T,)."""
-
-
 class PreviewWalk:
-    """One walk, or N walks at once, from `ready` through `duration` seconds back to `ready`.
+    """A walk from `ready` through `duration` seconds back to `ready`.
 
     Args:
         table: the robot, with legs like a Nao's.
-        settings: one walk, or a sequence of N; then `angles` has a leading axis of N.
+        settings: the walk.
         duration: time from ready to ready [s]; afterwards `ready` is held.
         control: how the ZMP is followed.
         clip: make the nearest motion the legs can do of one that is out of their reach; else that is an error.
 
     Attributes:
         times: (T,) [s].
-        plans: the N foot plans.
-        centre: planned path of the centre of mass, (N, T, 2) [m].
-        zmp: what the ZMP would be if the robot moved exactly as planned, (N, T, 2) [m].
-        torso: planned pose of the torso, (N, T, 3) and (N, T, 3, 3); the ground is at z = 0.
-        commands: the whole motion, (N, T, motors) [rad].
-        reached: whether the legs reach all of a walk, (N,).
-        steps: number of single steps of each walk, (N,).
+        plan: feet, reference ZMP, height and rotation of the torso, at these times.
+        motion: the motion that follows the plan.
+        yaws: directions of the feet, (T, 2) [rad].
+        commands: the whole motion, (T, motors) [rad].
+        steps: number of single steps.
     """
 
     def __init__(
         self,
         table: RobotTable,
-        settings: PreviewWalkSettings | Sequence[PreviewWalkSettings],
+        settings: PreviewWalkSettings,
         *,
         duration: float = 20.0,
         control: PreviewSettings | None = None,
         clip: bool = False,
     ) -> None:
-        self.single = isinstance(settings, PreviewWalkSettings)
-        self.settings = (settings,) if isinstance(settings, PreviewWalkSettings) else tuple(settings)
-        if not self.settings:
-            raise ModelError("no walk was given: pass PreviewWalkSettings, or a sequence with at least one.")
-        self.control = control or PreviewSettings()
-        self.duration = duration
-        samples = math.ceil(duration / self.control.period - 1e-9) + 1
-        self.times = np.asarray(np.arange(samples) * self.control.period, float)
-        bodies = [NaoBody(table, s.arms) for s in self.settings]
-        stances = [_Stance(b, s) for b, s in zip(bodies, self.settings, strict=True)]
-        footsteps = [_footsteps(s, stance, duration) for s, stance in zip(self.settings, stances, strict=True)]
-        self.steps = np.array([len(f) for f in footsteps])
-        triples = zip(self.settings, stances, footsteps, strict=True)
-        self.plans = tuple(_plan(s, stance, steps, self.times) for s, stance, steps in triples)
-        preview = PreviewControl([s.centre_height for s in stances], self.control)
-        self.centre = preview.follow(np.stack([p.zmp for p in self.plans])).position
-        moves = [self._move(i, bodies[i], stances[i], None) for i in range(len(bodies))]
-        for turn in range(max(s.corrections for s in self.settings)):
-            errors = [self._error(i, bodies[i], moves[i]) for i in range(len(bodies))]
-            wanted = [s.corrections > turn for s in self.settings]
-            self.centre = self.centre + preview.follow(np.where(np.array(wanted)[:, None, None], errors, 0.0)).position
-            moves = [self._move(i, bodies[i], stances[i], moves[i][0].position) for i in range(len(bodies))]
-        self.torso = Pose(np.stack([m[0].position for m in moves]), np.stack([m[0].rotation for m in moves]))
-        self.zmp = np.stack([self.plans[i].zmp - self._error(i, bodies[i], moves[i]) for i in range(len(bodies))])
-        self.commands = np.stack([self._commands(body, m[1]) for body, m in zip(bodies, moves, strict=True)])
-        self.reached = np.array([m[1].reached.all() for m in moves])
-        if not clip and not self.reached.all():
-            self._refuse(int((~self.reached).argmax()), table)
+        self.settings, self.duration, self.control = settings, duration, control or PreviewSettings()
+        self.times = sample_times(duration, self.control.period)
+        body = NaoBody(table, settings.arms)
+        stance = _Stance(body, settings)
+        footsteps = _footsteps(settings, stance, duration)
+        self.steps = len(footsteps)
+        self.plan, self.yaws = _plan(settings, stance, footsteps, self.times)
+        self.motion = PlannedMotion(body, self.plan, stance.centre_height, self.control, settings.corrections)
+        # At the beginning and the end, the arms go from `ready` to where they are held, and back.
+        commands, ready = body.motors(self.motion.legs.angles), body.motors(body.ready_legs)
+        end = _smooth((self.times - (duration - _SETTLE_SECONDS)) / _SETTLE_SECONDS)[:, None]
+        lift = _smooth(self.times / _SETTLE_SECONDS)[:, None] * (1 - end)
+        self.commands = np.asarray(commands + end * (ready - commands) + (1 - lift) * (body.home - ready))
+        if not clip and not self.reached:
+            self._refuse(table)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the legs reach all of the walk."""
+        return bool(self.motion.legs.reached.all())
 
     def angles(self, time: ArrayLike) -> Floats:
-        """Commands at a time, (motors,), or (N, motors) for N walks; `time` may be (N,), one for each walk."""
-        share = np.clip(np.asarray(time, float) / self.control.period, 0, len(self.times) - 1)
-        before = np.minimum(share.astype(np.intp), len(self.times) - 2)
-        share = (share - before)[..., None]
-        walks = 0 if self.single else np.arange(len(self.settings))
-        found = (1 - share) * self.commands[walks, before] + share * self.commands[walks, before + 1]
-        return np.asarray(found)
+        """Commands at a time, (motors,), or at N times, (N, motors)."""
+        return interpolated(self.commands, self.control.period, time)
 
-    def _move(self, i: int, body: NaoBody, stance: _Stance, guess: Floats | None) -> tuple[Pose, LegAngles]:
-        """Torso and legs of one walk."""
-        plan, settings = self.plans[i], self.settings[i]
-        height = stance.height + (settings.torso_height - stance.height) * plan.crouch
-        turned = rotation(0.0, settings.torso_pitch * plan.crouch, plan.yaws.mean(axis=1))
-        feet = Pose(plan.feet, rotation(yaw=plan.yaws))
-        return body.balance(self.centre[i], height, turned, feet, guess=guess)
-
-    def _error(self, i: int, body: NaoBody, move: tuple[Pose, LegAngles]) -> Floats:
-        """What the ZMP of the moving links misses of the reference, (T, 2) [m]."""
-        torso, legs = move
-        return self.plans[i].zmp - body.zmp(torso, legs.angles, self.control.period, gravity=self.control.gravity)
-
-    def _commands(self, body: NaoBody, legs: LegAngles) -> Floats:
-        """Commands of one walk, (T, motors); the arms go to where they are held, and back."""
-        commands, ready = body.motors(legs.angles), body.motors(body.ready_legs)
-        end = _smooth((self.times - (self.duration - _SETTLE_SECONDS)) / _SETTLE_SECONDS)[:, None]
-        lift = _smooth(self.times / _SETTLE_SECONDS)[:, None] * (1 - end)
-        return np.asarray(commands + end * (ready - commands) + (1 - lift) * (body.home - ready))
-
-    def _refuse(self, index: int, table: RobotTable) -> None:
-        settings = self.settings[index]
-        share = self._share_in_reach(settings, table)
+    def _refuse(self, table: RobotTable) -> None:
+        settings = self.settings
+        share = self._share_in_reach(table)
         ahead = math.floor(1000 * share * settings.forward) / 1000
         slower = f"They reach {share:.0%} of this speed: --speed {ahead:g} of nutmeg walk" if ahead else "Walk slower"
         raise ModelError(
-            f"walk {index} is out of reach of the legs: {settings.forward} m/s ahead, {settings.sideways} m/s sideways "
+            f"the walk is out of reach of the legs: {settings.forward} m/s ahead, {settings.sideways} m/s sideways "
             f"with steps of {settings.step_duration} s at a torso height of {settings.torso_height} m. {slower}, or "
             "make quicker, shorter steps (--step-duration). In Python, these are forward and step_duration of "
             "PreviewWalkSettings; a lower torso_height helps, too, and clip=True makes the nearest motion that the "
             "legs can do."
         )
 
-    def _share_in_reach(self, settings: PreviewWalkSettings, table: RobotTable) -> float:
-        """How much of a walk's speeds the legs reach, 0..1, found by halving."""
+    def _share_in_reach(self, table: RobotTable) -> float:
+        """How much of the walk's speeds the legs reach, 0..1, found by halving."""
+        settings = self.settings
         shortest = settings.start + settings.stop + (settings.ramp + 2) * settings.step_duration
         low, high = 0.0, 1.0
         for _ in range(SPEED_HALVINGS):
@@ -236,7 +182,7 @@ class PreviewWalk:
             speeds = {name: share * getattr(settings, name) for name in ("forward", "sideways", "turn")}
             tried = replace(settings, **speeds)
             reached = PreviewWalk(table, tried, duration=min(self.duration, shortest), control=self.control, clip=True)
-            low, high = (share, high) if reached.reached.all() else (low, share)
+            low, high = (share, high) if reached.reached else (low, share)
         return low
 
 
@@ -307,8 +253,10 @@ def _footsteps(settings: PreviewWalkSettings, stance: _Stance, duration: float) 
     return steps
 
 
-def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep], times: Floats) -> FootPlan:
-    """Feet, reference ZMP and height over time."""
+def _plan(
+    settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep], times: Floats
+) -> tuple[MotionPlan, Floats]:
+    """Feet, reference ZMP and torso over time, and the directions of the feet, (T, 2) [rad]."""
     half = settings.step_duration / 2
     shift = settings.double_support * half
     places = np.tile(np.column_stack([stance.feet, [0.0, 0.0]]), (len(times), 1, 1))
@@ -330,8 +278,10 @@ def _plan(settings: PreviewWalkSettings, stance: _Stance, steps: list[_Footstep]
     when, where = np.array([t for t, _ in knots]), np.array([p for _, p in knots])
     zmp = np.stack([np.interp(times, when, where[:, axis]) for axis in (0, 1)], axis=-1)
     crouch = _smooth(times / settings.start) * (1 - _smooth((times - last) / (settings.stop * 0.75)))
-    feet = np.concatenate([places[..., :2], heights[..., None]], axis=-1)
-    return FootPlan(feet, places[..., 2], zmp, crouch)
+    feet, yaws = np.concatenate([places[..., :2], heights[..., None]], axis=-1), places[..., 2]
+    height = stance.height + (settings.torso_height - stance.height) * crouch
+    turned = rotation(0.0, settings.torso_pitch * crouch, yaws.mean(axis=1))
+    return MotionPlan(Pose(feet, rotation(yaw=yaws)), zmp, height, turned), yaws
 
 
 def _rest(settings: PreviewWalkSettings, step: _Footstep, phase: float) -> Floats:
@@ -354,23 +304,14 @@ def _swing(share: Floats) -> Floats:
     return np.asarray((1 - np.cos(math.pi * share)) / 2)
 
 
-def _gentle(share: Floats) -> Floats:
-    """From 0 to 1 with the least jerk: speed and acceleration are 0 at both ends."""
-    return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
-
-
 def _smooth(share: Floats) -> Floats:
-    return _gentle(np.clip(share, 0.0, 1.0))
+    """From 0 to 1 with the least jerk: speed and acceleration are 0 at both ends."""
+    within = np.clip(share, 0.0, 1.0)
+    return np.asarray(within**3 * (10 - 15 * within + 6 * within**2))
 
 
 _SETTLE_SECONDS = 0.3
 """Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
-
-
-# ----------------------------------------------------------------------------------------------------
-# A walk tried out: how far, how fast, how much the body rocks, and whether the robot falls.
-#
-# Everything is over N worlds at once.
 
 
 FALLEN_COSINE = 0.7
@@ -451,10 +392,6 @@ def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
     pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
     roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
     return pitch, roll
-
-
-# ----------------------------------------------------------------------------------------------------
-# The same open-loop walk on the same robot under different actuations (seed 001, section 5).
 
 
 STARTING_SECONDS, STOPPING_SECONDS = 3.0, 2.0

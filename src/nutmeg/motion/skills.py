@@ -1,7 +1,7 @@
-"""A robot that is told a velocity and always gets back on its feet: stand, walk, stop, fall, get up, go on.
+"""Robots that walk at wanted velocities and get up when they have fallen: stand, walk, stop, fall, get up, go on.
 
     walker = Walker(worlds, "nao", [PendulumWalkSettings()])
-    skills = Skills(worlds, "nao", walker, shipped_motions("nao-spark"))
+    skills = Skills(worlds, "nao", walker, shipped_get_ups("nao-spark"))
     schedule.every(0.02, skills.sample)
     skills.wanted[:] = [0.2, 0.0, 0.0]          # (N, 3): m/s ahead, m/s to the left, rad/s to the left
     skills.state                                # (N,) a `Skill`
@@ -10,19 +10,22 @@
     any of them --leans too far--> FALL --lies still--> GET_UP --upright--> STEADY --a moment--> STAND
     any of them --lend--> LENT --give_back--> STEADY or FALL
 
-Every world is in its own skill and at its own time. Whether a robot has fallen, and which way, is told by its gyro and
-accelerometer (`fall_detection`). Times are chosen by trial on `nao-spark` and `nao-v6`.
+Every world is in its own skill and at its own time. Whether a robot has fallen, and on which side, is estimated from
+its gyro and accelerometer (`motion.inertial`). Times were chosen by trial on `nao-spark` and `nao-v6`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
+from nutmeg.base.records import record_of
+from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import FallDetector, FallSettings, UpEstimator
 from nutmeg.motion.keyframes import LYING_SIDES, GetUp
@@ -30,9 +33,9 @@ from nutmeg.motion.keyframes import LYING_SIDES, GetUp
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.base.arrays import Bools, Indices
     from nutmeg.motion.bodies import Bodies
-    from nutmeg.motion.keyframes import Motions
+    from nutmeg.motion.keyframes import GetUps
     from nutmeg.motion.walk.walker import Walker
 
 
@@ -41,7 +44,7 @@ SMOOTHING_CYCLES = 60
 
 
 class Skill(IntEnum):
-    """What a robot is doing."""
+    """The states of a robot."""
 
     STAND = 0
     """Holding the posture that its walk begins with."""
@@ -67,33 +70,45 @@ class SkillSettings:
     """Wanted velocities up to these are a wish to stand [m/s, m/s, rad/s]."""
     step_left: tuple[float, float, float] = (0.006, 0.006, 0.03)
     """Steps that have become as small as these may end [m, m, rad]."""
-    into_stand: float = 0.15
+    into_stand: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.15
     """Time to go from the end of a step into standing [s]."""
-    longest_fall: float = 1.0
+    longest_fall: Annotated[float, Bounds(0.0, 10.0, "s")] = 1.0
     """A robot that does not lie still after this time gets up all the same [s]."""
-    steady: float = 0.3
+    steady: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.3
     """Time to go into the standing posture after getting up [s]."""
-    gentle: float = 3.0
+    gentle: Annotated[float, above(0.0, "rad/s")] = 3.0
     """Joints that have far to go into standing take longer than that, to go no faster than this [rad/s]."""
-    rest: float = 0.2
+    rest: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.2
     """How long a robot then stands before it does anything else [s]."""
 
     def __post_init__(self) -> None:
-        for name in ("into_stand", "longest_fall", "steady", "rest"):
-            if not 0 <= getattr(self, name) <= 10:
-                raise ValueError(f"skills: {name} is {getattr(self, name):g}; allowed is 0..10 s.")
-        if not self.gentle > 0:
-            raise ValueError(f"skills: gentle is {self.gentle:g} rad/s; allowed is above 0.")
+        check_bounds(self)
+
+
+@dataclass
+class SkillLimits:
+    """What compiled code needs of the settings of skills."""
+
+    wanted: Annotated[Floats, (3,)]
+    """Velocities up to which a robot stands [m/s, m/s, rad/s]."""
+    step: Annotated[Floats, (3,)]
+    """Step sizes that may end [m, m, rad]."""
+    longest_fall: float
+    """After this time a fallen robot gets up [s]."""
+    steady: float
+    """How long a robot comes to rest after getting up [s]."""
+    feet_down: float
+    """How near to a step's beginning both feet are on the ground [s]."""
 
 
 class Skills:
     """One robot of every world, on its feet whenever it can be.
 
     Args:
-        worlds: N worlds with the robot in them, or an `OwnBody`.
+        worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
-        walker: how it walks; nobody else may sample it, or set its `wanted`.
-        motions: how it gets up, from `shipped_motions` or of your own.
+        walker: how it walks; the skills sample it and set its `wanted`.
+        motions: how it gets up: `shipped_get_ups`, or motions of your own.
         settings: times between skills.
         falls: when it counts as fallen.
         period: of a control cycle [s].
@@ -105,7 +120,7 @@ class Skills:
         worlds: Bodies,
         robot: str,
         walker: Walker,
-        motions: Motions,
+        motions: GetUps,
         *,
         settings: SkillSettings | None = None,
         falls: FallSettings | None = None,
@@ -127,20 +142,18 @@ class Skills:
         self.wanted: Floats = np.zeros((count, 3))
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
         self.state: Indices = np.zeros(count, dtype=np.intp)
-        """What each robot is doing, a `Skill`, (N,)."""
+        """The state of each robot, a `Skill`, (N,)."""
         self.since: Floats = np.zeros(count)
-        """How long it has been at it, (N,) [s]."""
+        """How long it has been in this state, (N,) [s]."""
         self.fallen_times: Indices = np.zeros(count, dtype=np.intp)
         """How often each robot has fallen, (N,)."""
         self._from: Floats = np.zeros((count, len(worlds.robot(robot).table.motors)))
         self._far: Floats = np.zeros(count)
         self.lent: Floats = self._from.copy()
-        """Joint angles that those in the skill LENT go to, (N, motors) [rad]; for whoever has borrowed them."""
+        """Joint angles that those in the skill LENT go to, (N, motors) [rad]."""
         self._rows = np.arange(count)
-        self._following = np.zeros(count, dtype=np.intp)
-        s = self.settings
-        self._limits = np.array([s.still, s.step_left])
-        self._times = np.array([s.longest_fall, s.steady + s.rest, 1.5 * period])
+        s, self._limits = self.settings, np.zeros(1, record_of(SkillLimits))
+        self._limits[0] = (s.still, s.step_left, s.longest_fall, s.steady + s.rest, 1.5 * period)
         self._standing = self._posture()
         self.reset()
 
@@ -160,9 +173,12 @@ class Skills:
         self.get_up.stop(rows)
         self.walker.reset(rows)
         self.fallen_times[rows] = 0
+        self._enter(self._mask(rows), Skill.STAND)
+
+    def _mask(self, ids: ArrayLike) -> Bools:
         mask = np.zeros(len(self._rows), dtype=bool)
-        mask[rows] = True
-        self._enter(mask, Skill.STAND)
+        mask[np.atleast_1d(np.asarray(ids, dtype=np.intp))] = True
+        return mask
 
     def sample(self, time: float) -> None:
         """One cycle: senses, decides, commands."""
@@ -183,17 +199,13 @@ class Skills:
 
     def lend(self, ids: ArrayLike) -> None:
         """Lets worlds follow the angles in `lent` from now on, even if they fall; until `give_back`."""
-        rows = np.atleast_1d(np.asarray(ids, dtype=np.intp))
-        mask = np.zeros(len(self._rows), dtype=bool)
-        mask[rows] = True
+        mask = self._mask(ids)
         self._enter(mask, Skill.LENT)
-        self.lent[rows] = self._from[rows]
+        self.lent[mask] = self._from[mask]
 
     def give_back(self, ids: ArrayLike) -> None:
         """Lets worlds that were lent go on by themselves: get up if they lie, else into the standing posture."""
-        rows = np.atleast_1d(np.asarray(ids, dtype=np.intp))
-        mask = np.zeros(len(self._rows), dtype=bool)
-        mask[rows] = True
+        mask = self._mask(ids)
         self._fall(mask & self.falls.fallen)
         self._enter(mask & ~self.falls.fallen, Skill.STEADY)
 
@@ -209,47 +221,29 @@ class Skills:
 
     def _decide(self) -> None:
         """Lets each robot pass into its next skill."""
-        from nutmeg.motion.skill_kernels import choose_skills  # here: the compiler takes its time to load
+        from nutmeg.motion.skill_kernels import choose_skills  # here: loading the compiler takes long
 
-        walk, falls, following = self.walker.walk, self.falls, self._following
-        if not choose_skills(
-            self.state,
-            self.since,
-            self.wanted,
-            walk.step,
-            walk.fraction * walk.step_time,
-            falls.fallen,
-            falls.still,
-            self.get_up.done,
-            self._limits,
-            self._times,
-            following,
-        ):
+        walk, now = self.walker.walk, (self.state, self.since, self.wanted)
+        following = choose_skills(*now, walk.parameters, walk.states, self.falls.states, self.get_up.done, self._limits)
+        if (following < 0).all():
             return
-        self._walk(following == Skill.WALK)
-        for skill in (Skill.STOP, Skill.STAND, Skill.STEADY):
+        fresh = np.flatnonzero((following == Skill.WALK) & (self.state == Skill.STAND))
+        if len(fresh):
+            self.walker.reset(fresh)
+        for skill in (Skill.WALK, Skill.STOP, Skill.STAND, Skill.STEADY):
             self._enter(following == skill, skill)
         self._fall(following == Skill.FALL)
-        self._rise(following == Skill.GET_UP)
+        rising = np.flatnonzero(following == Skill.GET_UP)
+        if len(rising):
+            self.get_up.begin(rising, self.falls.lying[rising])
+            self._enter(following == Skill.GET_UP, Skill.GET_UP)
 
     def _fall(self, rows: Bools) -> None:
         self.fallen_times += rows
         self._enter(rows, Skill.FALL)
 
-    def _walk(self, rows: Bools) -> None:
-        fresh = np.flatnonzero(rows & (self.state == Skill.STAND))
-        if len(fresh):
-            self.walker.reset(fresh)
-        self._enter(rows, Skill.WALK)
-
-    def _rise(self, rows: Bools) -> None:
-        """Begins to get up."""
-        ids = np.flatnonzero(rows)
-        if len(ids):
-            self.get_up.begin(ids, self.falls.lying[ids])
-        self._enter(rows, Skill.GET_UP)
-
     def _enter(self, rows: Bools, skill: Skill) -> None:
+        """Lets robots `rows` (N,) pass into a skill, from the joint angles that they have now."""
         if rows.any():
             self._from[rows] = self._goals.angles[rows]
             self._far[rows] = np.abs(self._standing[rows] - self._from[rows]).max(axis=1)

@@ -6,20 +6,22 @@
 
 A paw on the ground goes straight back by the way that the body is to go ahead in that time, sideways and turning
 likewise: d = -(step + turn x r), r its place. A swinging one comes back along half an ellipse or a rectangle. A robot
-that is told to stand puts its paws down and stands. Everything is over N robots at once, each with parameters of its
-own; `TrotWalker` moves robots in simulated worlds with it, and `net.openr.ball_follower` one behind OPEN-R.
+whose wanted velocity is zero puts its paws down and stands. Everything is over N robots at once, each with parameters
+of its own; `TrotWalker` moves robots in simulated worlds with it, `net.openr` one behind OPEN-R. The parameters are
+those that teams of the four-legged league searched (Kohl and Stone, 2004: places and heights of the fore and hind
+paths, length, lift, time, share on the ground).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.settings import Bounds, bounds_of, check_bounds
+from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.legs.aibo import FORE_SIGN, LEFT_SIGN, AiboLegs
 
@@ -30,13 +32,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.bodies import Bodies
-
-
-# ----------------------------------------------------------------------------------------------------
-# The numbers of a trot, with their ranges.
-#
-# Foot paths, heights and offsets are those that teams of the four-legged league searched (Kohl and Stone, 2004:
-# places and heights of the fore and hind paths, length, lift, time, share on the ground).
+    from nutmeg.motion.walk.walker import Walker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +82,6 @@ TROT_AHEAD_PARAMETERS = (
 )
 """The twelve that a walk straight ahead depends on."""
 TROT_PARAMETERS = tuple(one.name for one in dataclasses.fields(TrotSettings))
-
-
-def trot_range(name: str) -> tuple[float, float, str]:
-    """The allowed range of a parameter and its unit."""
-    found = bounds_of(TrotSettings, name, what="parameter of the trot")
-    return found.low, found.high, found.unit
 
 
 LEG_PHASES = np.array([0.0, 0.5, 0.5, 0.0])
@@ -211,52 +201,10 @@ def _fore_and_hind(fore: Floats, hind: Floats) -> Floats:
     return np.where(FORE_SIGN > 0, fore[:, None], hind[:, None])
 
 
-# ----------------------------------------------------------------------------------------------------
-# AIBOs that trot in simulated worlds.
-#
-# It has what `Walker` has for those who steer: `wanted`, `chosen`, `walk`, `reset` and `sample` (see `Steered`).
-# There is no feedback from sensors. Neck, mouth, ears and tail stay as in the pose `ready`.
-
-
-class SteerableSteps(Protocol):
-    """The steps of N robots, as who steers them sees them."""
-
-    swing: Indices
-    """What swings first, 0 or 1, (N,)."""
-
-    def top_speed(self) -> Floats:
-        """Fastest ahead, to the left and turning, (N, 3) [m/s, m/s, rad/s]."""
-        ...
-
-    def top_speed_back(self) -> Floats:
-        """Fastest backward, (N,) [m/s]."""
-        ...
-
-
-class SteerableWalker(Protocol):
-    """A walker of any kind, as who steers it sees it."""
-
-    wanted: Floats
-    """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
-    chosen: Indices
-    """The set of parameters that each world is to walk with, (N,)."""
-
-    @property
-    def walk(self) -> SteerableSteps:
-        """Its steps."""
-        ...
-
-    def reset(self, ids: ArrayLike | None = None) -> None:
-        """Starts again from standing."""
-        ...
-
-    def sample(self, time: float) -> None:
-        """One cycle."""
-        ...
-
-
 class TrotWalker:
-    """One robot of every world, trotting.
+    """One robot of every world, trotting, without feedback from sensors.
+
+    Neck, mouth, ears and tail stay as in the pose `ready`.
 
     Args:
         worlds: N worlds with the robot in them.
@@ -278,7 +226,7 @@ class TrotWalker:
         self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
         """There is one set of parameters: always 0, (N,)."""
         ready = pose_angles(table.settings, table, "ready")[table.motor_joints]
-        self._told = np.tile(ready, (worlds.count, 1))
+        self._commands = np.tile(ready, (worlds.count, 1))
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Starts again from standing."""
@@ -287,5 +235,9 @@ class TrotWalker:
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """One cycle: steps, commands."""
         self.walk.advance(self.wanted)
-        self._told[:, self.walk.legs.columns] = self.walk.angles()
-        self._robot.command = self._told
+        self._commands[:, self.walk.legs.columns] = self.walk.angles()
+        self._robot.command = self._commands
+
+
+SteerableWalker: TypeAlias = "Walker | TrotWalker"
+"""A walker of either kind: both have `wanted`, `chosen`, `walk`, `reset` and `sample`."""

@@ -9,56 +9,60 @@ jerk that makes p follow a reference known some time ahead:
 
     u(k) = -G_i sum e - G_x x(k) - sum_j G_p(j) p_ref(k + j).
 
-Everything is for N carts at once, of different heights; sideways and forward motion are the same equations and
-share the gains.
+Sideways and forward motion are the same equations and share the gains.
 
-    control = PreviewControl([0.26, 0.30])
-    path = control.follow(reference)         # reference (2, T, 2): worlds, time, x and y [m]
-    path.position                            # of the centre of mass, (2, T, 2)
+    control = PreviewControl(0.26)
+    path = control.follow(reference)         # reference (T, 2): time, x and y [m]
+    path.position                            # of the centre of mass, (T, 2)
+
+`PlannedMotion` finds the motion of a whole robot in this way: of its torso and legs, above given feet.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from scipy.linalg import solve_discrete_are
 
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import ModelError
+from nutmeg.base.settings import above, check_bounds
+from nutmeg.motion.legs.nao import Pose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
+    from nutmeg.motion.legs.nao import NaoBody
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewSettings:
     """How the ZMP is followed; weights as in Kajita's example."""
 
-    period: float = 0.01
+    period: Annotated[float, above(0.0, "s")] = 0.01
     """Time between two samples [s]."""
-    preview: float = 1.6
+    preview: Annotated[float, above(0.0, "s")] = 1.6
     """How far ahead the reference is known [s]; gains beyond it are negligible at human-like heights and below."""
-    error_weight: float = 1.0
+    error_weight: Annotated[float, above(0.0)] = 1.0
     """Weight Q_e of the squared ZMP error."""
-    jerk_weight: float = 1e-6
+    jerk_weight: Annotated[float, above(0.0)] = 1e-6
     """Weight R of the squared change of jerk; larger is smoother and follows less closely."""
-    gravity: float = GRAVITY
+    gravity: Annotated[float, above(0.0, "m/s^2")] = GRAVITY
     """[m/s²]."""
 
     def __post_init__(self) -> None:
-        for name in ("period", "preview", "error_weight", "jerk_weight", "gravity"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        check_bounds(self)
         if self.preview < self.period:
             raise ValueError(f"preview is {self.preview} s, less than one period of {self.period} s.")
 
 
 @dataclass(frozen=True)
 class CentrePath:
-    """A motion of the centre of mass; arrays have the shape of the reference, (N, T, axes)."""
+    """A motion of the centre of mass; arrays have the shape of the reference, (T, axes)."""
 
     position: Floats
     velocity: Floats
@@ -68,124 +72,123 @@ class CentrePath:
 
 
 class PreviewControl:
-    """Gains for N carts, and the motion they give.
+    """The gains for a cart, and the motion they give.
 
     Args:
-        heights: z_c of each cart, (N,) [m].
+        height: z_c of the cart [m].
         settings: weights, period and preview.
 
     Attributes:
         a: state matrix, (3, 3).
         b: input vector, (3,).
-        c: output vectors, (N, 3).
-        riccati: solution of the Riccati equation, (N, 4, 4).
-        integral: G_i, (N,).
-        state: G_x, (N, 3).
-        preview: G_p for 1 to L samples ahead, (N, L).
-        closed: closed-loop matrix of error and state differences, (N, 4, 4).
+        c: output vector, (3,).
+        riccati: solution of the Riccati equation, (4, 4).
+        integral: G_i.
+        state: G_x, (3,).
+        preview: G_p for 1 to L samples ahead, (L,).
+        closed: closed-loop matrix of error and state differences, (4, 4).
     """
 
-    def __init__(self, heights: ArrayLike, settings: PreviewSettings | None = None) -> None:
+    def __init__(self, height: float, settings: PreviewSettings | None = None) -> None:
         self.settings = settings or PreviewSettings()
-        heights = np.atleast_1d(np.asarray(heights, float))
-        if heights.ndim != 1 or not (heights > 0).all():
-            raise ModelError(f"heights of the centre of mass must be numbers above 0, found {heights.tolist()}.")
+        if not height > 0:
+            raise ModelError(f"the height of the centre of mass must be a number above 0, found {height}.")
         dt = self.settings.period
-        self.heights = heights
         self.a = np.array([[1, dt, dt**2 / 2], [0, 1, dt], [0, 0, 1]])
         self.b = np.array([dt**3 / 6, dt**2 / 2, dt])
-        self.c = np.stack([np.ones_like(heights), 0 * heights, -heights / self.settings.gravity], axis=-1)
-        self._find_gains()
-
-    def _find_gains(self) -> None:
-        count, samples = len(self.heights), round(self.settings.preview / self.settings.period)
-        tall = np.zeros((count, 4, 4))  # eq. 8 and 15: the state is the error and the change of the cart's state
-        tall[:, 0, 0] = 1.0
-        tall[:, 0, 1:] = self.c @ self.a
-        tall[:, 1:, 1:] = self.a
-        push = np.concatenate([(self.c @ self.b)[:, None], np.tile(self.b, (count, 1))], axis=1)
-        weight = np.zeros((4, 4))
-        weight[0, 0] = self.settings.error_weight
-        self.riccati = riccati(tall, push, weight, self.settings.jerk_weight)  # eq. 18
-        row = np.einsum("ni,nij->nj", push, self.riccati)
-        scale = self.settings.jerk_weight + np.einsum("ni,ni->n", row, push)
-        gain = np.einsum("nj,njk->nk", row, tall) / scale[:, None]
-        self.integral, self.state = gain[:, 0], gain[:, 1:]  # eq. 17a
-        self.closed = tall - push[:, :, None] * gain[:, None, :]
-        self.preview = np.empty((count, samples))  # eq. 17b
-        ahead = self.riccati[:, :, 0]
-        for sample in range(samples):
-            self.preview[:, sample] = -np.einsum("ni,ni->n", push, ahead) / scale
-            ahead = np.einsum("nji,nj->ni", self.closed, ahead)
+        self.c = np.array([1.0, 0.0, -height / self.settings.gravity])
+        # Eq. 8 and 15: the state is the error and the change of the cart's state.
+        tall = np.block([[np.eye(1), (self.c @ self.a)[None]], [np.zeros((3, 1)), self.a]])
+        push = np.concatenate([[self.c @ self.b], self.b])
+        weight, jerk_weight = np.diag([self.settings.error_weight, 0.0, 0.0, 0.0]), self.settings.jerk_weight
+        self.riccati = solve_discrete_are(tall, push[:, None], weight, np.array([[jerk_weight]]))  # eq. 18
+        scale = jerk_weight + push @ self.riccati @ push
+        gain = push @ self.riccati @ tall / scale
+        self.integral, self.state = float(gain[0]), gain[1:]  # eq. 17a
+        self.closed = tall - np.outer(push, gain)
+        samples = round(self.settings.preview / dt)
+        self.preview, ahead = np.empty(samples), self.riccati[:, 0]
+        for sample in range(samples):  # eq. 17b
+            self.preview[sample] = -push @ ahead / scale
+            ahead = self.closed.T @ ahead
 
     def follow(self, reference: ArrayLike) -> CentrePath:
-        """The motion that follows a reference ZMP (N, T, axes), or one for all (T, axes).
+        """The motion that follows a reference ZMP (T, axes).
 
         It starts at rest above the first sample; after the last one the reference is taken to stay.
         """
         given = np.asarray(reference, float)
-        wanted = np.broadcast_to(given, (len(self.heights), *given.shape[-2:]))
-        start = wanted[:, :1]
-        ahead = self._previewed(wanted - start)
-        count, samples, axes = wanted.shape
-        states = np.zeros((samples, count, axes, 3))
-        error = np.zeros((count, axes))
-        for k in range(samples):
-            state = states[k]
-            error = error + np.einsum("nas,ns->na", state, self.c) - (wanted[:, k] - start[:, 0])
-            if k + 1 == samples:
-                break
-            jerk = -self.integral[:, None] * error - np.einsum("nas,ns->na", state, self.state) - ahead[:, k]
-            states[k + 1] = state @ self.a.T + jerk[..., None] * self.b
-        paths = np.moveaxis(states, 0, 1)
-        paths[..., 0] += start
-        zmp = np.einsum("ntas,ns->nta", paths, self.c)
-        return CentrePath(paths[..., 0], paths[..., 1], paths[..., 2], zmp)
-
-    def _previewed(self, wanted: Floats) -> Floats:
-        """The sums over j of G_p(j) p_ref(k + j), (N, T, axes)."""
-        samples, length = wanted.shape[1], self.preview.shape[1]
-        longer = np.concatenate([wanted, np.repeat(wanted[:, -1:], length, axis=1)], axis=1)
-        total = np.zeros_like(wanted)
-        for j in range(length):
-            total += self.preview[:, j, None, None] * longer[:, j + 1 : j + 1 + samples]
-        return total
+        wanted = given - given[0]
+        samples, axes = wanted.shape
+        longer = np.concatenate([wanted, np.repeat(wanted[-1:], len(self.preview), axis=0)])
+        windows = np.lib.stride_tricks.sliding_window_view(longer[1:], len(self.preview), axis=0)[:samples]
+        ahead = windows @ self.preview  # the sums over j of G_p(j) p_ref(k + j), (T, axes)
+        states, error = np.zeros((samples, axes, 3)), np.zeros(axes)
+        for k in range(samples - 1):
+            error = error + states[k] @ self.c - wanted[k]
+            jerk = -self.integral * error - states[k] @ self.state - ahead[k]
+            states[k + 1] = states[k] @ self.a.T + jerk[:, None] * self.b
+        states[..., 0] += given[0]
+        return CentrePath(states[..., 0], states[..., 1], states[..., 2], states @ self.c)
 
 
-def riccati(a: Floats, b: Floats, q: Floats, r: float) -> Floats:
-    """The stabilising solution P of P = a' P a - a' P b (r + b' P b)^-1 b' P a + q, for N systems of one input.
+@dataclass(frozen=True)
+class MotionPlan:
+    """What a robot is to do at T times; the ground is at z = 0."""
+
+    feet: Pose
+    """The soles, (T, 2, 3) and (T, 2, 3, 3)."""
+    zmp: Floats
+    """Reference ZMP, (T, 2) [m]."""
+    height: Floats
+    """Of the torso's origin, (T,) [m]."""
+    turned: Floats
+    """Rotation of the torso, (T, 3, 3)."""
+
+
+class PlannedMotion:
+    """The motion of a robot's torso and legs that follows a plan.
 
     Args:
-        a: (N, n, n).
-        b: (N, n).
-        q: (n, n), symmetric, positive semidefinite.
-        r: above 0.
+        body: the robot.
+        plan: what it is to do.
+        centre_height: z_c of the cart-table model [m].
+        control: how the ZMP is followed.
+        corrections: how often the sway is corrected for what the cart-table model leaves out, above all the swinging
+            legs (Kajita's second stage of preview control).
 
-    By the structure-preserving doubling algorithm (Chu, Fan, Lin, Wang, 2004): its k-th iterate is the 2^k-th of the
-    plain iteration, so that some fifteen rounds suffice where that one needs thousands.
+    Attributes:
+        centre: planned path of the centre of mass, (T, 2) [m].
+        torso: planned pose of the torso, (T, 3) and (T, 3, 3).
+        legs: angles of the legs, (T, 2, 6).
+        zmp: what the ZMP would be if the robot moved exactly as planned, (T, 2) [m].
     """
-    eye = np.eye(a.shape[-1])
-    grow, spread = a, b[:, :, None] * b[:, None, :] / r
-    found = np.broadcast_to(q, a.shape).copy()
-    for _ in range(_ROUNDS):
-        solved = np.linalg.solve(eye + spread @ found, np.concatenate([grow, spread], axis=-1))
-        left, right = solved[..., : len(eye)], solved[..., len(eye) :]
-        new = found + _transposed(grow) @ found @ left
-        spread = spread + grow @ right @ _transposed(grow)
-        grow = grow @ left
-        change = np.abs(new - found).max(axis=(1, 2)) / np.abs(new).max(axis=(1, 2))
-        found = (new + _transposed(new)) / 2
-        if (change < _SETTLED).all():
-            return np.asarray(found)
-    raise ModelError(
-        f"the Riccati equation did not settle in {_ROUNDS} doublings (change {change.max():.2g}). "
-        "Use a larger jerk_weight."
-    )
+
+    def __init__(
+        self, body: NaoBody, plan: MotionPlan, centre_height: float, control: PreviewSettings, corrections: int
+    ) -> None:
+        preview = PreviewControl(centre_height, control)
+        self.centre = preview.follow(plan.zmp).position
+        self.torso, self.legs = body.balance(self.centre, plan.height, plan.turned, plan.feet)
+        for _ in range(corrections):
+            error = plan.zmp - body.zmp(self.torso, self.legs.angles, control.period, gravity=control.gravity)
+            self.centre = self.centre + preview.follow(error).position
+            guess = self.torso.position
+            self.torso, self.legs = body.balance(self.centre, plan.height, plan.turned, plan.feet, guess=guess)
+        self.zmp = body.zmp(self.torso, self.legs.angles, control.period, gravity=control.gravity)
 
 
-_ROUNDS = 60
-_SETTLED = 1e-13
+def sample_times(duration: float, period: float) -> Floats:
+    """Times from 0 to a duration, (T,) [s]."""
+    return np.asarray(np.arange(math.ceil(duration / period - 1e-9) + 1) * period, float)
 
 
-def _transposed(matrix: Floats) -> Floats:
-    return np.swapaxes(matrix, -1, -2)
+def interpolated(commands: Floats, period: float, time: ArrayLike) -> Floats:
+    """Commands (T, motors) that were sampled every `period` seconds, at a time, (motors,), or at N times, (N, motors).
+
+    Before the first and after the last sample that sample is held.
+    """
+    share = np.clip(np.asarray(time, float) / period, 0, len(commands) - 1)
+    before = np.minimum(share.astype(np.intp), len(commands) - 2)
+    share = (share - before)[..., None]
+    return np.asarray((1 - share) * commands[before] + share * commands[before + 1])

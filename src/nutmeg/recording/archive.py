@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nutmeg.base.errors import RecordingError
+from nutmeg.base.journal import draft
 from nutmeg.recording import chunks
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
 
@@ -204,15 +205,12 @@ def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
     sealed = chunks.series_indices(store.names())
     series = [chunks.series_name(index) for index in sealed]
     tail = chunks.tail_name(sealed[-1] + 1 if sealed else 0)
-    draft = file.with_name(file.name + ".draft")
     try:
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
+        with draft(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
             for name in [MANIFEST, SCENE, EVENTS, *series, tail]:
                 if store.size(name) >= 0:
                     archive.writestr(zipfile.ZipInfo(name, _PACKED_AT), store.read(name))
-        draft.replace(file)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise RecordingError(f"{file}: cannot be written: {error.strerror}. {folder} is unchanged.") from None
 
 

@@ -16,7 +16,6 @@ from nutmeg.search.searchers import (
     SearchSettings,
 )
 from nutmeg.search.space import Dimension, Space
-from nutmeg.search.time_left import TimeLeft
 
 __all__ = [
     "Best",
@@ -40,6 +39,5 @@ __all__ = [
     "Share",
     "Space",
     "Threads",
-    "TimeLeft",
     "minimise",
 ]

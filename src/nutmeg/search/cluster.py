@@ -40,20 +40,18 @@ from nutmeg.base.journal import versions
 from nutmeg.search.evaluation import (
     EQUAL_SHARES,
     Answer,
+    Died,
     Evaluation,
     Function,
     Piece,
-    PieceResult,
     Progress,
     Share,
     answered,
     checked_seeds,
     checked_workers,
     collect,
-    lost,
     pieces,
-    result_of,
-    singly,
+    results_of,
 )
 
 if TYPE_CHECKING:
@@ -181,10 +179,15 @@ class OnCluster:
         """The values of candidates (N, k); if interrupted, what has not begun is taken back."""
         rows = checked_seeds(candidates, seeds)
         sendable = _serialised(function)
+
+        def answers(todo: Sequence[Piece]) -> Iterator[tuple[Piece, Answer | Died]]:
+            work = {piece: (rows[list(piece)], [seeds[row] for row in piece]) for piece in todo}
+            return self._answers(sendable, work)
+
         try:
             threads = self._handed_over(sendable)
             todo = pieces(len(rows), self._piece, threads or max(1, len(rows)))
-            return collect(len(rows), self._results(sendable, todo, rows, seeds), progress)
+            return collect(len(rows), results_of(answers, todo, "a Dask worker"), progress)
         except BaseException:
             self.close()
             raise
@@ -228,25 +231,8 @@ class OnCluster:
             _check_versions(address, answer)
             self._knowing.add(address)
 
-    def _results(
-        self, function: _Sendable, todo: Sequence[Piece], rows: Floats, seeds: Sequence[SeedSequence]
-    ) -> Iterator[tuple[Piece, PieceResult]]:
-        def work(piece: Piece) -> Submitted:
-            return rows[list(piece.rows)], [seeds[row] for row in piece.rows]
-
-        suspects: list[Piece] = []
-        for piece, answer in self._answers(function, {piece: work(piece) for piece in todo}):
-            if answer is None:
-                suspects += singly(piece)
-            else:
-                yield piece, result_of(answer, "a Dask worker")
-        for piece in suspects:  # alone, so that no other's crash is taken for its own
-            for _, answer in self._answers(function, {piece: work(piece)}):
-                dead = lost(piece, "the Dask workers that tried it died, also when it was alone")
-                yield piece, dead if answer is None else result_of(answer, "a Dask worker")
-
-    def _answers(self, function: _Sendable, work: Mapping[Piece, Submitted]) -> Iterator[tuple[Piece, Answer | None]]:
-        """The answers to pieces as they come; None to one whose workers died."""
+    def _answers(self, function: _Sendable, work: Mapping[Piece, Submitted]) -> Iterator[tuple[Piece, Answer | Died]]:
+        """The answers to pieces as they come."""
         client = self._connected()
         finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         jobs: dict[str, tuple[Piece, Future]] = {}
@@ -334,22 +320,22 @@ def _check_versions(address: str, found: Mapping[str, str]) -> None:
         )
 
 
-def _answers_of(client: Client, futures: list[Future]) -> list[Answer | Lacking | None]:
+def _answers_of(client: Client, futures: list[Future]) -> list[Answer | Lacking | Died]:
     """The answers of finished futures; fetched together if all went well, which is many times faster."""
     if all(future.status == "finished" for future in futures):
         with contextlib.suppress(Exception):  # whatever it was, it shows again, and of which
-            return cast("list[Answer | Lacking | None]", client.gather(futures))
+            return cast("list[Answer | Lacking | Died]", client.gather(futures))
     return [_answer_of(future) for future in futures]
 
 
-def _answer_of(future: Future) -> Answer | Lacking | None:
-    """The answer of a finished future; None if the workers that tried it died."""
+def _answer_of(future: Future) -> Answer | Lacking | Died:
+    """The answer of a finished future."""
     from distributed import KilledWorker
 
     try:
         return cast("Answer | Lacking", future.result())
     except KilledWorker:
-        return None
+        return Died("the Dask workers that tried it died, also when it was alone")
     except (EnvironmentProblem, OSError, concurrent.futures.CancelledError):
         raise
     except Exception as error:  # what kept Dask from calling us: nutmeg is not installed, say

@@ -21,9 +21,9 @@ from __future__ import annotations
 import concurrent.futures
 import math
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -31,11 +31,14 @@ from numpy.typing import ArrayLike
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import SimulationError, UsageError
+from nutmeg.base.settings import at_least, check_bounds
 
 Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
 """Values (n,) of candidates (n, k), with a generator for each."""
 Progress = Callable[[int, int], None]
 """Told how many candidates of how many are done; called in the thread that called `evaluate`."""
+Piece = tuple[int, ...]
+"""The rows of some of the candidates, which one call of the function evaluates."""
 
 
 @dataclass(frozen=True)
@@ -79,29 +82,20 @@ class Evaluator(Protocol):
         """Lets go of threads or processes; evaluating again takes new ones."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some of the candidates, evaluated by one call of the function."""
-
-    rows: tuple[int, ...]
-    """Which candidates."""
-    attempt: int = 1
-
-
 @dataclass(frozen=True, kw_only=True)
 class Share:
     """Pieces that keep all workers busy to the end: an equal share of the candidates for each, or several of them."""
 
-    unit: int = 1
+    unit: Annotated[int, at_least(1)] = 1
     """Pieces are whole multiples of so many candidates."""
     most: int | None = None
     """No piece has more than so many; where a worker's share is larger, it gets several of equal size."""
 
     def __post_init__(self) -> None:
-        if self.unit < 1 or (self.most is not None and self.most < self.unit):
+        check_bounds(self, error=UsageError)
+        if self.most is not None and self.most < self.unit:
             raise UsageError(
-                f"pieces of whole multiples of {self.unit} candidates, at most {self.most}; allowed are 1 or more, "
-                "and a largest piece that is not smaller than the multiple."
+                f"pieces of whole multiples of {self.unit} candidates, at most {self.most}: no piece can be so small."
             )
 
     def size(self, count: int, workers: int) -> int:
@@ -135,7 +129,7 @@ def candidate_seeds(seed: int, generation: int, count: int) -> list[SeedSequence
 def pieces(count: int, piece: int | Share, workers: int) -> list[Piece]:
     """`count` candidates in pieces of a size, the last one smaller, or of a share for each worker."""
     size = piece.size(count, workers) if isinstance(piece, Share) else piece
-    return [Piece(tuple(range(first, min(first + size, count)))) for first in range(0, count, size)]
+    return [tuple(range(first, min(first + size, count))) for first in range(0, count, size)]
 
 
 def evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> PieceResult:
@@ -164,9 +158,9 @@ def collect(count: int, results: Iterable[tuple[Piece, PieceResult]], progress: 
     values = np.full(count, np.nan)
     failures, done = [], 0
     for piece, result in results:
-        values[list(piece.rows)] = result.values
-        failures += [Failure(row, why) for row, why in zip(piece.rows, result.reasons, strict=True) if why]
-        done += len(piece.rows)
+        values[list(piece)] = result.values
+        failures += [Failure(row, why) for row, why in zip(piece, result.reasons, strict=True) if why]
+        done += len(piece)
         if progress:
             progress(done, count)
     return Evaluation(values, tuple(sorted(failures, key=lambda failure: failure.index)))
@@ -239,7 +233,7 @@ class Threads:
 
 
 def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequence], piece: Piece) -> PieceResult:
-    return evaluate_piece(function, rows[list(piece.rows)], [seeds[row] for row in piece.rows])
+    return evaluate_piece(function, rows[list(piece)], [seeds[row] for row in piece])
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -247,15 +241,19 @@ def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequenc
 #
 # A worker answers a piece with its result, or with the traceback of a mistake in the function, as text: not every
 # exception can be sent from one process to another.
-#
-# The candidates of a worker that died are tried again one by one, which shows the one that kills.
 
 
-MAX_ATTEMPTS = 2
-"""How often a candidate whose process dies is tried."""
+@dataclass(frozen=True)
+class Died:
+    """The answer to a piece whose worker died."""
+
+    reason: str
+
 
 Answer = PieceResult | str
 """The values of a piece, or the traceback of what the function raised."""
+Answers = Callable[[Sequence[Piece]], Iterable[tuple[Piece, Answer | Died]]]
+"""Hands out pieces, and gives the answers as they come."""
 
 
 def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> Answer:
@@ -266,19 +264,29 @@ def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequenc
         return traceback.format_exc()
 
 
-def result_of(answer: object, where: str) -> PieceResult:
-    """The values in an answer; a UsageError with the traceback if the function has failed `where`."""
+def results_of(answers: Answers, todo: Sequence[Piece], where: str) -> Iterator[tuple[Piece, PieceResult]]:
+    """The results of pieces that are evaluated `where` processes may die.
+
+    The candidates of a worker that died are tried again one by one, each while nothing else is evaluated: so the one
+    that kills is found, and no other's death is taken for its own.
+    """
+    suspects: list[Piece] = []
+    for piece, answer in answers(todo):
+        if isinstance(answer, Died):
+            suspects += [(row,) for row in piece]
+        else:
+            yield piece, _result(answer, where)
+    for suspect in suspects:
+        for piece, answer in answers([suspect]):
+            if isinstance(answer, Died):
+                yield piece, PieceResult((math.nan,), (answer.reason,))
+            else:
+                yield piece, _result(answer, where)
+
+
+def _result(answer: object, where: str) -> PieceResult:
+    """The values in an answer; a UsageError with the traceback if the function has failed."""
     if isinstance(answer, str):
         raise UsageError(f"the evaluated function failed in {where}:\n{answer}")
     assert isinstance(answer, PieceResult)
     return answer
-
-
-def singly(piece: Piece) -> list[Piece]:
-    """The candidates of a piece whose worker died, each alone, for the next attempt."""
-    return [Piece((row,), piece.attempt + 1) for row in piece.rows]
-
-
-def lost(piece: Piece, reason: str) -> PieceResult:
-    """The result of candidates that have killed their workers too often."""
-    return PieceResult((float("nan"),) * len(piece.rows), (reason,) * len(piece.rows))

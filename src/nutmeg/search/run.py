@@ -14,11 +14,8 @@ continues a search that had ended.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +24,7 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.base.journal import append_all, differences, parsed_lines, whole_lines_length
+from nutmeg.base.journal import LinesFile
 from nutmeg.base.settings import above, at_least, check_bounds
 from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
 from nutmeg.search.searchers import Best, Searcher
@@ -62,13 +59,31 @@ class Told:
 
 
 class Checkpoint:
-    """The file of a search, open for appending."""
+    """The file of a search in a folder, new or continued.
 
-    def __init__(self, path: Path, handle: int, generations: tuple[Told, ...]) -> None:
-        self.path = path
-        self.generations = generations
-        """What was told before the checkpoint was opened."""
-        self._handle = handle
+    Args:
+        folder: made if it is not there.
+        searcher: one that has not been asked yet.
+        seed: of the candidates' generators.
+    """
+
+    def __init__(self, folder: Path, searcher: Searcher, *, seed: int) -> None:
+        if searcher.state["generation"]:
+            raise UsageError("the searcher has been used already; a checkpoint needs a new one, made the same way.")
+        head = {
+            "format": CHECKPOINT_FORMAT,
+            "space": searcher.space.description(),
+            "searcher": dict(searcher.description),
+            "seed": seed,
+        }
+        self.path = folder / CHECKPOINT_FILE
+        self._file = LinesFile(self.path, head, what="search")
+        try:
+            self.generations = _generations(self._file.lines, self.path, searcher.space.size)
+            """What was told before the checkpoint was opened."""
+        except FileError:
+            self._file.close()
+            raise
 
     def append(self, told: Told) -> None:
         """Adds a generation; it is on the disk when this returns, or the file is as it was before."""
@@ -76,64 +91,11 @@ class Checkpoint:
         line: dict[str, object] = {"generation": told.number, "candidates": told.candidates.tolist(), "values": values}
         if told.failures:
             line["failures"] = [{"index": f.index, "reason": f.reason} for f in told.failures]
-        self.write(line)
+        self._file.append(line, problem="the generation could not be saved")
 
-    def write(self, line: Mapping[str, object]) -> None:
-        """Adds any line."""
-        try:
-            append_all(self._handle, json.dumps(line, allow_nan=False).encode() + b"\n")
-        except OSError as error:
-            raise FileError(
-                self.path,
-                f"the generation could not be saved: {error.strerror}. Everything before it is safe; "
-                "make room and run the same search again.",
-            ) from None
-
-
-@contextlib.contextmanager
-def open_checkpoint(folder: Path, searcher: Searcher, *, seed: int) -> Iterator[Checkpoint]:
-    """The checkpoint of a search in a folder, new or continued.
-
-    Args:
-        folder: made if it is not there.
-        searcher: one that has not been asked yet.
-        seed: of the candidates' generators.
-    """
-    if searcher.state["generation"]:
-        raise UsageError("the searcher has been used already; a checkpoint needs a new one, made the same way.")
-    head = json.loads(json.dumps({
-        "format": CHECKPOINT_FORMAT,
-        "space": searcher.space.description(),
-        "searcher": dict(searcher.description),
-        "seed": seed,
-    }))  # fmt: skip
-    path = folder / CHECKPOINT_FILE
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
-    try:
-        _lock(handle, path)
-        lines = _whole_lines(handle, path)
-        checkpoint = Checkpoint(path, handle, _generations(lines[1:], path, searcher.space.size))
-        if lines:
-            _check_head(lines[0], head, path)
-        else:
-            checkpoint.write(head)
-        yield checkpoint
-    finally:
-        os.close(handle)
-
-
-def read_generations(folder: Path) -> tuple[Told, ...]:
-    """The generations in a folder, for those who only look, even while the search goes on."""
-    path = folder / CHECKPOINT_FILE
-    try:
-        lines = parsed_lines(path.read_bytes(), path)
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
-    return _generations(lines[1:], path, len(lines[0]["space"])) if lines else ()
+    def close(self) -> None:
+        """Lets another run write it."""
+        self._file.close()
 
 
 def replay(searcher: Searcher, told: Told, path: Path) -> None:
@@ -147,22 +109,6 @@ def replay(searcher: Searcher, told: Told, path: Path) -> None:
             line=told.number + 2,
         )
     searcher.tell(told.values)
-
-
-def _lock(handle: int, path: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise FileError(path, "another run is writing here. Wait for it, or use another folder.") from None
-
-
-def _whole_lines(handle: int, path: Path) -> list[dict[str, Any]]:
-    """The lines of a checkpoint; what a crash left of an unfinished one is cut off."""
-    with open(os.dup(handle), "rb") as file:  # noqa: PTH123 (a handle that stays open, and locked)
-        file.seek(0)
-        data = file.read()
-    os.ftruncate(handle, whole_lines_length(data))
-    return parsed_lines(data, path)
 
 
 def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Told, ...]:
@@ -179,15 +125,6 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[To
             raise FileError(path, f"is not generation {number} of a search with {size} parameters.", line=number + 2)
         found.append(Told(number, candidates, values, failures))
     return tuple(found)
-
-
-def _check_head(found: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
-    """An error naming the first thing in which the stored search differs from this one."""
-    different = next(differences(found, wanted), None)
-    if different:
-        raise FileError(
-            path, f"belongs to another search ({different}). Use the same settings, or another folder.", line=1
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,10 +235,13 @@ def minimise(
         if on_generation:
             on_generation(history[-1])
 
-    with _opened(folder, searcher, seed) as checkpoint:
-        for told in checkpoint.generations if checkpoint else ():
-            replay(searcher, told, checkpoint.path)  # type: ignore[union-attr]
-            note(told, replayed=True)
+    with contextlib.ExitStack() as stack:
+        checkpoint = None
+        if folder is not None:
+            checkpoint = stack.enter_context(contextlib.closing(Checkpoint(folder, searcher, seed=seed)))
+            for told in checkpoint.generations:
+                replay(searcher, told, checkpoint.path)
+                note(told, replayed=True)
         while not (reason := _ended(searcher, limit, clock() - start)):
             told = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
@@ -316,15 +256,6 @@ def minimise(
         failures=int(searcher.state["failures"]),
         reason=reason,
     )
-
-
-@contextlib.contextmanager
-def _opened(folder: Path | None, searcher: Searcher, seed: int) -> Iterator[Checkpoint | None]:
-    if folder is None:
-        yield None
-    else:
-        with open_checkpoint(folder, searcher, seed=seed) as checkpoint:
-            yield checkpoint
 
 
 def _ended(searcher: Searcher, budget: Budget, elapsed: float) -> str:

@@ -21,7 +21,7 @@ The same as a file, for `Space.read`:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -34,8 +34,6 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from nutmeg.model.robot import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,23 +104,6 @@ class Space:
     def read(cls, path: Path) -> Space:
         """The space in the `[parameters.NAME]` tables of a TOML file."""
         return cls(settings.read(path, _SpaceFile).parameters)
-
-    @classmethod
-    def of_robot(cls, parameters: Mapping[str, Parameter], names: Iterable[str] | None = None) -> Space:
-        """The space of a robot's own `[parameters]`, or of those named; it starts at the robot's values."""
-        chosen = list(parameters if names is None else names)
-        for name in chosen:
-            if name not in parameters:
-                raise UnknownNameError("parameter", name, parameters)
-        found = {name: parameters[name] for name in chosen}
-        fixed = [name for name, p in found.items() if p.low == p.high]
-        if fixed:
-            raise UsageError(
-                f"parameter {fixed[0]!r} can only be {found[fixed[0]].low:g}; give it a range, or leave it out."
-            )
-        return cls(
-            {n: Dimension(low=p.low, high=p.high, start=p.value, unit=p.unit, about=p.about) for n, p in found.items()}
-        )
 
     @property
     def size(self) -> int:

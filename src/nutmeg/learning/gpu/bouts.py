@@ -19,11 +19,11 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene, start_with_noise
+from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene
 from nutmeg.motion.legs.nao import NaoBody
-from nutmeg.motion.walk.settings import walk_arrays
+from nutmeg.motion.walk.settings import walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, shoulders
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import Worlds, set_start_state
 
 if TYPE_CHECKING:
     from nutmeg.learning.courses import Bout
@@ -65,7 +65,9 @@ def run_bouts_on_gpu(
     scene = course_scene(robot, actuation=actuation)
     steps = max(round(CONTROL_CYCLE / scene.timestep), 1)
     worlds = Worlds(scene, len(bouts))
-    first = start_with_noise(worlds, ROBOT_NAME, noise or StartNoise(), [bout.rng for bout in bouts])
+    generators = [bout.rng for bout in bouts]
+    start, first = (noise or StartNoise()).draw(worlds.robot(ROBOT_NAME), np.arange(len(bouts)), generators)
+    set_start_state(worlds, ROBOT_NAME, start)
     model, data = _data(robot, len(bouts))
     data.qpos.assign(worlds.qpos.astype(np.float32))
     data.qvel.assign(worlds.qvel.astype(np.float32))
@@ -140,7 +142,7 @@ def _gait(warp: Any, kernels: Any, scene: Scene, bouts: Sequence[Bout]) -> Any: 
     """The walks of all bouts, not yet begun."""
     count, motors = len(bouts), len(scene.robot(ROBOT_NAME).motors)
     names = list(bouts[0].walk.sets)
-    tables = np.stack([walk_arrays([bout.walk.sets[name] for bout in bouts]).table.T for name in names])
+    tables = np.stack([walk_matrix(walk_records([bout.walk.sets[name] for bout in bouts])) for name in names])
     latest = max(one.sensing_delay for bout in bouts for one in bout.walk.sets.values())
     gait = kernels.Gait()
     gait.sets = warp.array(tables.astype(np.float32), dtype=float)
@@ -164,7 +166,8 @@ def _body(warp: Any, kernels: Any, scene: Scene) -> Any:  # noqa: ANN401
     held = np.column_stack([nao.ready[table.motor_joints], signs, table.limits[table.motor_joints]])
     velocity = [drive == "velocity" for drive in table.drives]
     body = kernels.Body()
-    for name, values in {"legs": legs.numbers, "hips": legs.hips, "limits": legs.limits, "signs": legs.signs}.items():
+    lengths = [legs.thigh, legs.tibia, legs.bow, legs.gap, legs.sole, *legs.nearest, *legs.farthest]
+    for name, values in {"legs": lengths, "hips": legs.hips, "limits": legs.limits, "signs": legs.signs}.items():
         setattr(body, name, warp.array(np.asarray(values, np.float32), dtype=float))
     body.held = warp.array(held.astype(np.float32), dtype=float)
     whole = {

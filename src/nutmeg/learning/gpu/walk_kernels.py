@@ -51,7 +51,7 @@ class Body:
     """The numbers of a robot: as `Walker` keeps them."""
 
     legs: wp.array(dtype=float)
-    """Lengths and reaches of the legs, `NaoLegs.numbers`, (9,)."""
+    """Lengths and reaches of the legs: thigh, tibia, bow, gap, sole, nearest, farthest, (9,)."""
     hips: wp.array2d(dtype=float)
     limits: wp.array3d(dtype=float)
     """(2, 6, 2)."""

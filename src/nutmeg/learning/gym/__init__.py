@@ -22,9 +22,8 @@ from nutmeg.learning.gym.environments import (
     WalkVelocityVectorEnv,
     register_environments,
 )
-from nutmeg.learning.gym.go_to_target import GoToTargetTask
-from nutmeg.learning.gym.options import GoToTargetOptions, WalkVelocityOptions
-from nutmeg.learning.gym.walk_velocity import WalkVelocityTask
+from nutmeg.learning.gym.go_to_target import GoToTargetOptions, GoToTargetTask
+from nutmeg.learning.gym.walk_velocity import WalkVelocityOptions, WalkVelocityTask
 
 __all__ = [
     "IDS",

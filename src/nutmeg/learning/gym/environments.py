@@ -1,8 +1,17 @@
-"""The environments with one robot: row 0 of a batch of one.
+"""The environments as Gymnasium knows them, with one robot or with N in one batch of worlds.
 
-env = gymnasium.make("nutmeg/GoToTarget-v0", trajectory="curve")
-observation, info = env.reset(seed=1)
-observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    env = gymnasium.make("nutmeg/GoToTarget-v0", trajectory="curve")
+    observation, info = env.reset(seed=1)
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+
+    envs = gymnasium.make_vec("nutmeg/WalkVelocity-v0", num_envs=64, threads=2)
+    observations, infos = envs.reset(seed=1)                # robot i begins with the seed 1 + i
+    observations, rewards, terminations, truncations, infos = envs.step(envs.action_space.sample())
+
+One robot is row 0 of a batch of one. What happens to an episode of a batch that is over is one of Gymnasium's three
+ways, `autoreset_mode`: `NextStep` (the step after the last one begins the next episode and ignores the action; the
+default), `SameStep` (the last step does, and gives the last observation as `final_obs`), or `Disabled` (reset with
+`options={"reset_mask": mask}`).
 """
 
 from __future__ import annotations
@@ -18,11 +27,10 @@ from gymnasium.vector.utils import batch_space
 
 from nutmeg.base.arrays import Bools, Floats, Floats32
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.learning.gym.go_to_target import GoToTargetTask
-from nutmeg.learning.gym.options import GoToTargetOptions, WalkVelocityOptions, checked_options
-from nutmeg.learning.gym.robots import Pictures, checked_mode
+from nutmeg.learning.gym.go_to_target import GoToTargetOptions, GoToTargetTask
+from nutmeg.learning.gym.robots import checked_mode, checked_options
 from nutmeg.learning.gym.spaces import action_space, checked_actions
-from nutmeg.learning.gym.walk_velocity import WalkVelocityTask
+from nutmeg.learning.gym.walk_velocity import WalkVelocityOptions, WalkVelocityTask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,18 +39,11 @@ if TYPE_CHECKING:
     from nutmeg.learning.gym.spaces import Task
 
 
-# ----------------------------------------------------------------------------------------------------
-# The names under which Gymnasium knows the environments.
-#
-# Entry points are given as text, so that Gymnasium imports what it needs when an environment is made.
-
-
 WALK_VELOCITY = "nutmeg/WalkVelocity-v0"
 GO_TO_TARGET = "nutmeg/GoToTarget-v0"
 IDS = (WALK_VELOCITY, GO_TO_TARGET)
 EPISODE_CYCLES = 1000
 """The longest episode of `WALK_VELOCITY` [cycles of 20 ms]; those of `GO_TO_TARGET` are as long as their trajectory."""
-_PACKAGE = "nutmeg.learning.gym"
 
 
 def register_environments() -> None:
@@ -51,8 +52,8 @@ def register_environments() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(
                 id=name,
-                entry_point=f"{_PACKAGE}.single:{stem}Env",
-                vector_entry_point=f"{_PACKAGE}.vector:{stem}VectorEnv",
+                entry_point=f"{__name__}:{stem}Env",
+                vector_entry_point=f"{__name__}:{stem}VectorEnv",
                 max_episode_steps=longest,
             )
 
@@ -75,7 +76,6 @@ class TaskEnv(gymnasium.Env[Floats32, Floats32]):
         self.layout = task.layout
         """Where the parts of an observation are: `layout.slices["gyro"]`."""
         self.observation_space, self.action_space = task.layout.space, action_space(task)
-        self._pictures: Pictures | None = None
         self._running = False
 
     def reset(
@@ -102,17 +102,11 @@ class TaskEnv(gymnasium.Env[Floats32, Floats32]):
 
     def render(self) -> Any:  # noqa: ANN401 (Gymnasium's frames may be anything)
         """A picture (height, width, 3), or None without a render mode."""
-        if self.render_mode is None:
-            return None
-        if self._pictures is None:
-            self._pictures = Pictures(self.task.options)
-        return self._pictures.draw(self.task.bodies.worlds.qpos[0])
+        return None if self.render_mode is None else self.task.bodies.picture(0)
 
     def close(self) -> None:
-        """Gives the renderer back."""
-        if self._pictures is not None:
-            self._pictures.close()
-            self._pictures = None
+        """Frees the renderer."""
+        self.task.bodies.close()
 
 
 class WalkVelocityEnv(TaskEnv):
@@ -127,14 +121,6 @@ class GoToTargetEnv(TaskEnv):
 
     def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401
         super().__init__(GoToTargetTask(checked_options(GoToTargetOptions, GO_TO_TARGET, options), 1), render_mode)
-
-
-# ----------------------------------------------------------------------------------------------------
-# The environments with N robots: N worlds of one batch, without a loop over them in a step.
-#
-# What happens to an episode that is over is one of Gymnasium's three ways, `autoreset_mode`: `NextStep` (the step
-# after the last one begins the next episode and ignores the action; the default), `SameStep` (the last step does, and
-# gives the last observation as `final_obs`), or `Disabled` (reset with `options={"reset_mask": mask}`).
 
 
 MAX_ROBOTS = 100_000
@@ -174,7 +160,6 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
         self._generators: list[np.random.Generator] = []
         self._cycles = np.zeros(self.num_envs, dtype=np.intp)
         self._done = np.zeros(self.num_envs, dtype=bool)
-        self._pictures: Pictures | None = None
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -273,15 +258,11 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
         """A picture (height, width, 3) of every robot, or None without a render mode."""
         if self.render_mode is None:
             return None
-        if self._pictures is None:
-            self._pictures = Pictures(self.task.options)
-        return tuple(self._pictures.draw(row) for row in self.task.bodies.worlds.qpos)
+        return tuple(self.task.bodies.picture(row) for row in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002, ANN401
-        """Gives the renderer back."""
-        if self._pictures is not None:
-            self._pictures.close()
-            self._pictures = None
+        """Frees the renderer."""
+        self.task.bodies.close()
 
 
 class WalkVelocityVectorEnv(TaskVectorEnv):

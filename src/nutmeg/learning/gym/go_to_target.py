@@ -4,134 +4,81 @@
 
 The trajectories are those of the obstacle course of MacAlpine and others (2012), section 5.1; an action says how fast
 to walk ahead, to the left and turning to the left, as shares of the walk's top speeds. Rewards are their equations 1
-and 2, handed out cycle by cycle (see `targets`). A walk with several sets of parameters changes between them as the
+and 2, handed out cycle by cycle (`Targets`). A walk with several sets of parameters changes between them as the
 paper's agents do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.learning.courses import CONTROL_CYCLE, REACHED_DISTANCE, SetChooser, in_robot_frame, read_course, yaw_of
-from nutmeg.learning.gym.options import ANY_TRAJECTORY
-from nutmeg.learning.gym.robots import RobotBatch, phase, velocities_from_shares, walker_for
+from nutmeg.learning.courses import (
+    CONTROL_CYCLE,
+    REACHED_DISTANCE,
+    SetChooser,
+    TargetProgress,
+    in_robot_frame,
+    read_course,
+    yaw_of,
+)
+from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
-from nutmeg.learning.rewards import FALL_COST
+from nutmeg.learning.rewards import FALL_COST, target_reward
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.learning.courses import Course
-    from nutmeg.learning.gym.options import GoToTargetOptions
+ANY_TRAJECTORY = "any"
+"""The trajectory of an episode is drawn from all of a course."""
 
 
-# ----------------------------------------------------------------------------------------------------
-# Targets of N episodes, one after the other, and what robots gain from cycle to cycle.
-#
-# The gains of a whole episode add up to equations 1 and 2 of MacAlpine and others (2012), as `course_run` counts
-# them. On the way to a target a cycle brings the metres that the robot came nearer; the cycle in which it is within
-# 0.1 m brings what is missing to (d - 0.1) t_total / t_taken; a stop costs what the farthest distance from it grows
-# by; a fall costs 5 for the present target and for each that was still to come.
+@dataclass(frozen=True, kw_only=True)
+class GoToTargetOptions(RobotOptions):
+    """Options of `nutmeg/GoToTarget-v0`."""
+
+    walk: str = "initial"
+    """The walk, by its name, its file or the folder of its run; it must be for this robot."""
+    course: str = "go-to-target"
+    """The course, by its name or its file."""
+    trajectory: str = ANY_TRAJECTORY
+    """The name of one of the course's trajectories, or `any` for another one in each episode."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_walk(self.walk).for_robot(self.robot)
+        names = [one.name for one in read_course(self.course).trajectory]
+        check_known(f"trajectory of {self.course}", self.trajectory, (ANY_TRAJECTORY, *names))
 
 
-class Targets:
-    """Where N robots are in their trajectories.
+class Targets(TargetProgress):
+    """The targets of N episodes, and the rewards of single cycles.
 
-    Args:
-        course: the trajectories.
-        count: how many episodes at once, N.
+    The rewards of a whole episode add up to equations 1 and 2 of MacAlpine and others (2012), as `run_bouts` gives
+    them. On the way to a target a cycle brings the metres that the robot came nearer; the cycle in which it is within
+    0.1 m brings what is missing to (d - 0.1) t_total / t_taken; a stop costs what the farthest distance from it grows
+    by; a fall costs 5 for the present target and for each that was still to come.
     """
 
-    def __init__(self, course: Course, count: int) -> None:
-        longest = max(len(one.target) for one in course.trajectory)
-        shape = len(course.trajectory), longest
-        self._to, self._cycles = np.zeros((*shape, 2)), np.ones(shape, dtype=np.intp)
-        self._stop = np.zeros(shape, dtype=bool)
-        self._lengths = np.array([len(one.target) for one in course.trajectory])
-        for row, trajectory in enumerate(course.trajectory):
-            for column, target in enumerate(trajectory.target):
-                self._to[row, column] = target.to or (0.0, 0.0)
-                self._cycles[row, column] = max(round(target.seconds / CONTROL_CYCLE), 1)
-                self._stop[row, column] = target.stop
-        self.longest = float(np.hypot(self._to[..., 0], self._to[..., 1]).max())
-        """Distance of the farthest target when it becomes active [m]."""
-        self.longest_time = float(self._cycles.max() * CONTROL_CYCLE)
-        """The longest time that a target is active [s]."""
-        self.trajectory: Indices = np.zeros(count, dtype=np.intp)
-        """The trajectory of each episode, (N,)."""
-        self.index: Indices = np.zeros(count, dtype=np.intp)
-        """The present target of each episode, (N,)."""
-        self.over: Bools = np.zeros(count, dtype=bool)
-        """Episodes whose last target is over, (N,)."""
-        self.way: Floats = np.zeros((count, 2))
-        """From the robots to their targets in the world's frame, (N, 2) [m]."""
-        self._reached: Bools = np.zeros(count, dtype=bool)
-        self._left, self._taken = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
-        self._origin, self._goal = np.zeros((count, 2)), np.zeros((count, 2))
-        self._to_go, self._farthest = np.zeros(count), np.zeros(count)
-
-    @property
-    def stopping(self) -> Bools:
-        """Who is to stay where it is, (N,)."""
-        return np.asarray(self._stop[self.trajectory, self.index])
-
-    @property
-    def moving(self) -> Bools:
-        """Who has somewhere to go: no stop, and not reached yet, (N,)."""
-        return np.asarray(~self.stopping & ~self._reached)
-
-    @property
-    def time_left(self) -> Floats:
-        """How long the present targets stay active, (N,) [s]."""
-        return np.asarray(self._left * CONTROL_CYCLE)
-
-    def begin(self, rows: Indices, which: Indices, place: Floats) -> None:
-        """Puts episodes `rows` (n,) to the beginning of trajectories `which` (n,); robots are at `place` (N, 2)."""
-        self.trajectory[rows], self.index[rows], self.over[rows] = which, 0, False
-        self._give_out(rows, place)
-        self.way = self._goal - place
-
-    def judge(self, place: Floats, fell: Bools) -> Floats:
-        """What the last cycle brought, (N,); gives out next targets. Robots are at `place` (N, 2)."""
-        way, moved = self._goal - place, place - self._origin
-        to_go, stopping = np.hypot(way[:, 0], way[:, 1]), self.stopping
-        farthest = np.maximum(self._farthest, np.hypot(moved[:, 0], moved[:, 1]))
-        self._taken += 1
-        self._left -= 1
-        whole = np.hypot(*(self._goal - self._origin).T)
-        arrived = ~self._reached & ~stopping & (to_go < REACHED_DISTANCE)
-        total = self._cycles[self.trajectory, self.index]
-        nearer = np.where(self._reached, 0.0, self._to_go - to_go)
-        paid = whole - self._to_go  # for this target, before this cycle
-        gained = np.where(arrived, (whole - REACHED_DISTANCE) * total / self._taken - paid, nearer)
-        gained = np.where(stopping, self._farthest - farthest, gained)
-        gained -= np.where(fell, FALL_COST * (self._lengths[self.trajectory] - self.index), 0.0)
-        self._reached |= arrived
-        self._to_go, self._farthest = to_go, farthest
-        self._proceed(np.flatnonzero((self._left <= 0) & ~self.over), place)
-        self.way = self._goal - place
-        return gained
-
-    def _proceed(self, rows: Indices, place: Floats) -> None:
-        """The next target for robots `rows` (n,), or the end."""
-        ended = self.index[rows] + 1 >= self._lengths[self.trajectory[rows]]
-        self.over[rows[ended]] = True
-        rows = rows[~ended]
-        self.index[rows] += 1
-        self._give_out(rows, place)
-
-    def _give_out(self, rows: Indices, place: Floats) -> None:
-        at = self.trajectory[rows], self.index[rows]
-        self._left[rows], self._taken[rows], self._reached[rows] = self._cycles[at], 0, False
-        self._origin[rows], self._farthest[rows] = place[rows], 0.0
-        self._goal[rows] = place[rows] + self._to[at]
-        self._to_go[rows] = np.hypot(*self._to[at].T)
+    def judge(self, place: Floats, fell: Bools) -> tuple[Floats, Bools]:
+        """The rewards of the last cycle, and whose last target is over, (N,) each; robots are at `place` (N, 2)."""
+        to_go, farthest, reached = self.to_go, self.farthest, self.reached
+        self.update(place)
+        arrived, paid = self.reached & ~reached, self.whole - to_go
+        nearer = np.where(reached, 0.0, to_go - self.to_go)
+        bonus = target_reward(self.whole - REACHED_DISTANCE, self.total, np.maximum(self.taken, 1)) - paid
+        gained = np.where(arrived, bonus, nearer)
+        gained = np.where(self.stopping, farthest - self.farthest, gained)
+        gained -= np.where(fell, FALL_COST * self.targets_left, 0.0)
+        over = np.zeros(len(fell), dtype=bool)
+        over[self.proceed(np.flatnonzero(self.left <= 0), place)] = True
+        return gained, over
 
 
 class GoToTargetTask:
@@ -145,8 +92,8 @@ class GoToTargetTask:
     def __init__(self, options: GoToTargetOptions, count: int) -> None:
         self.options, self.bodies, self.width = options, RobotBatch(options, count), 3
         course, walk = read_course(options.course), read_walk(options.walk)
-        self.walker = walker_for(self.bodies, walk)
-        self.targets = Targets(course, count)
+        self.walker = self.bodies.walker(walk)
+        self.targets = Targets(course.trajectory, count)
         self._names = [one.name for one in course.trajectory]
         self._sets = SetChooser([walk] * count)
         self._last = np.zeros((count, 3))
@@ -180,23 +127,25 @@ class GoToTargetTask:
         return np.array(self.bodies.robot.pose[:, :2])
 
     def _ahead(self) -> Floats:
-        """From the robots to their targets as they see it, (N, 2) [m]."""
-        return in_robot_frame(self.targets.way, yaw_of(self.bodies.robot.pose))
+        """From the robots to their targets, in the robots' frames, (N, 2) [m]."""
+        return in_robot_frame(self.targets.goal - self._place(), yaw_of(self.bodies.robot.pose))
 
     def advance(self, actions: Floats, active: Bools) -> Outcome:
         """One cycle."""
         ahead = self._ahead()
         self._sets.choose(self.walker, np.arctan2(ahead[:, 1], ahead[:, 0]), self.targets.moving)
-        self.walker.wanted[:] = velocities_from_shares(self.walker, actions)
+        self.walker.wanted[:] = actions * self.walker.walk.top_speed()
+        back = actions[:, 0] < 0
+        self.walker.wanted[back, 0] = (actions[:, 0] * self.walker.walk.top_speed_back())[back]
         self.walker.sample(0.0)
         self.bodies.step(active)
         self._last[:] = actions
         fell = self.bodies.fell.copy()
-        gained = self.targets.judge(self._place(), fell)
-        return Outcome(gained, fell, self.targets.over & ~fell)
+        gained, over = self.targets.judge(self._place(), fell)
+        return Outcome(gained, fell, over & ~fell)
 
     def observe(self) -> Floats32:
-        """What the robots know, (N, width)."""
+        """Observations of the robots, (N, width)."""
         ahead, moving = self._ahead(), self.targets.moving[:, None]
         distance = np.where(moving, np.hypot(ahead[:, :1], ahead[:, 1:]), 0.0)
         own = {
@@ -204,10 +153,10 @@ class GoToTargetTask:
             "direction": np.where(moving, ahead, 0.0) / np.maximum(distance, 1e-9),
             "distance": distance,
             "go": moving,
-            "time_left": self.targets.time_left[:, None],
+            "time_left": self.targets.left[:, None] * CONTROL_CYCLE,
             "phase": phase(self.walker),
         }
-        return self.layout.rows({**self.bodies.felt(), **own})
+        return self.layout.rows({**self.bodies.sensed(), **own})
 
     def info(self) -> dict[str, NDArray[Any]]:
         """How the robots really move, (N, 3), where they are, (N, 3), and the number of their trajectory, (N,)."""

@@ -1,21 +1,36 @@
-"""N robots of one kind in N worlds: their starts, what they feel, and how a cycle passes.
+"""The robots of a Gymnasium environment: which are chosen, N of them in N worlds, and pictures of them.
 
-bodies = Bodies(options, count=64)
-bodies.start(rows, generators)              # some of them, each by a generator of its own
-bodies.step(active)                         # 20 ms
-bodies.felt()                               # joint angles and speeds, gyro, tilt
+    options = checked_options(WalkVelocityOptions, "nutmeg/WalkVelocity-v0", {"robot": "nao-v6", "reach": 0.3})
+    robots = RobotBatch(options, count=64)
+    robots.start(rows, generators)              # some of them, each by a generator of its own
+    robots.step(active)                         # 20 ms
+    robots.sensed()                             # joint angles and speeds, gyro, tilt
+
+Names and ranges of options are checked before anything is built.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, FallJudge, course_scene, make_walker, yaw_of
+from nutmeg.learning.courses import (
+    CONTROL_CYCLE,
+    ROBOT_NAME,
+    FallJudge,
+    StartNoise,
+    course_scene,
+    in_robot_frame,
+    make_walker,
+    yaw_of,
+)
 from nutmeg.learning.gym.spaces import Part
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.inertial import TiltEstimator
@@ -25,20 +40,79 @@ from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Bytes, Floats, Indices
-    from nutmeg.learning.gym.options import RobotOptions
     from nutmeg.motion.walk.files import WalkParameters
 
-
-FASTEST_JOINT = 20.0
-"""Joint speeds are told up to this [rad/s]."""
-FASTEST_TORSO = 20.0
-"""Angular velocities of the torso are told up to this [rad/s]."""
+GYM_ROBOTS = ("nao-spark", "nao-v4", "nao-v6")
+"""Robots with a Nao's legs, so that the walk can be added to."""
+MAX_JOINT_SPEED = 20.0
+"""Joint speeds are observed up to this [rad/s]."""
+MAX_TORSO_RATE = 20.0
+"""Angular velocities of the torso are observed up to this [rad/s]."""
 PAST_LIMIT = 0.1
-"""How far joints are told beyond their limits, which are not quite hard [rad]."""
+"""How far joints are observed beyond their limits, which are not quite hard [rad]."""
+AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
+"""Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
+COLLISION_GROUP = 3
+"""Geoms of this group and above are for collisions only."""
+MAX_GEOMS = 5000
+Options = TypeVar("Options", bound="RobotOptions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotOptions:
+    """Options of all environments."""
+
+    robot: str = "nao-spark"
+    """nao-spark, nao-v4 or nao-v6."""
+    actuation: str = "ideal"
+    """What drives the joints: ideal, and for nao-v4 and nao-v6 also servo, motoflex, or the path of a TOML file."""
+    noise: StartNoise = field(default_factory=StartNoise)
+    """How much starts differ."""
+    threads: int = 1
+    """How many threads step the worlds; results are the same. 0 for one a core."""
+    width: int = 480
+    """Of rendered pictures [pixels]."""
+    height: int = 360
+    """Of rendered pictures [pixels]."""
+
+    def __post_init__(self) -> None:
+        check_known("robot", self.robot, GYM_ROBOTS)
+        if not isinstance(self.noise, StartNoise):
+            raise UsageError(f"noise is {self.noise!r}; give a nutmeg.learning.courses.StartNoise.")
+        for name, low, high in (("threads", 0, 256), ("width", 8, 4096), ("height", 8, 4096)):
+            check_whole(name, getattr(self, name), low, high)
+
+
+def checked_options(kind: type[Options], environment: str, options: Mapping[str, Any]) -> Options:
+    """The options of an environment from keyword arguments."""
+    known = {one.name for one in dataclasses.fields(kind)}
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(f"option of {environment}", name, known)
+    return kind(**options)
+
+
+def check_known(kind: str, value: object, known: tuple[str, ...]) -> None:
+    """Refuses a name that is not known."""
+    if value not in known:
+        raise UnknownNameError(kind, str(value), known)
+
+
+def check_whole(name: str, value: object, low: int, high: int) -> None:
+    """Refuses what is not a whole number within bounds."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise UsageError(f"{name} is {value!r}; allowed is a whole number, {low}..{high}.")
+
+
+def check_number(name: str, value: object, low: float, high: float, unit: str) -> None:
+    """Refuses what is not a number within bounds."""
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not (fits and low <= value <= high):  # type: ignore[operator]
+        raise UsageError(f"{name} is {value!r}; allowed is {low:g}..{high:g} {unit}.")
 
 
 class RobotBatch:
-    """The robots of an environment.
+    """N robots of one kind in N worlds.
 
     Args:
         options: which robot, and how it is driven.
@@ -46,31 +120,32 @@ class RobotBatch:
     """
 
     def __init__(self, options: RobotOptions, count: int) -> None:
-        self.count, self._noise = count, options.noise
+        self.count, self._options = count, options
+        self._pictures: Pictures | None = None
         self.worlds = Worlds(course_scene(options.robot, actuation=options.actuation), count, threads=options.threads)
         self.robot = self.worlds.robot(ROBOT_NAME)
         self.table = self.robot.table
         self.senses = TiltEstimator(self.worlds, ROBOT_NAME, period=CONTROL_CYCLE)
         self.velocity_driven: Bools = np.array([drive == "velocity" for drive in self.table.drives])
-        """Which motors are told speeds, (motors,)."""
+        """Which motors are commanded speeds, (motors,)."""
         self.fell: Bools = np.zeros(count, dtype=bool)
-        """Who lay, or whose world broke down, after the last cycle, (N,)."""
+        """Which robots lay, or whose world broke down, after the last cycle, (N,)."""
         self._falls = FallJudge(self.worlds)
         self._steps = steps_in(CONTROL_CYCLE, self.worlds.scene.timestep)
 
     def parts(self) -> list[Part]:
-        """The parts of an observation that `felt` fills."""
+        """The parts of an observation that `sensed` fills."""
         low, high = np.clip(self.table.limits, -np.pi, np.pi).T
         joints = len(self.table.joints)
         return [
             Part("angles", joints, low - PAST_LIMIT, high + PAST_LIMIT),
-            Part("rates", joints, -FASTEST_JOINT, FASTEST_JOINT),
-            Part("gyro", 3, -FASTEST_TORSO, FASTEST_TORSO),
+            Part("rates", joints, -MAX_JOINT_SPEED, MAX_JOINT_SPEED),
+            Part("gyro", 3, -MAX_TORSO_RATE, MAX_TORSO_RATE),
             Part("tilt", 2, -np.pi / 2, np.pi / 2),
         ]
 
-    def felt(self) -> dict[str, Floats]:
-        """What the robots feel of themselves, by the names of `parts`, each (N, width)."""
+    def sensed(self) -> dict[str, Floats]:
+        """What the robots sense of themselves, by the names of `parts`, each (N, width)."""
         robot, senses = self.robot, self.senses
         return {"angles": robot.angles, "rates": robot.rates, "gyro": senses.gyro, "tilt": senses.tilt}
 
@@ -79,26 +154,18 @@ class RobotBatch:
         return np.asarray(self.robot.angles[:, self.table.motor_joints])
 
     def start(self, rows: Indices, generators: Sequence[np.random.Generator]) -> Floats:
-        """Puts robots `rows` (n,) to noisy starts, motors told to hold `ready`.
+        """Puts robots `rows` (n,) to noisy starts, with motors that hold `ready`.
 
         Returns:
             A further number 0..1 from each generator, to decide which foot swings first, (n,).
         """
-        worlds, table, noise = self.worlds, self.table, self._noise
-        width = len(table.joints) + 6
-        drawn = np.stack([np.clip(rng.standard_normal(width), -2.0, 2.0) for rng in generators])
-        first = np.array([rng.random() for rng in generators])
+        worlds, table = self.worlds, self.table
         worlds.reset(rows)
-        angles = worlds.qpos[np.ix_(rows, table.angles)] + noise.joints * drawn[:, 6:]
-        angles = np.clip(angles, table.limits[:, 0], table.limits[:, 1])
-        worlds.qpos[np.ix_(rows, table.angles)] = angles
-        worlds.qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(angles)
-        half = np.zeros((len(rows), 4))
-        half[:, 0], half[:, 1:3] = 1.0, noise.tilt * drawn[:, :2] / 2
-        pose, velocity = self.robot.pose, self.robot.velocity
-        pose[rows, 2] += noise.lifted
-        pose[rows, 3:7] = half / np.linalg.norm(half, axis=1, keepdims=True)  # the scene has it face along x
-        velocity[rows, :2], velocity[rows, 3:5] = noise.velocity * drawn[:, 2:4], noise.rate * drawn[:, 4:6]
+        start, first = self._options.noise.draw(self.robot, rows, generators)
+        assert start.angles is not None
+        worlds.qpos[np.ix_(rows, table.angles)] = start.angles
+        worlds.qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(start.angles)
+        self.robot.pose[rows], self.robot.velocity[rows] = start.pose, start.velocity
         worlds.refresh(rows)
         self.senses.reset(rows)
         self.fell[rows] = False
@@ -115,55 +182,34 @@ class RobotBatch:
         self.senses.sample()
 
     def velocities(self) -> Floats:
-        """How the robots move as they see it: ahead [m/s], to the left [m/s], turning to the left [rad/s], (N, 3)."""
-        yaw, velocity = yaw_of(self.robot.pose), self.robot.velocity
-        cos, sin = np.cos(yaw), np.sin(yaw)
-        ahead = cos * velocity[:, 0] + sin * velocity[:, 1]
-        left = cos * velocity[:, 1] - sin * velocity[:, 0]
-        return np.stack([ahead, left, velocity[:, 5]], axis=1)
+        """Velocities in the robots' frames: ahead [m/s], to the left [m/s], turning to the left [rad/s], (N, 3)."""
+        moved = in_robot_frame(self.robot.velocity[:, :2], yaw_of(self.robot.pose))
+        return np.column_stack([moved, self.robot.velocity[:, 5]])
 
+    def walker(self, walk: WalkParameters) -> Walker:
+        """A walker with one walk for all worlds."""
+        walker = make_walker(self.worlds, [walk] * self.count)
+        if not isinstance(walker, Walker):
+            raise UsageError(f"the walk {walk.name!r} is a trot; environments walk on two legs.")
+        return walker
 
-# ----------------------------------------------------------------------------------------------------
-# The pendulum walk inside an environment.
-#
-# walker = walker_for(bodies, read_walk("initial")) phase(walker) # (N, 2): where each robot is in its pair of steps
+    def picture(self, row: int) -> Bytes:
+        """A picture (height, width, 3) of one robot, drawn off screen."""
+        if self._pictures is None:
+            self._pictures = Pictures(self._options)
+        return self._pictures.draw(self.worlds.qpos[row])
 
-
-def walker_for(bodies: RobotBatch, walk: WalkParameters) -> Walker:
-    """A walker with one walk for all worlds."""
-    walker = make_walker(bodies.worlds, [walk] * bodies.count)
-    if not isinstance(walker, Walker):
-        raise UsageError(f"the walk {walk.name!r} is a trot; environments walk on two legs.")
-    return walker
+    def close(self) -> None:
+        """Frees the renderer."""
+        if self._pictures is not None:
+            self._pictures.close()
+            self._pictures = None
 
 
 def phase(walker: Walker) -> Floats:
     """Sine and cosine of an angle that goes once round in a left and a right step, (N, 2)."""
     angle = np.pi * (walker.walk.fraction + walker.walk.swing)
     return np.stack([np.sin(angle), np.cos(angle)], axis=1)
-
-
-def velocities_from_shares(walker: Walker, shares: Floats) -> Floats:
-    """Velocities from shares of the top speeds, -1..1, (N, 3): ahead, to the left, turning to the left."""
-    top = walker.walk.top_speed()
-    wanted = shares * top
-    wanted[:, 0] = np.where(shares[:, 0] < 0, shares[:, 0] * walker.walk.top_speed_back(), wanted[:, 0])
-    return np.asarray(wanted)
-
-
-# ----------------------------------------------------------------------------------------------------
-# Pictures of the robots of an environment, drawn off screen.
-#
-# Environments step without what is only seen, so pictures have a scene of their own with the same joints. The
-# renderer is MuJoCo's, on what works here (`engine.renderers`). Videos with shadows and a sky are made from
-# recordings (`nutmeg video`).
-
-
-AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
-"""Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
-COLLISION_GROUP = 3
-"""Geoms of this group and above are for collisions only."""
-MAX_GEOMS = 5000
 
 
 def checked_mode(mode: str | None) -> str | None:
@@ -174,7 +220,11 @@ def checked_mode(mode: str | None) -> str | None:
 
 
 class Pictures:
-    """Draws the robot of an environment; holds a renderer until closed."""
+    """Draws the robot of an environment with MuJoCo's renderer, which it holds until closed.
+
+    Environments step without what is only seen, so pictures have a scene of their own with the same joints. Videos with
+    shadows and a sky are made from recordings (`nutmeg video`).
+    """
 
     def __init__(self, options: RobotOptions) -> None:
         placement = Placement(robot=options.robot, name=ROBOT_NAME, actuation=options.actuation)
@@ -205,5 +255,5 @@ class Pictures:
         return self._canvas.paint(self._scene)
 
     def close(self) -> None:
-        """Gives the renderer back."""
+        """Frees the renderer."""
         self._canvas.close()

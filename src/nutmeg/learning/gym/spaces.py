@@ -1,8 +1,15 @@
-"""What an environment asks of its task: N episodes at once, begun and advanced as arrays.
+"""Observations, actions and tasks of environments.
 
-task.begin(rows, generators, {})            # some episodes, each by its generator
-outcome = task.advance(actions, active)     # (N, actions) in -1..1
-task.observe()                              # (N, observations)
+    layout = Layout([Part("gyro", 3, -20.0, 20.0), Part("tilt", 2, -1.6, 1.6)])
+    layout.space                                # Box(-20.0, 20.0, (5,), float32), its bounds part by part
+    layout.slices["tilt"]                       # slice(3, 5)
+    layout.rows({"gyro": ..., "tilt": ...})     # (N, 5), cut off at the bounds
+
+An environment runs a task: N episodes at once, begun and advanced as arrays.
+
+    task.begin(rows, generators, {})            # some episodes, each by its generator
+    outcome = task.advance(actions, active)     # (N, actions) in -1..1
+    task.observe()                              # (N, observations)
 """
 
 from __future__ import annotations
@@ -19,12 +26,11 @@ from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from nutmeg.learning.gym.options import RobotOptions
     from nutmeg.learning.gym.robots import RobotBatch
 
 
 class Outcome(NamedTuple):
-    """What a cycle brought."""
+    """Results of a cycle."""
 
     reward: Floats
     """(N,)."""
@@ -43,10 +49,6 @@ class Task(Protocol):
     width: int
     """How many numbers an action has."""
 
-    @property
-    def options(self) -> RobotOptions:
-        """What was chosen."""
-
     def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
         """Begins episodes `rows` (n,) anew; `given` are the options of a reset."""
 
@@ -54,7 +56,7 @@ class Task(Protocol):
         """Lets a cycle of 20 ms pass in the active episodes; what comes of the others has no meaning."""
 
     def observe(self) -> Floats32:
-        """What the robots know, (N, width of the layout)."""
+        """Observations, (N, width of the layout)."""
 
     def info(self) -> dict[str, NDArray[Any]]:
         """Further numbers, each (N, ...), new at every call."""
@@ -84,14 +86,6 @@ def known_options(given: Mapping[str, Any], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             raise UnknownNameError("option of a reset", name, known)
-
-
-# ----------------------------------------------------------------------------------------------------
-# What an observation consists of: named parts in one row of numbers, each with its bounds.
-#
-# layout = Layout([Part("gyro", 3, -20.0, 20.0), Part("tilt", 2, -1.6, 1.6)]) layout.space # Box(-20.0, 20.0, (5,),
-# float32), its bounds part by part layout.slices["tilt"] # slice(3, 5) layout.rows({"gyro": ..., "tilt": ...}) # (N,
-# 5), cut off at the bounds
 
 
 @dataclass(frozen=True)

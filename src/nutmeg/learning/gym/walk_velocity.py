@@ -16,14 +16,15 @@ and follow one another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.errors import UsageError
 from nutmeg.learning.courses import CONTROL_CYCLE
-from nutmeg.learning.gym.robots import RobotBatch, phase, walker_for
+from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, check_number, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
 from nutmeg.learning.rewards import FALL_COST
 from nutmeg.motion.legs.nao import NaoBody
@@ -32,7 +33,6 @@ from nutmeg.motion.walk.files import read_walk
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.learning.gym.options import WalkVelocityOptions
 
 SPEED_WIDTH = 0.25
 """Error of the velocity at which its reward is down to 1/e [m/s]."""
@@ -46,6 +46,38 @@ PLANNED_COMMANDS = 16
 """Commands drawn for an episode; after the last comes the first again."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class WalkVelocityOptions(RobotOptions):
+    """Options of `nutmeg/WalkVelocity-v0`."""
+
+    joints: Literal["legs", "all"] = "legs"
+    """The motors that actions move; the others hold the pose `ready`, or what the walk has them do."""
+    reach: float = 0.5
+    """How far an action of 1 moves a joint's target [rad]."""
+    residual: bool = False
+    """Whether actions are added to what the pendulum walk does, instead of to the pose `ready`."""
+    walk: str = "initial"
+    """With `residual`: the walk, by its name, its file or the folder of its run; it must be for this robot."""
+    fastest: tuple[float, float, float] = (0.3, 0.2, 0.6)
+    """Commands are drawn up to these speeds: ahead [m/s], aside [m/s], turning [rad/s], and as much the other way."""
+    change_every: float = 5.0
+    """How long a command lasts [s]."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_known("choice of joints", self.joints, ("legs", "all"))
+        check_number("reach", self.reach, 0.001, 3.2, "rad")
+        check_number("change_every", self.change_every, 0.02, 1e6, "s")
+        if not isinstance(self.residual, bool):
+            raise UsageError(f"residual is {self.residual!r}; allowed is True or False.")
+        if not isinstance(self.fastest, tuple | list) or len(self.fastest) != 3:
+            raise UsageError(f"fastest is {self.fastest!r}; needed are three speeds: ahead, aside, turning.")
+        for speed in self.fastest:
+            check_number("fastest", speed, 0.0, 3.0, "m/s or rad/s")
+        if self.residual:
+            read_walk(self.walk).for_robot(self.robot)
+
+
 class WalkVelocityTask:
     """N robots that are to walk at wanted velocities.
 
@@ -56,7 +88,7 @@ class WalkVelocityTask:
 
     def __init__(self, options: WalkVelocityOptions, count: int) -> None:
         self.options, self.bodies = options, RobotBatch(options, count)
-        self._walker = walker_for(self.bodies, read_walk(options.walk)) if options.residual else None
+        self._walker = self.bodies.walker(read_walk(options.walk)) if options.residual else None
         table = self.bodies.table
         body = NaoBody(table) if self._walker is None else self._walker.body
         legs = {name for leg in body.legs.names for name in leg}
@@ -139,18 +171,18 @@ class WalkVelocityTask:
         """Adds actions to what the walk tells the motors."""
         assert self._walker is not None
         told = np.array(self.bodies.robot.command)
-        gain = self._walker.walk.parameters.joint_gain[:, None] / CONTROL_CYCLE
+        gain = self._walker.walk.parameters["joint_gain"][:, None] / CONTROL_CYCLE
         further = self.options.reach * actions
         told[:, self._moved] += np.where(self.bodies.velocity_driven[self._moved], gain * further, further)
         limited = np.clip(told, self._limits[:, 0], self._limits[:, 1])
         self.bodies.robot.command = np.where(self.bodies.velocity_driven, told, limited)
 
     def observe(self) -> Floats32:
-        """What the robots know, (N, width)."""
+        """Observations of the robots, (N, width)."""
         own = {"last_action": self._last, "command": self.command}
         if self._walker is not None:
             own["phase"] = phase(self._walker)
-        return self.layout.rows({**self.bodies.felt(), **own})
+        return self.layout.rows({**self.bodies.sensed(), **own})
 
     def info(self) -> dict[str, NDArray[Any]]:
         """How the robots really move, (N, 3), and where they are, (N, 3)."""

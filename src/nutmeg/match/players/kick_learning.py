@@ -30,7 +30,7 @@ from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.motion.bodies import OnboardRobot
-from nutmeg.motion.keyframes import Mirror, PlayedMotion, motion_path
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import Budget, minimise
@@ -116,7 +116,7 @@ class KickingRobot:
         """How far apart its feet stand [m]."""
         return self._walk.walk.y_sep
 
-    def kick(self, motion: PlayedMotion, ball: Floats) -> tuple[float, float, bool, float]:
+    def kick(self, motion: KeyframeMotion, ball: Floats) -> tuple[float, float, bool, float]:
         """Kicks a ball that lies (2,) from the motion's place: distance, aside, whether it fell, how far it moved."""
         world, slot = self._world, self._slot
         self._stand()
@@ -152,7 +152,7 @@ class KickingRobot:
         world.settle()
 
 
-def try_kicks(motions: Sequence[PlayedMotion], balls: Floats, *, robot: KickingRobot | None = None) -> Kicks:
+def try_kicks(motions: Sequence[KeyframeMotion], balls: Floats, *, robot: KickingRobot | None = None) -> Kicks:
     """Kicks with N motions, the ball moved by `balls` (N, 2) [m] from each one's place."""
     one = robot or KickingRobot()
     found = [one.kick(motion, ball) for motion, ball in zip(motions, balls, strict=True)]
@@ -164,7 +164,7 @@ def try_kicks(motions: Sequence[PlayedMotion], balls: Floats, *, robot: KickingR
 class KickTrials:
     """Judges keyframes; a function for every evaluator of `nutmeg.search`: mean cost over places of the ball [m]."""
 
-    motion: PlayedMotion
+    motion: KeyframeMotion
     """Where numbers that are not searched come from."""
     names: tuple[str, ...]
     """The searched numbers."""
@@ -174,7 +174,7 @@ class KickTrials:
     robots: tuple[KickingRobot, ...]
     """Who kicks: all of these, each as wide as it stands."""
 
-    def motion_of(self, candidate: Floats) -> PlayedMotion:
+    def motion_of(self, candidate: Floats) -> KeyframeMotion:
         """The motion with a candidate's numbers, (k,): seconds, metres and radians."""
         named = dict(zip(self.names, np.asarray(candidate, float).tolist(), strict=True))
         plain = ("ball.", ".seconds")
@@ -193,7 +193,7 @@ class KickTrials:
         costs = [self._costs(motion, balls, robot) for motion in motions for robot in self.robots]
         return [float(cost) for cost in np.mean(np.reshape(costs, (len(motions), -1)), axis=1)]
 
-    def _costs(self, motion: PlayedMotion, balls: Floats, robot: KickingRobot) -> Floats:
+    def _costs(self, motion: KeyframeMotion, balls: Floats, robot: KickingRobot) -> Floats:
         """What a robot's tries with each ball cost, (balls,)."""
         c, tries = self.cost, try_kicks([spread(motion, robot.stance)] * len(balls), balls, robot=robot)
         costs = c.aside * np.abs(tries.aside) - np.minimum(tries.distance, c.enough)
@@ -202,7 +202,7 @@ class KickTrials:
         )
 
 
-def kick_space(motion: PlayedMotion, *, reach: float = 25.0, only: Sequence[str] = ()) -> Space:
+def kick_space(motion: KeyframeMotion, *, reach: float = 25.0, only: Sequence[str] = ()) -> Space:
     """The numbers that a kick's frames name, and the ball's place, as a space around them.
 
     Args:
@@ -232,7 +232,7 @@ def kick_space(motion: PlayedMotion, *, reach: float = 25.0, only: Sequence[str]
 
 
 def learn_kick(
-    motion: PlayedMotion,
+    motion: KeyframeMotion,
     *,
     generations: int,
     population: int = 16,
@@ -243,7 +243,7 @@ def learn_kick(
     only: Sequence[str] = (),
     cost: Cost | None = None,
     on_generation: Callable[[Generation], None] | None = None,
-) -> PlayedMotion:
+) -> KeyframeMotion:
     """A better kick, searched around a motion with CMA-ES: the mean of its last distribution, or the best if better.
 
     Args:
@@ -278,7 +278,7 @@ def learn_kick(
     return dataclasses.replace(better, tolerance=within, distance=far)
 
 
-def measure_kick(motion: PlayedMotion, *, tries: int = 20, seed: int = 0, within: float = 0.015) -> Kicks:
+def measure_kick(motion: KeyframeMotion, *, tries: int = 20, seed: int = 0, within: float = 0.015) -> Kicks:
     """What a kick does with balls anywhere `within` some way of their place along each axis [m]."""
     balls = np.random.default_rng(seed).uniform(-within, within, (tries, 2))
     return try_kicks([motion] * tries, balls)

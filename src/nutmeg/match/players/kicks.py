@@ -5,7 +5,7 @@
     moves = Moves(OwnBody("nao-spark", "type0"), stance=0.1)
     path = moves.kick(request, foot, angles)        # (T, motors) rad, one row for each cycle
 
-Motions are data files (`motion.played_motion`); how the kick was learned is `kick_learning`. Files have the kick with
+Motions are data files (`motion.keyframes`); how the kick was learned is `kick_learning`. Files have the kick with
 the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the ball: a
 kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
 """
@@ -16,7 +16,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from nutmeg.motion.keyframes import Mirror, PlayedMotion, motion_path, shipped_motion
+from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, shipped_motion
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -66,12 +66,12 @@ def foot_for(request: Kick) -> Foot | None:
     return nearest if off[nearest] <= kick_tolerance(request.kind, request.strength) else None
 
 
-def _motion(kind: KickKind, strength: float) -> PlayedMotion:
+def _motion(kind: KickKind, strength: float) -> KeyframeMotion:
     """The motion that is nearest to what is asked for."""
     return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick")
 
 
-def spread(motion: PlayedMotion, stance: float) -> PlayedMotion:
+def spread(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
     """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
 
     The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is

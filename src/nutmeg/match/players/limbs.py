@@ -33,7 +33,7 @@ from nutmeg.match.players.request import Walk as WalkWish
 from nutmeg.match.worlds.physical.ground import TOED_TYPE
 from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.motion.bodies import OnboardRobot
-from nutmeg.motion.keyframes import shipped_motions
+from nutmeg.motion.keyframes import shipped_get_ups
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
 from nutmeg.motion.walk.walker import Walker
 
@@ -154,7 +154,7 @@ class Limbs:
             self._body,
             self._body.name,
             self._walker,
-            shipped_motions(ROBOT, GET_UP_TYPES[robot_type]),
+            shipped_get_ups(ROBOT, GET_UP_TYPES[robot_type]),
             settings=SkillSettings(step_left=STEP_LEFT),
             period=CYCLE,
         )

@@ -1,19 +1,18 @@
-"""Kinematics of the Nao's legs, forwards and backwards in closed form.
+"""Kinematics of a Nao's legs, forwards and backwards in closed form, and the balance of the robot on them.
 
 A Nao's leg has six hinges: HipYawPitch (whose axis lies at 45 degrees between y and z), HipRoll, HipPitch,
 KneePitch, AnklePitch, AnkleRoll. The three of the hip meet in a point and so do the two of the ankle, which is
-what makes a closed form possible: seen from the foot, the way to the hip gives AnkleRoll, the knee and
-AnklePitch; what rotation is left gives the hip. Both HipYawPitch hang on one motor. So each leg first finds the
-HipYawPitch it would like, the two are averaged, and the other five joints are solved again with that value. They
-still reach the place of the sole and its tilt exactly; what is given up is the foot's yaw. Lengths and limits are
-read from the robot's own tables, not written here.
+what makes a closed form possible: the vector from hip to ankle gives HipRoll, the knee and HipPitch, and the rotation
+that is left gives the ankle. One motor drives both HipYawPitch. So each leg first finds the HipYawPitch that gives its
+foot the wanted yaw, the two are averaged, and the other five joints are solved with that value. They reach the place of
+the sole and its tilt exactly; what is given up is the foot's yaw. Lengths and limits are read from the robot's tables.
 
 The legs of the 3D simulation league's Nao (`nao-spark`: joints `llj1`..`llj6`) are such legs with three
 differences, which the closed form takes along: each HipYawPitch has a motor of its own, the knee lies a little ahead
 of the line from hip to ankle, and AnkleRoll's axis lies a little below AnklePitch's.
 
-    legs = NaoLegs(scene.robot("nao-v6-1"))
-    feet = legs.forward(angles)                     # angles (N, 2, 6); where the soles are, seen from the torso
+    legs = NaoLegs(scene.robot("nao-v6-1").settings)
+    feet = legs.forward(angles)                     # angles (N, 2, 6) to poses of the soles in the torso's frame
     found = legs.inverse(torso, feet)               # found.angles (N, 2, 6), found.reached (N, 2)
 
 Arrays have any leading axes, written `N` here; the axis of 2 is left, right; the axis of 6 is in the order of
@@ -23,28 +22,28 @@ foot is the one on the sole straight below the ankle.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from nutmeg.base.angles import wrap_angle
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.build import build, parameter_values, parts_of_type
 from nutmeg.model.geometry import evaluate_all
 from nutmeg.model.posing import pose_angles
 from nutmeg.model.robot import ZERO_VECTOR
-from nutmeg.model.tables import RobotTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.model.robot import Body, RobotSettings
+    from nutmeg.model.tables import RobotTable
 
 
 LEG_JOINTS = ("HipYawPitch", "HipRoll", "HipPitch", "KneePitch", "AnklePitch", "AnkleRoll")
@@ -57,6 +56,17 @@ LEG_JOINT_NAMES = (
 """What the twelve joints are called on a Nao, and in the 3D simulation league."""
 GEOMETRY_TOLERANCE = 1e-6
 """How far the tables may be from the geometry that the closed form needs [m]; axes, whose tables are rounded: 1e-5."""
+LEGS_RECORD = np.dtype(
+    [
+        *((name, float) for name in ("thigh", "tibia", "bow", "gap", "sole")),
+        ("signs", float, 6),
+        ("hips", float, (2, 3)),
+        ("limits", float, (2, 6, 2)),
+        ("nearest", float, 2),
+        ("farthest", float, 2),
+    ]
+)
+"""The legs of a robot for compiled code."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,10 @@ def axis_rotation(axis: int, angle: ArrayLike) -> Floats:
 class NaoLegs:
     """The legs of a robot that has legs like a Nao's; any other is a ModelError that says what differs.
 
+    Args:
+        robot: the robot's description.
+        kind: one of its types.
+
     Attributes:
         names: the robot's names of the joints, (2, 6).
         signs: +1 where the robot's angle is a Nao's, -1 where it turns the other way, (6,).
@@ -111,22 +125,22 @@ class NaoLegs:
         sole: from AnkleRoll's axis straight down to the sole [m].
         toe: how far the sole reaches ahead of the ankle [m].
         limits: lowest and highest angle of each joint, (2, 6, 2) [rad].
-        shared: whether both HipYawPitch hang on one motor.
-        numbers: lengths and reaches as the compiled closed form takes them, (9,).
+        shared: whether one motor drives both HipYawPitch.
+        nearest: shortest distance from hip to ankle that each knee's range allows, (2,) [m].
+        farthest: longest distance likewise, (2,) [m].
+        record: the numbers above that compiled code needs, of type `LEGS_RECORD`, (1,).
     """
 
-    def __init__(self, robot: RobotTable | RobotSettings, *, kind: str = "") -> None:
-        settings = robot.settings if isinstance(robot, RobotTable) else robot
-        kind = robot.kind if isinstance(robot, RobotTable) else kind
-        plain = parts_of_type(settings, kind)
-        values = parameter_values(settings, kind, {})
+    def __init__(self, robot: RobotSettings, kind: str = "") -> None:
+        plain = parts_of_type(robot, kind)
+        values = parameter_values(robot, kind, {})
         bodies = {b.joint.name: b for b in plain.body if b.joint is not None}
-        self.names = _names(settings, bodies)
+        self.names = _names(robot, bodies)
         legs = [[bodies[name] for name in side] for side in self.names]
         points = np.array([[_anchor(plain, body, values) for body in leg] for leg in legs])
         axes = np.array([[_axis(body, values) for body in leg] for leg in legs])
         self.signs = _signs(axes)
-        _check(settings.name, points, axes * self.signs[:, None])
+        _check(robot.name, points, axes * self.signs[:, None])
         self.hips = points[:, 0]
         ahead, down = points[0, 3, 0] - points[0, 2, 0], points[0, 2, 2] - points[0, 3, 2]
         self.thigh, self.bow = float(np.hypot(ahead, down)), float(np.arctan2(ahead, down))
@@ -135,35 +149,29 @@ class NaoLegs:
         self.sole, self.toe = _sole(plain, legs[0][-1], values)
         ranges = np.array([[_limits(body, values) for body in leg] for leg in legs])
         self.limits = np.sort(ranges * self.signs[:, None], axis=-1)
-        self.shared = any({p.leader, p.follower} == {self.names[0][0], self.names[1][0]} for p in settings.shared)
+        self.shared = any({p.leader, p.follower} == {self.names[0][0], self.names[1][0]} for p in robot.shared)
         if self.shared:  # both must be able to go where their motor turns them
             self.limits[:, 0] = [self.limits[:, 0, 0].max(), self.limits[:, 0, 1].min()]
-        self._reach = self._reaches()
-        lengths = (self.thigh, self.tibia, self.bow, self.gap, self.sole)
-        self.numbers = np.array([*lengths, *self._reach[0], *self._reach[1]])
+        # The knee at its two limits; a knee that could bend backwards counts as straight.
+        bent, straight = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
+        self.nearest, self.farthest = self._reach(bent), self._reach(straight)
+        self.record: NDArray[np.void] = np.zeros(1, LEGS_RECORD)
+        for name in LEGS_RECORD.names or ():
+            self.record[name] = getattr(self, name)
+
+    def _reach(self, knee: Floats) -> Floats:
+        """Distances from hip to ankle at knees bent by an angle."""
+        return np.asarray(np.sqrt(self.thigh**2 + self.tibia**2 + 2 * self.thigh * self.tibia * np.cos(knee)))
 
     def forward(self, angles: ArrayLike) -> Pose:
-        """The soles as the torso sees them: angles (N, 2, 6) to position (N, 2, 3) and rotation (N, 2, 3, 3)."""
-        yaw_pitch, roll, pitch, knee, ankle, ankle_roll = np.moveaxis(np.asarray(angles, float), -1, 0)
-        hip = self.pelvis(yaw_pitch) @ axis_rotation(0, roll)
-        bent = axis_rotation(1, pitch + knee)
-        shin = bent @ axis_rotation(1, ankle)
-        foot = hip @ shin @ axis_rotation(0, ankle_roll)
-        way = (
-            -self.thigh * axis_rotation(1, pitch - self.bow)[..., 2]
-            - self.tibia * bent[..., 2]
-            - self.gap * shin[..., 2]
-        )
-        return Pose(self.hips + rotate(hip, way) - self.sole * foot[..., 2], foot)
-
-    def soles(self, angles: ArrayLike) -> Floats:
-        """Places of the soles alone, (N, 2, 6) to (N, 2, 3): as `forward`, but compiled."""
-        from nutmeg.motion.legs.nao_kernels import soles_of  # here: the compiler takes its time to load
+        """Poses of the soles in the torso's frame: angles (N, 2, 6) to position (N, 2, 3), rotation (N, 2, 3, 3)."""
+        from nutmeg.motion.legs.nao_kernels import forward_kinematics  # here: loading the compiler takes long
 
         joints = np.asarray(angles, float)
-        out = np.empty((*joints.shape[:-1], 3))
-        soles_of(joints.reshape(-1, 2, 6), self.numbers, self.hips, out.reshape(-1, 2, 3))
-        return out
+        found = Pose(np.empty((*joints.shape[:-1], 3)), np.empty((*joints.shape[:-1], 3, 3)))
+        flat = joints.reshape(-1, 2, 6), self.record, found.position.reshape(-1, 2, 3)
+        forward_kinematics(*flat, found.rotation.reshape(-1, 2, 3, 3))
+        return found
 
     def inverse(self, torso: Pose, feet: Pose, *, left_share: ArrayLike = 0.5) -> LegAngles:
         """Joint angles that put the soles where they are wanted.
@@ -171,135 +179,45 @@ class NaoLegs:
         Args:
             torso: pose of the torso's origin, (N, 3) and (N, 3, 3), in any frame.
             feet: poses of the soles in the same frame, (N, 2, 3) and (N, 2, 3, 3).
-            left_share: weight of the left leg's wish in the shared HipYawPitch, 0..1, () or (N,); 0.5 is the mean,
+            left_share: weight of the left leg in a shared HipYawPitch, 0..1, () or (N,); 0.5 is the mean,
                 1 gives a left supporting leg exactly the yaw it asks for.
 
         A foot too far away or too near is moved along the line from the hip; then joints are clipped to their limits.
         """
+        from nutmeg.motion.legs.nao_kernels import inverse_kinematics
+
         back = np.swapaxes(torso.rotation, -1, -2)[..., None, :, :]
         foot = back @ feet.rotation
         sole = rotate(back, feet.position - torso.position[..., None, :])
-        ankle = sole + self.sole * foot[..., 2] - self.hips
-        wish = np.clip(self._wished_yaw_pitch(ankle, foot), self.limits[:, 0, 0], self.limits[:, 0, 1])
+        wish = np.clip(self._wished_yaw_pitch(sole, foot), self.limits[:, 0, 0], self.limits[:, 0, 1])
         if self.shared:
             share = np.asarray(left_share, float)
             mean = share * wish[..., 0] + (1 - share) * wish[..., 1]
             wish = np.stack([mean, mean], axis=-1)
-        return self.with_yaw_pitch(wish, sole, foot[..., 2])
+        found = LegAngles(np.empty((*wish.shape, 6)), np.empty(wish.shape, bool))
+        given = wish.reshape(-1, 2), sole.reshape(-1, 2, 3), foot[..., 2].reshape(-1, 2, 3), self.record
+        inverse_kinematics(*given, found.angles.reshape(-1, 2, 6), found.reached.reshape(-1, 2))
+        return found
 
-    def pelvis(self, yaw_pitch: Floats) -> Floats:
-        """Rotations by HipYawPitch, (N, 2) to (N, 2, 3, 3)."""
-        tilt = axis_rotation(0, _TILT)
-        return np.asarray(tilt @ axis_rotation(2, yaw_pitch * [-1.0, 1.0]) @ np.swapaxes(tilt, -1, -2))
-
-    def _wished_yaw_pitch(self, ankle: Floats, foot: Floats) -> Floats:
-        """HipYawPitch with which a foot has exactly the wanted rotation, (N, 2)."""
-        hip = -rotate(np.swapaxes(foot, -1, -2), ankle)  # the hip as the foot sees it
-        ankle_roll, up = _rolled(hip[..., 1], hip[..., 2])
-        up = up - self.gap
-        _, knee = self._knee(np.hypot(hip[..., 0], up))
-        bent = knee + self.bow
-        lean = np.arctan2(-self.thigh * np.sin(bent), self.tibia + self.thigh * np.cos(bent))
-        ankle_pitch = lean - np.arctan2(hip[..., 0], up)
-        # What is left is Rx(tilt) Rz(-+HipYawPitch) Rx(HipRoll - tilt) Ry(HipPitch).
-        left = (
-            np.swapaxes(axis_rotation(0, _TILT), -1, -2)
-            @ foot
-            @ axis_rotation(0, -ankle_roll)
-            @ axis_rotation(1, -(knee + ankle_pitch))
-        )
-        return np.asarray(np.arctan2(-left[..., 0, 1], left[..., 1, 1]) * [-1.0, 1.0])
-
-    def with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> LegAngles:
-        """The other five joints for a given HipYawPitch: place and tilt of the sole exact, its yaw as it falls.
-
-        Args:
-            yaw_pitch: HipYawPitch of both legs, (N, 2) [rad].
-            soles: places of the soles as the torso sees them, (N, 2, 3) [m].
-            up: the soles' upward directions as the torso sees them, (N, 2, 3).
-        """
-        wanted, short = self._solved(yaw_pitch, soles, up)
-        angles = np.clip(wanted, self.limits[..., 0], self.limits[..., 1])
-        return LegAngles(angles, (short < _REACH_TOLERANCE) & (np.abs(angles - wanted) < _REACH_TOLERANCE).all(axis=-1))
-
-    def angles_with_yaw_pitch(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> Floats:
-        """The angles of `with_yaw_pitch` alone, (N, 2, 6): compiled, at a small part of its cost for a few robots."""
-        from nutmeg.motion.legs.nao_kernels import angles_of
-
-        out = np.empty((*soles.shape[:-1], 6))
-        flat = yaw_pitch.reshape(-1, 2), soles.reshape(-1, 2, 3), up.reshape(-1, 2, 3)
-        angles_of(*flat, self.numbers, self.hips, self.limits, out.reshape(-1, 2, 6))
-        return out
-
-    def _solved(self, yaw_pitch: Floats, soles: Floats, up: Floats) -> tuple[Floats, Floats]:
-        """Angles of all joints, (N, 2, 6), not yet within their limits; and by how much a leg is too short, (N, 2)."""
-        to_ankle = _turned_back(yaw_pitch, soles + self.sole * up - self.hips)
-        up = _turned_back(yaw_pitch, up)
-        roll, down = _rolled(to_ankle[..., 1], -to_ankle[..., 2])
-        cos, sin = np.cos(roll), np.sin(roll)
-        up_x, up_y, up_z = up[..., 0], cos * up[..., 1] + sin * up[..., 2], cos * up[..., 2] - sin * up[..., 1]
-        flat = np.hypot(up_x, up_z)
-        out = np.empty((*roll.shape, 6))
-        out[..., 0], out[..., 1], out[..., 5] = yaw_pitch, roll, np.arctan2(-up_y, flat)
-        # Within the leg's plane: from AnkleRoll's axis up to AnklePitch's, and from there the two-link leg.
-        flat = np.maximum(flat, _TINY)
-        ahead, down = to_ankle[..., 0] + self.gap * up_x / flat, down - self.gap * up_z / flat
-        distance = np.hypot(ahead, down)
-        reach, knee = self._knee(distance)
-        bent = knee + self.bow
-        lean = np.arctan2(self.tibia * np.sin(bent), self.thigh + self.tibia * np.cos(bent))
-        pitch = self.bow - np.arctan2(ahead, down) - lean
-        out[..., 2], out[..., 3], out[..., 4] = pitch, knee, np.arctan2(up_x, up_z) - pitch - knee
-        pitches = out[..., 2::2]
-        if (np.abs(pitches) > np.pi).any():
-            out[..., 2::2] = wrap_angle(pitches)
-        return out, np.abs(reach - distance)
-
-    def _reaches(self) -> tuple[Floats, Floats]:
-        """The shortest and the longest distances from hip to ankle that the knees' ranges allow, (2,) each."""
-        thigh, tibia = self.thigh, self.tibia
-        most = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
-        near, far = (np.sqrt(thigh**2 + tibia**2 + 2 * thigh * tibia * np.cos(k)) for k in most)
-        return near, far
-
-    def _knee(self, distance: Floats) -> tuple[Floats, Floats]:
-        """The nearest distance from hip to ankle that the knee's range allows, and the knee for it, (N, 2) each."""
-        thigh, tibia = self.thigh, self.tibia
-        reach = np.minimum(np.maximum(distance, self._reach[0]), self._reach[1])
-        cos = (reach**2 - thigh**2 - tibia**2) / (2 * thigh * tibia)
-        return reach, np.arccos(np.minimum(np.maximum(cos, -1.0), 1.0)) - self.bow
+    def _wished_yaw_pitch(self, sole: Floats, foot: Floats) -> Floats:
+        """HipYawPitch with which feet at places (N, 2, 3) have exactly their rotations (N, 2, 3, 3), (N, 2)."""
+        ankle = sole + self.sole * foot[..., 2] - self.hips
+        _, aside, along = np.moveaxis(-rotate(np.swapaxes(foot, -1, -2), ankle), -1, 0)  # the hip in the foot's frame
+        sign = np.where(along < 0, -1.0, 1.0)
+        ankle_roll = np.arctan2(sign * aside, sign * along)[..., None]
+        # Without AnkleRoll the foot's rotation is Rx(tilt) Rz(-+HipYawPitch) Rx(HipRoll - tilt) Ry(the pitches), whose
+        # second column does not depend on the pitches.
+        x, y, z = np.moveaxis(np.cos(ankle_roll) * foot[..., 1] - np.sin(ankle_roll) * foot[..., 2], -1, 0)
+        return np.asarray(np.arctan2(-x, np.cos(_TILT) * y + np.sin(_TILT) * z) * [-1.0, 1.0])
 
 
 _TILT = np.array([np.pi / 4, -np.pi / 4])
 """Rotations about x that take HipYawPitch's axis to the vertical, left and right."""
-_YAW_PITCH = np.sqrt(0.5) * np.array([[0.0, 1.0, -1.0], [0.0, 1.0, 1.0]])
-"""Axes of HipYawPitch, left and right."""
-_REACH_TOLERANCE = 1e-7
-_TINY = 1e-12
 
 
 def rotate(matrix: Floats, vector: Floats) -> Floats:
     """Matrices (..., 3, 3) times vectors (..., 3)."""
     return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
-def _turned_back(yaw_pitch: Floats, vectors: Floats) -> Floats:
-    """Vectors (N, 2, 3) as the pelvis sees them, turned by HipYawPitch (N, 2) (Rodrigues' formula)."""
-    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
-    ay, az = _YAW_PITCH[:, 1], _YAW_PITCH[:, 2]
-    cos, sin = np.cos(yaw_pitch), -np.sin(yaw_pitch)
-    along = (ay * y + az * z) * (1 - cos)
-    out = np.empty_like(vectors)
-    out[..., 0] = x * cos + (ay * z - az * y) * sin
-    out[..., 1] = y * cos + az * x * sin + ay * along
-    out[..., 2] = z * cos - ay * x * sin + az * along
-    return out
-
-
-def _rolled(aside: Floats, along: Floats) -> tuple[Floats, Floats]:
-    """A roll within a quarter turn, and the signed length along the leg that is left after it."""
-    sign = np.where(along < 0, -1.0, 1.0)
-    return np.arctan2(sign * aside, sign * along), sign * np.hypot(aside, along)
 
 
 def _anchor(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> Floats:
@@ -379,15 +297,10 @@ def _sole(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tupl
     return anchor[2] - lowest, foremost - anchor[0]
 
 
-# ----------------------------------------------------------------------------------------------------
-# A whole Nao on its legs: where its mass is, and how it balances.
-#
-# Arms and head are held still. Masses and their places are those of the compiled robot.
-
-
 LEG_AXES = (2, 0, 1, 1, 1, 0)
 """Axes of a leg's joints from the hip down, after the tilt of HipYawPitch."""
 BALANCE_ROUNDS = 20
+"""The most corrections of the torso's place."""
 BALANCE_TOLERANCE = 1e-6
 """How near the centre of mass must come to its place [m]."""
 BALANCE_GAIN = 1.2
@@ -396,6 +309,12 @@ BALANCE_GAIN = 1.2
 
 class NaoBody:
     """A whole Nao on its legs, with arms and head held still: where its mass is, and how it balances.
+
+        body = NaoBody(scene.robot("nao-v6-1"))
+        body.centre_of_mass(legs)                   # angles of the legs (N, 2, 6) to (N, 3), in the torso's frame
+        torso, found = body.balance(centre, height, turned, feet)
+
+    Masses and their places are those of the compiled robot.
 
     Args:
         table: the robot.
@@ -406,12 +325,11 @@ class NaoBody:
         ready: angles of all joints in `ready`, changed by `held`, (joints,) [rad].
         home: commands of the pose `ready` itself, (motors,) [rad].
         motor_legs: of each motor its joint of the legs, 6 for a leg and left before right, or -1, (motors,).
-        mass: of the whole robot [kg].
     """
 
     def __init__(self, table: RobotTable, held: Mapping[str, float] | None = None) -> None:
         self.table = table
-        self.legs = NaoLegs(table)
+        self.legs = NaoLegs(table.settings, table.kind)
         self.ready = pose_angles(table.settings, table, "ready")
         self.home = self.ready[table.motor_joints]
         legs = [name for leg in self.legs.names for name in leg]
@@ -423,9 +341,15 @@ class NaoBody:
         self._columns = np.array([[table.joints.index(name) for name in leg] for leg in self.legs.names])
         flat = self._columns.ravel().tolist()
         self.motor_legs = np.array([flat.index(j) if j in flat else -1 for j in table.motor_joints.tolist()])
-        masses, self._steps, self._coms, self._upper = _distribution(self)
-        self.mass = float(masses.sum())
-        self._shares = masses / self.mass
+
+    @functools.cached_property
+    def _masses(self) -> _Masses:
+        return _masses_of(self)  # compiles the robot, so only for those who need it: a walk does not
+
+    @property
+    def mass(self) -> float:
+        """Mass of the whole robot [kg]."""
+        return self._masses.total
 
     @property
     def ready_legs(self) -> Floats:
@@ -440,7 +364,7 @@ class NaoBody:
 
     def centre_of_mass(self, legs: ArrayLike) -> Floats:
         """The centre of mass as the torso sees it: angles of the legs (N, 2, 6) to (N, 3) [m]."""
-        return np.asarray(self._shares @ self._parts(np.asarray(legs, float)))
+        return np.asarray(self._masses.shares @ self._parts(np.asarray(legs, float)))
 
     def zmp(self, torso: Pose, legs: Floats, period: float, *, gravity: float = GRAVITY) -> Floats:
         """The zero-moment point of a motion sampled every `period` seconds, (T, 2) [m].
@@ -451,20 +375,23 @@ class NaoBody:
         places = torso.position[:, None] + self._parts(legs) @ np.swapaxes(torso.rotation, -1, -2)
         second = np.zeros_like(places)
         second[1:-1] = (places[2:] - 2 * places[1:-1] + places[:-2]) / period**2
-        down = self._shares * (second[..., 2] + gravity)
-        moment = down[..., None] * places[..., :2] - (self._shares * places[..., 2])[..., None] * second[..., :2]
+        shares = self._masses.shares
+        down = shares * (second[..., 2] + gravity)
+        moment = down[..., None] * places[..., :2] - (shares * places[..., 2])[..., None] * second[..., :2]
         return np.asarray(moment.sum(axis=1) / down.sum(axis=1)[:, None])
 
     def _parts(self, legs: Floats) -> Floats:
         """Centres of mass of the upper body and of the twelve links as the torso sees them, (N, 13, 3)."""
-        frame = self.legs.pelvis(legs[..., 0])
-        place = np.broadcast_to(self._steps[:, 0], frame.shape[:-1])
-        parts = [np.broadcast_to(self._upper, (*legs.shape[:-2], 1, 3))]
-        for link in range(len(LEG_AXES)):
+        masses, tilt = self._masses, axis_rotation(0, _TILT)
+        hip_yaw = tilt @ axis_rotation(2, legs[..., 0] * [-1.0, 1.0])
+        frame = hip_yaw @ np.swapaxes(tilt, -1, -2)
+        place = np.broadcast_to(masses.steps[:, 0], frame.shape[:-1])
+        parts = [np.broadcast_to(masses.upper, (*legs.shape[:-2], 1, 3))]
+        for link, axis in enumerate(LEG_AXES):
             if link:
-                place = place + rotate(frame, self._steps[:, link])
-                frame = frame @ axis_rotation(LEG_AXES[link], legs[..., link])
-            parts.append(place + rotate(frame, self._coms[:, link]))
+                place = place + rotate(frame, masses.steps[:, link])
+                frame = frame @ axis_rotation(axis, legs[..., link])
+            parts.append(place + rotate(frame, masses.centres[:, link]))
         return np.concatenate(parts, axis=-2)
 
     def balance(
@@ -494,12 +421,24 @@ class NaoBody:
         return Pose(place, turned), found
 
 
-def _distribution(body: NaoBody) -> tuple[Floats, Floats, Floats, Floats]:
-    """Where the mass is, from the compiled robot.
+@dataclass(frozen=True)
+class _Masses:
+    """Where the mass of a robot is: its upper body and the six links of each leg."""
 
-    Returns masses of the upper body and of the twelve links (13,), the way from one joint of a leg to the next
-    (2, 6, 3), centres of mass of the links from their joints (2, 6, 3), and the upper body's in the torso (3,).
-    """
+    total: float
+    """Mass of the whole robot [kg]."""
+    shares: Floats
+    """Shares of it of the upper body and of the twelve links, (13,)."""
+    upper: Floats
+    """Centre of mass of the upper body from the torso's origin, (3,) [m]."""
+    steps: Floats
+    """From each joint of a leg to the next, the first from the torso's origin, (2, 6, 3) [m]."""
+    centres: Floats
+    """Centres of mass of the links from their joints, (2, 6, 3) [m]."""
+
+
+def _masses_of(body: NaoBody) -> _Masses:
+    """The masses of the compiled robot, with its arms and head in the pose `ready`."""
     table = body.table
     model = build(table.settings, kind=table.kind, visuals=False).compile()
     data = mujoco.MjData(model)
@@ -509,7 +448,7 @@ def _distribution(body: NaoBody) -> tuple[Floats, Floats, Floats, Floats]:
     joints = np.array([[model.joint(name).id for name in leg] for leg in body.legs.names])
     links = model.jnt_bodyid[joints]
     steps = np.diff(data.xanchor[joints] - data.xpos[1], axis=1, prepend=0.0)
-    coms = model.body_ipos[links] - model.jnt_pos[joints]
+    centres = model.body_ipos[links] - model.jnt_pos[joints]
     for joint, angle in zip(table.joints, body.ready, strict=True):
         data.qpos[model.joint(joint).qposadr[0]] = angle
     mujoco.mj_kinematics(model, data)
@@ -522,7 +461,8 @@ def _distribution(body: NaoBody) -> tuple[Floats, Floats, Floats, Floats]:
     weight = model.body_mass[upper]
     centre = weight @ (data.xipos[upper] - data.xpos[1]) / weight.sum()
     masses = np.concatenate([[weight.sum()], model.body_mass[links].T.ravel()])
-    return masses, steps, coms, centre
+    total = float(masses.sum())
+    return _Masses(total, masses / total, centre, steps, centres)
 
 
 def _descendants(model: mujoco.MjModel, roots: Floats) -> set[int]:

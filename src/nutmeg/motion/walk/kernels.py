@@ -1,7 +1,7 @@
-"""The equations of the pendulum walk, compiled: section 3 of MacAlpine and others (2012), one after the other.
+"""A cycle of the pendulum walk, compiled: section 3 of MacAlpine and others (2012), sensing, and motor commands.
 
-The paper does not number them; here they have the numbers S1 to S17 in its order. Those that were misprinted are
-mended, and say so. Lengths are in metres (k = sqrt(9.80665 / z_torso), in the paper 9806.65 with millimetres).
+The paper does not number its equations; here they have the numbers S1 to S17 in its order. Misprints are corrected,
+and the function says so. Lengths are in metres (k = sqrt(9.80665 / z_torso); the paper has 9806.65 with millimetres).
 
 | no.      | what                                       | where                                |
 |----------|--------------------------------------------|--------------------------------------|
@@ -9,28 +9,29 @@ mended, and say so. Lengths are in metres (k = sqrt(9.80665 / z_torso), in the p
 | S3       | the phase and its share t                  | `advance`, `fraction`                |
 | S4       | k                                          | `half_k`, which is k / 2             |
 | S5 - S7  | the exchange of the pendulums              | `exchanged`                          |
-| S8, S9   | heights of the feet                        | `lifted_share`, `placed`             |
-| S10, S11 | feet aside                                 | `swayed`, `moved_share`, `placed`    |
-| S12, S13 | feet ahead                                 | `swung_share`, `placed`              |
-| S14      | offset of both feet                        | `placed`                             |
-| S15      | the groin                                  | `moved_share`, `placed`              |
-| S16, S17 | stability                                  | `walker_kernels.judge`               |
+| S8, S9   | heights of the feet                        | `lifted_share`, `place_feet`         |
+| S10, S11 | feet aside                                 | `swayed`, `moved_share`, `place_feet`|
+| S12, S13 | feet ahead                                 | `swung_share`, `place_feet`          |
+| S14      | offset of both feet                        | `place_feet`                         |
+| S15      | the groin                                  | `moved_share`, `place_feet`          |
+| S16, S17 | stability                                  | `estimate_stability`                 |
 
-The equations are functions of numbers. They have no branches, so that their sources, `f.py_func`, take arrays too,
-whole batches at once; a back end on a GPU compiles them as they are. `advance` and `place` go robot by robot: for a
-few robots array arithmetic spends its time on being called, a microsecond for each of a hundred operations. A robot's
-numbers never depend on its neighbours'. The machine code is kept beside this file or in the user's cache.
+All loops go robot by robot, so that the numbers of one robot never depend on its neighbours, and so that one robot
+costs a few microseconds: array arithmetic would spend a microsecond on each of a hundred calls. The parameters of a
+robot are a record of `PendulumWalkSettings`, its state is one of `walker.WalkState`, its motors are of `walker.Motor`.
+A cycle is `filter_gyro`, `estimate_stability`, `advance`, `place_feet`, `command_motors`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
+from nutmeg.motion.legs.nao_kernels import sole_position, solve_leg
 from nutmeg.motion.walk.settings import EXCHANGE_COSH, FOOT_TURN_RATIO
 
 if TYPE_CHECKING:
@@ -38,403 +39,276 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.walk.settings import PendulumWalkSettings
+    from nutmeg.motion.walk.walker import WalkState
 
-    Records = NDArray[Any]
-    Number = Any
-
+    Records = NDArray[np.void]
 
 FALLBACK_PHASE = -0.5
 """phi_start when the exchange has no solution."""
 LOGISTIC_END = 1 / (1 + math.exp(5.0))
 """The logistic curve at five units below its middle."""
+HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
+"""Joints of a leg, by their index in `legs.nao.LEG_JOINTS`."""
 
 
 @kernel
-def half_k(z_torso: Number) -> Number:
+def half_k(z_torso: float) -> float:
     """S4, halved: K = k / 2, k = sqrt(g / z_torso). The printed `k - 0.5 phi` means 0.5 k phi = K phi."""
-    return np.sqrt(STANDARD_GRAVITY / z_torso) / 2
+    return math.sqrt(STANDARD_GRAVITY / z_torso) / 2
 
 
 @kernel
-def filtered(step: Number, desired: Number, delta: Number, most: Number, lowest: Number, highest: Number) -> Number:
-    """S1: step + delta (desired - step), a change of no more than `most`; S2: cropped to the longest steps."""
-    change = np.minimum(np.maximum(delta * (desired - step), -most), most)
-    return np.minimum(np.maximum(step + change, lowest), highest)
+def filtered(step: float, desired: float, delta: float, max_change: float, lowest: float, highest: float) -> float:
+    """S1: step + delta (desired - step), a change of at most `max_change`; S2: cropped to the longest steps."""
+    change = min(max(delta * (desired - step), -max_change), max_change)
+    return min(max(step + change, lowest), highest)
 
 
 @kernel
-def fraction(phi: Number, phi_start: Number, phi_end: Number) -> Number:
+def fraction(phi: float, phi_start: float, phi_end: float) -> float:
     """S3: t, the share of the step that is over."""
     return (phi - phi_start) / (phi_end - phi_start)
 
 
 @kernel
-def exchanged(half: Number, phi_end: Number) -> tuple[Number, Number]:
+def exchanged(half: float, phi_end: float) -> tuple[float, float]:
     """phi_start and phi_end of the pendulum that takes over, such that it matches the one that ends.
 
     S5: alpha = 6 - cosh(K phi_end). S6: phi_start = -acosh(alpha) / K, -0.5 without a solution (printed without the
     minus). S7: phi_end = (phi_end - phi_start) / 2. Where they meet, the sway of both is the same, for the two
     y_stance add up to y_sep; their velocities are equal after about three exchanges, at phi_end = acosh(3) / K.
     """
-    alpha = 2 * EXCHANGE_COSH - np.cosh(half * phi_end)
-    solved = alpha >= 1.0
-    start = solved * (-np.arccosh(np.maximum(alpha, 1.0)) / half) + (1 - solved) * FALLBACK_PHASE
+    alpha = 2 * EXCHANGE_COSH - math.cosh(half * phi_end)
+    start = -math.acosh(alpha) / half if alpha >= 1.0 else FALLBACK_PHASE
     return start, (phi_end - start) / 2
 
 
 @kernel
-def lifted_share(t: Number, f_g: Number) -> Number:
+def lifted_share(t: float, f_g: float) -> float:
     """S8: z_frac = (1 - cos(2 pi (t - f_g) / f_a)) / 2 from t = f_g on, f_a = 1 - f_g, and 0 before."""
-    aloft = np.maximum(t - f_g, 0.0) / np.maximum(1 - f_g, 1e-9)
-    return (1 - np.cos(2 * np.pi * aloft)) / 2
+    aloft = max(t - f_g, 0.0) / max(1 - f_g, 1e-9)
+    return (1 - math.cos(2 * math.pi * aloft)) / 2
 
 
 @kernel
-def swayed(half: Number, phi: Number, y_sep: Number, y_shift: Number) -> Number:
+def swayed(half: float, phi: float, y_sep: float, y_shift: float) -> float:
     """S10: y_stance = y_sep / 2 + y_shift (-1.5 + 0.5 cosh(K phi)); y_swing = y_sep - y_stance."""
-    return y_sep / 2 + y_shift * (0.5 * np.cosh(half * phi) - 1.5)
+    return y_sep / 2 + y_shift * (0.5 * math.cosh(half * phi) - 1.5)
 
 
 @kernel
-def moving_share(t: Number, f_s: Number) -> Number:
+def moving_share(t: float, f_s: float) -> float:
     """For S11 to S15: u = (t - f_s) / f_m within 0..1, f_m = 1 - f_s, the share of the swing foot's way in time."""
-    return np.minimum(np.maximum((t - f_s) / (1 - f_s), 0.0), 1.0)
+    return min(max((t - f_s) / (1 - f_s), 0.0), 1.0)
 
 
 @kernel
-def moved_share(u: Number) -> Number:
+def moved_share(u: float) -> float:
     """S11 and S15: (1 - cos(pi u)) / 2, from 0 to 1 (S11 is printed with a plus, which jumps)."""
-    return (1 - np.cos(np.pi * u)) / 2
+    return (1 - math.cos(math.pi * u)) / 2
 
 
 @kernel
-def swung_share(t: Number, f_s: Number) -> Number:
+def swung_share(t: float, f_s: float) -> float:
     """S12 and S13: where the swing foot is ahead, in step sizes.
 
     Before f_s it goes back with the stance foot, f_s - 0.5 - t; then -0.5 + (1 + f_s) s, where s is the logistic curve
     sigmoid(10 (u - 0.5)) brought to 0..1: with 2 - f_m = 1 + f_s it ends where the stance foot begins, 0.5 + f_s
     (as printed, feet jump by f_s step_x at each exchange).
     """
-    s = (1 / (1 + np.exp(5 - 10 * moving_share(t, f_s))) - LOGISTIC_END) / (1 - 2 * LOGISTIC_END)
-    waits = t < f_s
-    return waits * (-0.5 - (t - f_s)) + (1 - waits) * ((1 + f_s) * s - 0.5)
+    if t < f_s:
+        return -0.5 - (t - f_s)
+    s = (1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - LOGISTIC_END) / (1 - 2 * LOGISTIC_END)
+    return (1 + f_s) * s - 0.5
 
 
 @kernel
-def placed(
-    p: PendulumWalkSettings, half: float, t: float, phi: float, swing: int, step: Floats, share: float, feet: Floats
-) -> float:
-    """Feet of one robot, (2, 3); returns its groin. `step` (3,) is walked to a `share` (S17)."""
-    step_x, step_y, turn = step[0] * share, step[1] * share, step[2] * share
-    first, other = swing, 1 - swing
+def advance(walks: Records, states: Records, wanted: Floats, period: float) -> bool:
+    """A cycle of step sizes and phases towards wanted velocities; False, and nothing done, if one is not finite.
+
+    Args:
+        walks: parameters, (N,).
+        states: changed: step, phi, phi_start, phi_end and swing, (N,).
+        wanted: m/s ahead, m/s to the left, rad/s to the left, (N, 3).
+        period: of a cycle [s].
+    """
+    if not np.isfinite(wanted).all():
+        return False
+    for n in range(len(walks)):
+        s, phi_length = states[n], walks[n].phi_length
+        step_time = (s.phi_end - s.phi_start) * phi_length
+        for i in range(3):
+            desired = wanted[n, i] * step_time / (FOOT_TURN_RATIO if i == 2 else 1.0)
+            s.step[i] = filtered(
+                s.step[i], desired, s.step_delta[i], s.max_change[i], s.lowest_step[i], s.highest_step[i]
+            )
+        s.phi += period / phi_length  # S3
+        if s.phi >= s.phi_end:
+            # The time that the step was too long counts for the next one, so that the rhythm does not depend on the
+            # length of a cycle.
+            late = s.phi - s.phi_end
+            s.phi_start, s.phi_end = exchanged(s.half_k, s.phi_end)
+            s.phi = s.phi_start + late
+            s.swing = 1 - s.swing
+    return True
+
+
+@kernel
+def place_feet(walks: Records, states: Records) -> None:
+    """Where the feet of N robots are to be, (N,) each; changes `feet`, `groin` and `lifted` of the states."""
+    for n in range(len(walks)):
+        _place(walks[n], states[n])
+
+
+@kernel
+def _place(p: PendulumWalkSettings, s: WalkState) -> None:
+    t = fraction(s.phi, s.phi_start, s.phi_end)
+    feet, swing, stance = s.feet, s.swing, 1 - s.swing
+    # S17: what the stability allows of the step is walked.
+    step_x, step_y, turn = s.step[0] * s.stability, s.step[1] * s.stability, s.step[2] * s.stability
     # S13, S14: ahead; the stance foot moves back evenly, and both are offset.
     ahead = p.x_offset + p.com_x - step_x * p.x_factor
-    feet[first, 0] = step_x * swung_share(t, p.f_s) + ahead
-    feet[other, 0] = step_x * (0.5 - (t - p.f_s)) + ahead
+    feet[swing, 0] = step_x * swung_share(t, p.f_s) + ahead
+    feet[stance, 0] = step_x * (0.5 - (t - p.f_s)) + ahead
     # S11, S15: aside and in a turn both feet spread while the leading one swings, and close while the other does
     # (as printed, with the stance foot alone, the robot falls). `side_split` shifts a side step to the leading foot.
     moved = moved_share(moving_share(t, p.f_s))
     left = swing == 0
     leads, opens = (step_y > 0) == left, (turn > 0) == left
-    groin: float = abs(turn) * (moved if opens else 1 - moved)
-    wider = abs(step_y) * (moved if leads else 1 - moved) + groin * p.turn_sep / 2
+    s.groin = abs(turn) * (moved if opens else 1 - moved)
+    wider = abs(step_y) * (moved if leads else 1 - moved) + s.groin * p.turn_sep / 2
     swung = wider * 2 * (p.side_split if leads else 1 - p.side_split)
-    y_stance = swayed(half, phi, p.y_sep, p.y_shift)
-    feet[first, 1] = p.y_sep - y_stance + swung
-    feet[other, 1] = y_stance + 2 * wider - swung
+    y_stance = swayed(s.half_k, s.phi, p.y_sep, p.y_shift)
+    feet[swing, 1] = p.y_sep - y_stance + swung
+    feet[stance, 1] = y_stance + 2 * wider - swung
     feet[1, 1] *= -1
     feet[0, 1] += p.com_y
     feet[1, 1] += p.com_y
     # S9: z_stance = z_torso, z_swing = z_torso - z_step z_frac, downward.
     height = max(p.z_step + p.lift_x * abs(step_x) + p.lift_y * abs(step_y), 0.0)
-    feet[first, 2] = height * lifted_share(t, p.f_g) - p.z_torso
-    feet[other, 2] = -p.support_push * np.sin(np.pi * t) - p.z_torso
-    return groin
+    s.lifted[swing], s.lifted[stance] = lifted_share(t, p.f_g), 0.0
+    feet[swing, 2] = height * s.lifted[swing] - p.z_torso
+    feet[stance, 2] = -p.support_push * math.sin(math.pi * t) - p.z_torso
 
 
 @kernel
-def place(
-    walks: Records,
-    half: Floats,
-    phases: Floats,
-    swing: Indices,
-    step: Floats,
-    stability: Floats,
-    feet: Floats,
-    more: Floats,
-) -> None:
-    """Where the feet of N robots are to be.
-
-    Args:
-        walks: parameters, (N,) records of `PendulumWalkSettings`.
-        half: K of each, (N,).
-        phases: phi, phi_start and phi_end, (3, N).
-        swing: the foot that swings, (N,).
-        step: step sizes, (N, 3).
-        stability: the share of them that is walked, (N,).
-        feet: as the torso sees them, (N, 2, 3) [m]; changed.
-        more: the groin's opening [rad] and how high each foot is, as a share, (N, 3); changed.
-    """
+def filter_gyro(walks: Records, states: Records, gyro: Floats) -> None:
+    """Low-pass filters the rates of roll and pitch, (N, 3) [rad/s], into `gyro` of the states, (N,)."""
     for n in range(len(walks)):
-        phi = phases[0, n]
-        t = fraction(phi, phases[1, n], phases[2, n])
-        more[n, 0] = placed(walks[n], half[n], t, phi, swing[n], step[n], stability[n], feet[n])
-        more[n, 1 + swing[n]], more[n, 2 - swing[n]] = lifted_share(t, walks[n].f_g), 0.0
-
-
-@kernel
-def advance(
-    walks: Records,
-    half: Floats,
-    steps: Floats,
-    wanted: Floats,
-    period: float,
-    phases: Floats,
-    swing: Indices,
-    step: Floats,
-) -> bool:
-    """A cycle of step sizes and phases towards wanted velocities; False, and nothing done, if one is not finite.
-
-    Args:
-        walks: parameters, (N,) records.
-        half: K of each, (N,).
-        steps: lowest and highest step sizes, delta and the largest change for each, (4, N, 3).
-        wanted: m/s ahead, m/s to the left, rad/s to the left, (N, 3).
-        period: of a cycle [s].
-        phases: phi, phi_start and phi_end, (3, N); changed.
-        swing: the foot that swings, (N,); changed.
-        step: step sizes, (N, 3); changed.
-    """
-    if not np.isfinite(wanted).all():
-        return False
-    for n in range(len(walks)):
-        phi_length = walks[n].phi_length
-        step_time = (phases[2, n] - phases[1, n]) * phi_length
-        for i in range(3):
-            desired = wanted[n, i] * step_time / (FOOT_TURN_RATIO if i == 2 else 1.0)
-            lowest, highest, delta, most = steps[0, n, i], steps[1, n, i], steps[2, n, i], steps[3, n, i]
-            step[n, i] = filtered(step[n, i], desired, delta, most, lowest, highest)
-        phases[0, n] += period / phi_length  # S3
-        if phases[0, n] >= phases[2, n]:
-            late = phases[0, n] - phases[2, n]
-            phases[1, n], phases[2, n] = exchanged(half[n], phases[2, n])
-            phases[0, n] = phases[1, n] + late
-            swing[n] = 1 - swing[n]
-    return True
-
-
-# ----------------------------------------------------------------------------------------------------
-# What a walker does in a cycle beside the walk itself, compiled: sensing, stability, balance, commands.
-#
-# All go robot by robot over N robots, so that a robot's numbers never depend on its neighbours'. Parameters are
-# records of `PendulumWalkSettings`. As in `leg_kernels`, the machine code is kept beside this file or in the user's
-# cache.
-
-
-HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
-
-
-@kernel
-def _quantised(value: float, noise: float, step: float) -> float:
-    """What a sensor says: with noise, in steps (0 for none)."""
-    value += noise
-    return np.rint(value / step) * step if step > 0.0 else value
-
-
-@kernel
-def measure_imu(
-    motion: Floats,
-    pose: Floats,
-    noise: Floats,
-    scales: Floats,
-    period: float,
-    gravity: float,
-    last: Floats,
-    gyro: Floats,
-    felt: Floats,
-) -> None:
-    """What gyro and accelerometer of simulated robots say.
-
-    Args:
-        motion: velocities of the torso, linear in the world's frame and angular in its own, (N, 6).
-        pose: place and quaternion of the torso, (N, 7).
-        noise: standard normal numbers for gyro and accelerometer, (N, 6), or (0, 6) for none.
-        scales: of gyro and accelerometer, noise and step, (2, 2).
-        period: of a cycle [s].
-        gravity: [m/s²].
-        last: linear velocities a cycle ago, (N, 3); changed.
-        gyro: (N, 3) [rad/s]; changed.
-        felt: (N, 3) [m/s²]; changed.
-    """
-    for n in range(len(motion)):
-        # Gravity and acceleration in the torso's frame: a vector turned back by the quaternion.
-        fx, fy = (motion[n, 0] - last[n, 0]) / period, (motion[n, 1] - last[n, 1]) / period
-        fz = (motion[n, 2] - last[n, 2]) / period + gravity
-        last[n] = motion[n, :3]
-        w, x, y, z = pose[n, 3], -pose[n, 4], -pose[n, 5], -pose[n, 6]
-        cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
-        felt[n, 0] = fx + w * cx + (y * cz - z * cy)
-        felt[n, 1] = fy + w * cy + (z * cx - x * cz)
-        felt[n, 2] = fz + w * cz + (x * cy - y * cx)
-        for i in range(3):
-            drawn, shaken = (noise[n, i], noise[n, 3 + i]) if len(noise) else (0.0, 0.0)
-            gyro[n, i] = _quantised(motion[n, 3 + i], scales[0, 0] * drawn, scales[0, 1])
-            felt[n, i] = _quantised(felt[n, i], scales[1, 0] * shaken, scales[1, 1])
-
-
-@kernel
-def estimate_tilt(gyro: Floats, felt: Floats, trust: Floats, tilt: Floats) -> None:
-    """The tilt that gyro and accelerometer tell: a complementary filter.
-
-    Args:
-        gyro: (N, 3) [rad/s].
-        felt: by the accelerometer, (N, 3) [m/s²].
-        trust: period of a cycle [s], gravity, how far from it an acceleration tells the tilt [m/s²], and the share of
-            the way to the tilt it tells that is gone in a cycle, (4,).
-        tilt: roll and pitch, (N, 2) [rad]; changed.
-    """
-    period, gravity, plausible, share = trust
-    for n in range(len(tilt)):
-        f = felt[n]
-        roll = tilt[n, 0] + period * (gyro[n, 0] + tilt[n, 1] * gyro[n, 2])
-        pitch = tilt[n, 1] + period * (gyro[n, 1] - tilt[n, 0] * gyro[n, 2])
-        strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-        if abs(strength - gravity) < plausible:
-            upward = max(f[2], 1e-3)
-            roll += share * (math.atan2(f[1], upward) - roll)
-            pitch += share * (math.atan2(-f[0], upward) - pitch)
-        tilt[n, 0], tilt[n, 1] = roll, pitch
+        for axis in range(2):
+            states[n].gyro[axis] += (1 - walks[n].gyro_smoothing) * (gyro[n, axis] - states[n].gyro[axis])
 
 
 @kernel
 def estimate_stability(
     walks: Records,
-    feet: Floats,
-    soles: Floats,
+    states: Records,
+    legs: Records,
+    addresses: Indices,
+    qpos: Floats,
     tilt: Floats,
-    meant: Floats,
+    expected: Floats,
     cycle: int,
-    late: Indices,
-    stability: Floats,
 ) -> None:
-    """S16 and S17: how far the centre of mass is from where it was meant to be, and what share of a step that allows.
+    """S16 and S17: how far the centre of mass is from where it was expected, and what share of a step that allows.
 
-    S16: err = max over x and y of |expected - sensed|, the expected one as of `late` cycles ago. S17: the share
+    S16: err = max over x and y of |expected - sensed|, the expected one as of `delay` cycles ago. S17: the share
     (err_max - err) / (err_max - err_norm) within 0..1 (printed inverted). What stands for the centre of mass is the
     torso's origin above the middle of the feet, upright.
 
     Args:
-        walks: parameters, (N,) records.
-        feet: targets of the feet as the torso sees them, (N, 2, 3).
-        soles: where they are, (N, 2, 3).
-        tilt: roll and pitch of the torso, (N, 2).
-        meant: ring of what was meant in former cycles, (cycles, N, 2); changed.
+        walks: parameters, (N,).
+        states: `stability` is changed, (N,).
+        legs: the record of the robot's legs, (1,).
+        addresses: where the joints of the legs are in `qpos`, (2, 6).
+        qpos: configurations, (N, nq).
+        tilt: roll and pitch of the torso, (N, 2) [rad].
+        expected: ring of what was expected in former cycles, (cycles, N, 2) [m]; changed.
         cycle: number of this cycle.
-        late: after how many cycles a command is sensed, (N,).
-        stability: (N,); changed.
     """
-    size = len(meant)
+    size, joints = len(expected), np.empty(6)
     for n in range(len(walks)):
-        meant[cycle % size, n, 0] = (feet[n, 0, 0] + feet[n, 1, 0]) * -0.5
-        meant[cycle % size, n, 1] = (feet[n, 0, 1] + feet[n, 1, 1]) * -0.5
+        p, s = walks[n], states[n]
+        expected[cycle % size, n, 0] = (s.feet[0, 0] + s.feet[1, 0]) * -0.5
+        expected[cycle % size, n, 1] = (s.feet[0, 1] + s.feet[1, 1]) * -0.5
+        # The soles as an upright torso would see them: Ry(pitch) Rx(roll) times their places.
         cr, sr, cp, sp = math.cos(tilt[n, 0]), math.sin(tilt[n, 0]), math.cos(tilt[n, 1]), math.sin(tilt[n, 1])
         x, y = 0.0, 0.0
         for side in range(2):
-            fx, fy, fz = soles[n, side, 0], soles[n, side, 1], soles[n, side, 2]
+            for joint in range(6):
+                joints[joint] = qpos[n, addresses[side, joint]] * legs[0].signs[joint]
+            fx, fy, fz = sole_position(joints, side, legs[0])
             x += cp * fx + sp * (sr * fy + cr * fz)
             y += cr * fy - sr * fz
-        then = meant[(cycle - late[n]) % size, n]
+        then = expected[(cycle - s.delay) % size, n]
         error = max(abs(x * -0.5 - then[0]), abs(y * -0.5 - then[1]))
-        share = (walks[n].err_max - error) / (walks[n].err_max - walks[n].err_norm)
-        stability[n] = min(max(share, 0.0), 1.0)
+        s.stability = min(max((p.err_max - error) / (p.err_max - p.err_norm), 0.0), 1.0)
 
 
 @kernel
-def tilt_feet(walks: Records, step: Floats, feet: Floats, soles: Floats, up: Floats) -> None:
-    """Feet (N, 2, 3) as a torso sees them that leans by `tilt`, `tilt_x` and `lean_y`: places and upward directions."""
-    for n in range(len(walks)):
-        pitch = walks[n].tilt + walks[n].tilt_x * step[n, 0]
-        roll = -walks[n].lean_y * step[n, 1]
-        cp, sp, cr, sr = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll)
-        for side in range(2):
-            # Rx(roll)^T Ry(pitch)^T v: the torso is turned by Ry(pitch) Rx(roll)
-            x, y, z = feet[n, side, 0], feet[n, side, 1], feet[n, side, 2]
-            down = sp * x + cp * z
-            soles[n, side, 0], soles[n, side, 1], soles[n, side, 2] = (
-                cp * x - sp * z,
-                cr * y + sr * down,
-                cr * down - sr * y,
-            )
-            up[n, side, 0], up[n, side, 1], up[n, side, 2] = -sp, sr * cp, cr * cp
-
-
-@kernel
-def add_gyro_feedback(walks: Records, gyro: Floats, more: Floats, limits: Floats, legs: Floats) -> None:
-    """Adds what the gyro says to ankles and hips, and tilts the lifted foot; within the joints' limits.
-
-    Args:
-        walks: parameters, (N,) records.
-        gyro: rates of roll and pitch, (N, 2).
-        more: the groin's opening and how high each foot is, as a share, (N, 3).
-        limits: of the legs' joints, (2, 6, 2).
-        legs: angles, (N, 2, 6); changed.
-    """
-    for n in range(len(walks)):
-        p = walks[n]
-        for side in range(2):
-            lifted, inner = more[n, 1 + side], -1.0 if side == 0 else 1.0
-            leg = legs[n, side]
-            leg[HIP_ROLL] += p.gyro_hip_roll * gyro[n, 0]
-            leg[HIP_PITCH] += p.gyro_hip_pitch * gyro[n, 1]
-            leg[ANKLE_PITCH] += p.gyro_ankle_pitch * gyro[n, 1] + p.foot_pitch * lifted
-            leg[ANKLE_ROLL] += p.gyro_ankle_roll * gyro[n, 0] + p.foot_roll * lifted * inner
-            for joint in range(6):
-                leg[joint] = min(max(leg[joint], limits[side, joint, 0]), limits[side, joint, 1])
+def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: Records, joints: Floats) -> None:
+    """Angles of the legs, (2, 6): inverse kinematics of the feet, then the gyro's feedback."""
+    # The torso leans with the step: it is turned by Ry(pitch) Rx(roll), so that it sees the feet turned back.
+    pitch = p.tilt + p.tilt_x * s.step[0]
+    roll = -p.lean_y * s.step[1]
+    cp, sp, cr, sr = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll)
+    up, sole = np.array([-sp, sr * cp, cr * cp]), np.empty(3)
+    for side in range(2):
+        x, y, z = s.feet[side, 0], s.feet[side, 1], s.feet[side, 2]
+        down = sp * x + cp * z
+        sole[0], sole[1], sole[2] = cp * x - sp * z, cr * y + sr * down, cr * down - sr * y
+        leg = joints[side]
+        solve_leg(-s.groin, side, sole, up, legs[0], leg)
+        # Ankles and hips work against the torso's rates; the lifted foot is tilted.
+        lifted, inner = s.lifted[side], -1.0 if side == 0 else 1.0
+        leg[HIP_ROLL] += p.gyro_hip_roll * s.gyro[0]
+        leg[HIP_PITCH] += p.gyro_hip_pitch * s.gyro[1]
+        leg[ANKLE_PITCH] += p.gyro_ankle_pitch * s.gyro[1] + p.foot_pitch * lifted
+        leg[ANKLE_ROLL] += p.gyro_ankle_roll * s.gyro[0] + p.foot_roll * lifted * inner
+        for joint in range(6):
+            leg[joint] = min(max(leg[joint], legs[0].limits[side, joint, 0]), legs[0].limits[side, joint, 1])
 
 
 @kernel
 def command_motors(
     walks: Records,
-    legs: Floats,
-    feet: Floats,
-    gyro: Floats,
-    motors: Indices,
-    held: Floats,
-    arms: Indices,
-    measured: Floats,
+    states: Records,
+    legs: Records,
+    motors: Records,
+    qpos: Floats,
     period: float,
-    last: Floats,
-    told: Floats,
+    targets: Floats,
+    commands: Floats,
 ) -> None:
-    """Targets of all motors, and what they are told: angles, or the speeds that lead there within a cycle.
+    """Targets of all motors, and the commands that lead there.
 
     Args:
-        walks: parameters, (N,) records.
-        legs: angles of the legs, (N, 2, 6).
-        feet: as the torso sees them, (N, 2, 3): arms swing with them.
-        gyro: rates of roll and pitch, (N, 2).
-        motors: of each motor the joint of the legs (0..11) or -1, and 1 for a velocity drive, (motors, 2).
-        held: of each motor its angle in `ready`, its sign, its lowest and highest angle, (motors, 4).
-        arms: motors of the shoulders' pitch left and right and roll left and right, and the sign of pitch that swings
-            an arm back, (5,); -1 for none.
-        measured: angles of the motors, (N, motors).
+        walks: parameters, (N,).
+        states: (N,).
+        legs: the record of the robot's legs, (1,).
+        motors: records of the motors, (motors,).
+        qpos: configurations, (N, nq).
         period: of a cycle [s].
-        last: targets of the former cycle, (N, motors); becomes this one's.
-        told: commands, (N, motors); changed.
+        targets: joint angles of the former cycle, (N, motors) [rad]; changed to those of this cycle.
+        commands: changed to the targets, or for velocity drives to the speeds that lead there within a cycle, (N,
+            motors) [rad or rad/s].
     """
+    joints = np.empty((2, 6))
     for n in range(len(walks)):
-        p, targets = walks[n], np.empty(len(motors))
+        p, s = walks[n], states[n]
+        _leg_angles(p, s, legs, joints)
         for m in range(len(motors)):
-            leg = motors[m, 0]
-            targets[m] = held[m, 0] if leg < 0 else legs[n, leg // 6, leg % 6] * held[m, 1]
-        if arms[0] >= 0:
-            for side in range(2):
-                ahead = feet[n, 1 - side, 0] - feet[n, side, 0]  # an arm goes with the other side's leg
-                swung = p.shoulder_pitch - p.arm_swing * ahead + p.gyro_arm * gyro[n, 1]
-                targets[arms[side]] += arms[4] * swung
-                targets[arms[2 + side]] += p.shoulder_roll if side == 0 else -p.shoulder_roll
-        for m in range(len(motors)):
-            target = min(max(targets[m], held[m, 2]), held[m, 3])
-            target += p.joint_smoothing * (last[n, m] - target)
-            last[n, m] = target
-            told[n, m] = p.joint_gain * (target - measured[n, m]) / period if motors[m, 1] else target
+            motor = motors[m]
+            if motor.leg_joint >= 0:
+                target = joints[motor.leg_joint // 6, motor.leg_joint % 6] * motor.sign
+            else:
+                target = motor.ready
+            if motor.shoulder_pitch != 0.0:
+                ahead = s.feet[1 - motor.side, 0] - s.feet[motor.side, 0]  # an arm goes with the other side's leg
+                target += motor.shoulder_pitch * (p.shoulder_pitch - p.arm_swing * ahead + p.gyro_arm * s.gyro[1])
+            target += motor.shoulder_roll * p.shoulder_roll
+            target = min(max(target, motor.lowest), motor.highest)
+            target += p.joint_smoothing * (targets[n, m] - target)
+            targets[n, m] = target
+            angle = qpos[n, motor.address]
+            commands[n, m] = p.joint_gain * (target - angle) / period if motor.velocity else target

@@ -1,28 +1,28 @@
-"""The numbers of the pendulum walk: those of the paper's table 1, and those it does not name.
+"""The parameters of the pendulum walk: those of table 1 of MacAlpine and others (2012), and further ones.
 
-A walk is one of these for each robot, or N of them at once, as arrays (`stacked`). In files they are TOML:
+    walk = PendulumWalkSettings(max_step_x=0.05)    # ValueError if a number is out of its bounds
+    walk_records([walk] * 3)                        # (3,) records for compiled code
 
-    [walk]
-    max_step_x = 0.03
-    phi_length = 0.13
-
-The standing start is a slow walk that stood 36 runs of 30 s in all directions on `nao-spark`. `SEARCHED` names the
-fourteen that the paper optimises (MacAlpine and others, 2012, table 1, starred); `EXTENDED` adds those with which
-walks get faster than the paper's.
+Each set of parameters in a walk file (`walk.files`) is one `PendulumWalkSettings`. The defaults are a slow walk that
+stood 36 runs of 30 s in all directions on `nao-spark`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.settings import Bounds, bounds_of, check_bounds
+from nutmeg.base.records import record_of, record_values
+from nutmeg.base.settings import Bounds, check_bounds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats
 
 EXCHANGE_COSH = 3.0
 """cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
@@ -133,40 +133,28 @@ PAPER_PARAMETERS = (
     *("max_step_x", "max_step_y", "max_step_turn", "y_shift", "z_torso", "z_step", "f_g", "f_s"),
     *("phi_length", "delta", "x_offset", "x_factor", "err_norm", "err_max"),
 )
-"""The fourteen parameters that the paper optimises."""
+"""The fourteen parameters that the paper optimises (table 1, starred)."""
 EXTENDED_PARAMETERS = (
     *PAPER_PARAMETERS,
     *("y_sep", "side_split", "tilt", "tilt_x", "gyro_ankle_pitch", "gyro_ankle_roll", "gyro_hip_roll"),
     *("shoulder_pitch", "lift_x", "foot_pitch", "back_share"),
 )
-"""Those with feedback from the gyro and the rest of what makes walks faster."""
+"""The same and those with which walks get faster than the paper's: feedback from the gyro, leaning, arms."""
 
 
-def parameter_range(name: str) -> tuple[float, float, str]:
-    """The allowed range of a parameter and its unit."""
-    found = bounds_of(PendulumWalkSettings, name, what="parameter of the walk")
-    return found.low, found.high, found.unit
+WALK_RECORD = record_of(PendulumWalkSettings)
+"""The parameters of one walk for compiled code."""
 
 
-class WalkArrays(SimpleNamespace):
-    """The parameters of N walks: an array (N,) for each field of `PendulumWalkSettings`, all views of `table`."""
-
-    table: np.ndarray
-    """The same numbers in one array, a row for each field, (fields, N)."""
-    records: np.ndarray
-    """The same numbers as records with these fields, (N,): what compiled code reads."""
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        raise AttributeError(name)  # only for the type checker: all attributes are set by `stacked`
-
-
-def walk_arrays(walks: Sequence[PendulumWalkSettings]) -> WalkArrays:
-    """N walks as arrays."""
+def walk_records(walks: Sequence[PendulumWalkSettings]) -> NDArray[np.void]:
+    """The parameters of N walks, (N,), of type `WALK_RECORD`."""
     if not walks:
         raise UsageError("no walk parameters were given; at least one set is needed.")
-    names = [one.name for one in dataclasses.fields(PendulumWalkSettings)]
     different = {id(walk): walk for walk in walks}
-    columns = {key: [getattr(walk, name) for name in names] for key, walk in different.items()}
-    numbers = np.array([columns[id(walk)] for walk in walks], float)
-    records = numbers.view(np.dtype([(name, float) for name in names]))[:, 0]
-    return WalkArrays(table=numbers.T, records=records, **dict(zip(names, numbers.T, strict=True)))
+    row = {key: number for number, key in enumerate(different)}
+    return record_values(*different.values())[[row[id(walk)] for walk in walks]]
+
+
+def walk_matrix(records: NDArray[np.void]) -> Floats:
+    """Records of walks (N,) as a matrix (N, parameters) of the same memory."""
+    return records.view(np.float64).reshape(len(records), -1)

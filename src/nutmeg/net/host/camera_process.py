@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UnknownNameError
-from nutmeg.base.interrupts import Closing
+from nutmeg.base.interrupts import Closing, ignore_interrupts, interrupts_blocked
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, checked_effects
-from nutmeg.search.processes import deaf_while_starting, ignore_ctrl_c
 from nutmeg.sim.cameras import Quality, RobotCamera, SceneRenderer, camera_size
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ class CameraProcess(Closing):
         look = _Look(quality, lights, dict(settings or {}), checked_effects(effects), seed)
         order = _Order(model, sizes, look, states, pictures, self._asked, self._came, far)
         self._process = context.Process(target=_serve, args=(order,), daemon=True, name="cameras")
-        with deaf_while_starting():
+        with interrupts_blocked():
             self._process.start()
         far.close()
         self._ready = False
@@ -344,7 +343,7 @@ class _Order:
 
 def _serve(order: _Order) -> None:
     """What the process does: draw the newest state of each camera until its parent ends."""
-    ignore_ctrl_c()
+    ignore_interrupts()
     try:
         largest = max(w for w, _ in order.sizes.values()), max(h for _, h in order.sizes.values())
         look = order.look

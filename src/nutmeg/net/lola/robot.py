@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.motion.inertial import GRAVITY_BAND, TILT_TIME_CONSTANT
 from nutmeg.net.host.robot import SURROUNDINGS
 from nutmeg.net.lola.packets import FORCES, HANDS, JOINTS, LIGHTS, PERIOD, SONARS, TOUCHES, Commands, SensorPacket
 
@@ -63,9 +62,6 @@ class LolaBody:
         self._encoders = self._encoder_places()
         self._sonar, self._sonar_on = np.zeros(len(SONARS)), np.ones(len(SONARS), dtype=bool)
         self._tilt: Floats = np.zeros((1, 2))
-        self._filter = np.array(
-            [PERIOD, STANDARD_GRAVITY, GRAVITY_BAND * STANDARD_GRAVITY, PERIOD / TILT_TIME_CONSTANT]
-        )
         self._lights = {name: np.zeros(count) for name, count in LIGHTS.items()}
         self._stand()
         self._lean(np.zeros((1, 3)), np.zeros((1, 3)))  # now, as it takes long the first time
@@ -138,9 +134,9 @@ class LolaBody:
         return charge, status, motors.battery_current, motors.battery_temperature
 
     def _lean(self, gyro: Floats, felt: Floats) -> None:
-        from nutmeg.motion.walk.kernels import estimate_tilt  # here: the compiler takes its time to load
+        from nutmeg.motion.inertial_kernels import estimate_tilt  # here: the compiler takes its time to load
 
-        estimate_tilt(gyro, felt, self._filter, self._tilt)
+        estimate_tilt(gyro, felt, PERIOD, self._tilt)
 
     def _stand(self) -> None:
         """Takes the tilt at the start from gravity, at rest."""

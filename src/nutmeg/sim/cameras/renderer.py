@@ -56,13 +56,14 @@ INSTALL_HINT = (
 _TIMEOUT = 60.0
 
 _PROBE = """
-import sys
-from nutmeg.sim.cameras.renderer import make_context
+import importlib, os, sys
 import mujoco, numpy
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1' rgba='1 1 1 1'/></worldbody></mujoco>")
 data = mujoco.MjData(model)
 mujoco.mj_forward(model, data)
-window = make_context(sys.argv[1], 32, 32)
+os.environ["MUJOCO_GL"] = sys.argv[1]
+window = importlib.import_module("mujoco." + sys.argv[1]).GLContext(32, 32)
+window.make_current()
 context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
 mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
 scene, camera, frame = mujoco.MjvScene(model, 10), mujoco.MjvCamera(), mujoco.MjrRect(0, 0, 32, 32)
@@ -75,7 +76,6 @@ if not image[16, 16].any():
     sys.exit("the picture of a white ball came out black")
 from OpenGL import GL
 print(GL.glGetString(GL.GL_RENDERER).decode(), flush=True)
-import os
 os._exit(0)
 """
 

@@ -19,9 +19,8 @@ import threading
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from nutmeg.base.interrupts import Closing
+from nutmeg.base.interrupts import Closing, ignore_interrupts, interrupts_blocked
 from nutmeg.match.worlds.physical.ground import ground_scene
-from nutmeg.search.processes import deaf_while_starting, ignore_ctrl_c
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Scene
@@ -44,7 +43,7 @@ class Groundskeeper(Closing):
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_serve_parent)
-            with deaf_while_starting():
+            with interrupts_blocked():
                 order = self._pool.submit(ground_scene, self.field, seats=seats, toed=toed)
             self._orders[seats, toed] = order
         order.add_done_callback(lambda _: self._rest())
@@ -79,7 +78,7 @@ class Groundskeeper(Closing):
 
 def _serve_parent() -> None:
     """In the other process: leaves Ctrl-C to the parent, and ends with it."""
-    ignore_ctrl_c()
+    ignore_interrupts()
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()

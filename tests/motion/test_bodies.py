@@ -7,7 +7,7 @@ import pytest
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.motion.bodies import OnboardRobot
-from nutmeg.motion.keyframes import shipped_motions
+from nutmeg.motion.keyframes import shipped_get_ups
 from nutmeg.motion.skills import Skill, Skills
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 from nutmeg.motion.walk.walker import Walker
@@ -23,7 +23,7 @@ def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None
     addresses = view.table.angles[view.table.motor_joints]
     for _ in range(60):
         simulated.sample(0.0)
-        senses = simulated.senses._inertia
+        senses = simulated.senses._imu
         body.feel(worlds.qpos[0, addresses], senses.gyro[0], senses.felt[0])
         told.sample(0.0)
         np.testing.assert_allclose(body.command, np.clip(view.command, -body.top_speeds, body.top_speeds), atol=1e-9)
@@ -44,7 +44,7 @@ def test_angles_are_carried_forward_by_what_is_on_its_way() -> None:
 
 def test_a_body_that_is_felt_to_lie_gets_up() -> None:
     body = OnboardRobot("nao-spark")
-    skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_motions("nao-spark"))
+    skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_get_ups("nao-spark"))
     lying = np.array([-9.81, 0.0, 0.0])
     body.feel(body.angles, np.zeros(3), lying)
     body.at_rest()
@@ -67,7 +67,7 @@ def test_a_body_that_cannot_be_is_refused() -> None:
 
 def test_a_lent_robot_follows_what_it_is_told_even_if_it_falls_and_gets_up_when_given_back() -> None:
     body = OnboardRobot("nao-spark")
-    skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_motions("nao-spark"))
+    skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_get_ups("nao-spark"))
     skills.lend([0])
     skills.lent[0] = body.angles + 0.02
     before = body.angles

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.motion.inertial import FallDetector, FallSettings, Lying, UpEstimator, side_below
+from nutmeg.motion.inertial import FallDetector, FallSettings, Lying, UpEstimator
 from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
 
@@ -73,7 +73,12 @@ def test_a_robot_that_lies_at_the_start_is_known_to_lie() -> None:
 
 def test_the_side_below_is_opposite_to_what_is_up() -> None:
     up = np.array([[-1.0, 0.2, 0.0], [0.9, 0.3, 0.3], [0.1, -0.9, 0.4], [-0.3, 0.8, -0.5]])
-    assert side_below(up).tolist() == [Lying.FRONT, Lying.BACK, Lying.LEFT, Lying.RIGHT]
+    falls = FallDetector(UpEstimator(worlds(4), "nao"))
+    falls.senses.up[:] = up
+    falls.reset([1, 2])
+    assert falls.lying.tolist() == [Lying.UPRIGHT, Lying.BACK, Lying.LEFT, Lying.UPRIGHT]
+    falls.reset()
+    assert falls.lying.tolist() == [Lying.FRONT, Lying.BACK, Lying.LEFT, Lying.RIGHT]
 
 
 def test_impossible_thresholds_are_refused() -> None:

@@ -1,7 +1,8 @@
-"""A run is a folder."""
+"""Run folders, JSON lines, values in JSON, experiments over seeds."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import resource
 import shlex
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tyro
 
 import nutmeg
 from nutmeg.base.errors import FileError, UsageError
@@ -23,12 +25,21 @@ from nutmeg.base.journal import (
     LOG,
     MANIFEST,
     Run,
+    append_lines,
+    command_line,
     differences,
+    draft,
+    each_seed,
+    finite,
     new_folder,
+    of_numpy,
     open_run,
+    plain,
+    read_lines,
     resume_command,
     versions,
 )
+from nutmeg.commands import btr, identify, learn
 
 COMMAND = ("/somewhere/bin/nutmeg", "identify", "my ant.toml", "--seed", "3")
 
@@ -39,11 +50,9 @@ class Femur:
     values: tuple[float, ...]
 
 
-def begin(folder: Path, *, seed: int = 3, low: float = 0.5, copy: Path | None = None, any_version: bool = False) -> Run:
+def begin(folder: Path, *, seed: int = 3, low: float = 0.5, copy: Path | None = None) -> Run:
     configuration = {"robot": "ant", "femur": Femur(low, (1.0, 2.0)), "file": Path("a.csv"), "noise": np.float64(0.5)}
-    with open_run(
-        folder, command=COMMAND, seed=seed, configuration=configuration, copy=copy, any_version=any_version
-    ) as run:
+    with open_run(folder, command=COMMAND, seed=seed, configuration=configuration, copy=copy) as run:
         return run
 
 
@@ -84,12 +93,11 @@ def test_another_configuration_is_refused_and_the_difference_named(tmp_path: Pat
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
 
 
-def test_other_software_is_refused_unless_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_software_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(tmp_path)
     monkeypatch.setattr(nutmeg, "__version__", "99.0")
     with pytest.raises(FileError, match=r'other software \(nutmeg: "[\d.]+" there, "99.0" here\)'):
         begin(tmp_path)
-    assert begin(tmp_path, any_version=True).resumed
 
 
 def test_two_at_once_are_refused(tmp_path: Path) -> None:
@@ -220,3 +228,131 @@ def test_differences_are_found_in_values_keys_and_order() -> None:
     assert list(differences({"a": {"b": 1}}, {"a": {"b": 2}})) == ["a, b: 1 there, 2 here"]
     assert list(differences({"a": 1, "b": 2}, {"b": 2, "a": 1})) == ["in the order a, b there, b, a here"]
     assert next(differences({}, {"a": 1})) == "a: null there, 1 here"
+
+
+def test_what_was_added_is_read_and_no_file_is_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "log.jsonl"
+    assert read_lines(path) == []
+    append_lines(path, [{"a": 1}, {"b": [None, "x\u00e4"]}])
+    append_lines(path, [{"c": {}}])
+    assert read_lines(path) == [{"a": 1}, {"b": [None, "x\u00e4"]}, {"c": {}}]
+
+
+def test_half_a_line_is_left_out_and_then_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": 1}\n{"b": ')
+    assert read_lines(path) == [{"a": 1}]
+    append_lines(path, [{"b": 2}])
+    assert path.read_text() == '{"a": 1}\n{"b": 2}\n'
+
+
+@pytest.mark.parametrize("line", ["[1, 2]", "nonsense", '{"a": '])
+def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"a": 1}}\n{line}\n{{"c": 3}}\n')
+    with pytest.raises(FileError, match=r"log\.jsonl, line 2: is not an object in JSON"):
+        read_lines(path)
+
+
+def test_lines_for_which_a_disk_has_no_room_are_not_there_at_all(tmp_path: Path, small_files: None) -> None:
+    path = tmp_path / "log.jsonl"
+    append_lines(path, [{"a": 1}])
+    with pytest.raises(FileError, match=r"games cannot be saved: File too large\. Everything before is safe"):
+        append_lines(path, [{"b": 2}, {"c": "x" * 100}], problem="games cannot be saved")
+    assert path.read_text() == '{"a": 1}\n'
+
+
+def test_lines_that_are_not_kept_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "parts.jsonl"
+    append_lines(path, [[1], [2], [3]])
+    append_lines(path, [[4]], keep=1)
+    assert read_lines(path, list) == [[1], [4]]
+
+
+def test_a_draft_takes_its_place_only_when_it_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "film"
+
+    def interrupted() -> None:
+        with draft(path) as temporary:
+            temporary.mkdir()
+            (temporary / "half").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not list(tmp_path.iterdir())
+    with draft(path) as temporary:
+        temporary.mkdir()
+        (temporary / "whole").touch()
+    assert [found.relative_to(tmp_path).as_posix() for found in tmp_path.rglob("*")] == ["film", "film/whole"]
+
+
+@dataclass(frozen=True)
+class Thing:
+    path: Path
+    numbers: tuple[float, ...]
+
+
+def test_dataclasses_arrays_and_paths_become_plain_values() -> None:
+    value = {"thing": Thing(Path("a/b"), (1.0, np.float64(2.5))), 3: np.arange(2), "yes": np.bool_(1), "none": None}
+    found = plain(value)
+    assert found == {"thing": {"path": "a/b", "numbers": [1.0, 2.5]}, "3": [0, 1], "yes": True, "none": None}
+    assert json.loads(json.dumps(found)) == found
+    assert type(found["thing"]["numbers"][1]) is float
+
+
+def test_numbers_that_are_not_finite_become_null_wherever_they_are() -> None:
+    found = finite({"a": [1.0, float("nan"), (float("inf"), 2)], "b": "nan"})
+    assert json.dumps(found, allow_nan=False) == '{"a": [1.0, null, [null, 2]], "b": "nan"}'
+
+
+def test_what_json_cannot_hold_is_named() -> None:
+    with pytest.raises(TypeError, match=r"\{1\} \(set\)"):
+        plain({"deep": [{1}]})
+    with pytest.raises(TypeError, match=r"\(object\)"):
+        of_numpy(object())
+
+
+def test_an_interrupted_experiment_runs_only_the_seeds_that_are_missing(tmp_path: Path) -> None:
+    done: list[int] = []
+
+    def run(seed: int) -> dict[str, Any]:
+        if seed == 2 and len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(seed)
+        return {"value": seed * 0.1}
+
+    with pytest.raises(KeyboardInterrupt):
+        each_seed(tmp_path, range(4), {"size": 3}, run)
+    results = each_seed(tmp_path, range(4), {"size": 3}, lambda seed: (done.append(seed), {"value": seed * 0.1})[1])
+    assert done == [0, 1, 2, 3]
+    assert [one["value"] for one in results] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+
+
+def test_results_of_other_settings_and_broken_files_are_run_again(tmp_path: Path) -> None:
+    each_seed(tmp_path, [7], {"size": 3}, lambda _: {"value": "old"})
+    assert each_seed(tmp_path, [7], {"size": 4}, lambda _: {"value": "new"}) == [{"value": "new"}]
+    (tmp_path / "seed-7.json").write_text("{", encoding="utf-8")
+    assert each_seed(tmp_path, [7], {"size": 4}, lambda _: {"value": "again"}) == [{"value": "again"}]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(FileError, match=r"seed-0\.json"):
+        each_seed(tmp_path / "file", [0], {}, lambda _: {})
+
+
+def test_what_is_as_usual_is_left_out() -> None:
+    assert command_line("learn", learn.Arguments()) == ["nutmeg", "learn"]
+    assert command_line("btr", btr.Arguments(config=Path("ant.toml"))) == ["nutmeg", "btr", "ant.toml"]
+
+
+def test_a_command_line_means_the_arguments_that_it_was_made_of() -> None:
+    many = learn.Arguments(config=Path("own walk.toml"), seed=0, step=0.1, trials=3, video=False, output=Path("r"))
+    files = identify.Arguments(
+        config=Path("c.toml"), train=("a*", "b*"), held_out=("c",), cluster="tcp://h:1", json=True
+    )
+    for name, arguments in (("learn", many), ("identify", files), ("learn", dataclasses.replace(many, json=True))):
+        words = command_line(name, arguments)
+        assert words[:2] == ["nutmeg", name]
+        assert tyro.cli(type(arguments), args=words[2:]) == arguments

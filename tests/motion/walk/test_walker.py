@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -9,28 +10,22 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.settings import bounds_of
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.inertial import TiltEstimator
 from nutmeg.motion.walk.kernels import (
     exchanged,
-    filtered,
-    fraction,
     half_k,
-    lifted_share,
-    moved_share,
-    moving_share,
     swayed,
-    swung_share,
 )
 from nutmeg.motion.walk.settings import (
     EXTENDED_PARAMETERS,
     PAPER_PARAMETERS,
     PendulumWalkSettings,
-    parameter_range,
-    walk_arrays,
+    walk_records,
 )
 from nutmeg.motion.walk.walker import PendulumWalk, Walker
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 
 Array = Any
 FLIP = np.array([1.0, -1.0, 1.0])
@@ -44,14 +39,9 @@ def scene_of(robot: str) -> Scene:
     return assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
 
 
-@functools.cache
-def body_of(robot: str) -> NaoBody:
-    return NaoBody(scene_of(robot).robots[0])
-
-
 def walked(wanted: Array, *, cycles: int, period: float = FINE, **numbers: float) -> Array:
     """The feet in every cycle of a walk at a constant step size from the first, (cycles, 2, 3)."""
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0, **numbers)], period=period)
+    walk = PendulumWalk([PendulumWalkSettings(delta=1.0, **numbers)], period=period)
     rows = []
     for _ in range(cycles):
         walk.advance(wanted)
@@ -69,7 +59,7 @@ def test_the_feet_never_jump_not_even_when_support_changes(wanted: Array) -> Non
 @pytest.mark.parametrize("wanted", [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)])
 def test_the_centre_of_mass_moves_evenly_across_support_exchange(wanted: Array) -> None:
     """As the foot on the ground sees it, the torso goes on from the same place at the same velocity."""
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0)], period=FINE)
+    walk = PendulumWalk([PendulumWalkSettings(delta=1.0)], period=FINE)
     feet, support = [], []
     for _ in range(8000):
         walk.advance(wanted)
@@ -104,7 +94,7 @@ def test_the_pendulums_that_exchange_match_in_place_and_in_velocity() -> None:
 
 def test_the_phase_has_the_fixed_point_of_the_paper_and_its_step_time() -> None:
     settings = PendulumWalkSettings()
-    walk = PendulumWalk(body_of("nao-spark"), [settings], period=0.02)
+    walk = PendulumWalk([settings], period=0.02)
     k = np.sqrt(9.80665 / settings.z_torso)
     assert walk.step_time[0] == pytest.approx(4 * np.arccosh(3) * settings.phi_length / k)
     ends = []
@@ -115,7 +105,7 @@ def test_the_phase_has_the_fixed_point_of_the_paper_and_its_step_time() -> None:
 
 
 def test_a_disturbed_phase_returns_to_its_fixed_point() -> None:
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=0.001)
+    walk = PendulumWalk([PendulumWalkSettings()], period=0.001)
     settled = walk.phi_end.copy()
     walk.phi_end *= 0.8
     for _ in range(3000):
@@ -124,7 +114,7 @@ def test_a_disturbed_phase_returns_to_its_fixed_point() -> None:
 
 
 def test_on_the_spot_a_walk_repeats_itself_and_its_sides_mirror_each_other() -> None:
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=FINE)
+    walk = PendulumWalk([PendulumWalkSettings()], period=FINE)
     step = round(walk.step_time[0] / FINE)
     feet = walked((0.0, 0.0, 0.0), cycles=6 * step + 10)
     np.testing.assert_allclose(feet[100 : 100 + 2 * step], feet[100 + 2 * step : 100 + 4 * step], atol=2e-4)
@@ -134,7 +124,7 @@ def test_on_the_spot_a_walk_repeats_itself_and_its_sides_mirror_each_other() -> 
 
 @pytest.mark.parametrize("wanted", [(0.1, 0, 0), (-0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.4), (0.05, -0.05, 0.2)])
 def test_a_steady_walk_repeats_itself_every_two_steps(wanted: Array) -> None:
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=FINE)
+    walk = PendulumWalk([PendulumWalkSettings()], period=FINE)
     pair = round(2 * walk.step_time[0] / FINE)
     feet = walked(wanted, cycles=2 * pair + 110)[100:]
     np.testing.assert_allclose(feet[:pair], feet[pair : 2 * pair], atol=2e-4)
@@ -142,36 +132,15 @@ def test_a_steady_walk_repeats_itself_every_two_steps(wanted: Array) -> None:
 
 
 def test_straight_ahead_the_left_foot_does_what_the_right_one_did_a_step_before() -> None:
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()], period=FINE)
+    walk = PendulumWalk([PendulumWalkSettings()], period=FINE)
     step = round(walk.step_time[0] / FINE)
     feet = walked((0.1, 0.0, 0.0), cycles=3 * step + 110)[100:]
     np.testing.assert_allclose(feet[: 2 * step], feet[step : 3 * step, ::-1] * FLIP, atol=2e-4)
 
 
-def test_the_equations_take_arrays_as_well_as_numbers() -> None:
-    rng = np.random.default_rng(5)
-    t, share = rng.uniform(0.0, 1.0, 50), rng.uniform(0.0, 0.5, 50)
-    phi, half = rng.uniform(-1.0, 1.0, 50), rng.uniform(2.0, 3.0, 50)
-    equations = {
-        half_k: (half,),
-        filtered: (t, phi, share, 0.2 * half, -half, 0.1 * half),
-        fraction: (phi, -half, half),
-        exchanged: (half, t + 0.2),
-        lifted_share: (t, share),
-        swayed: (half, phi, share, 0.1 * share),
-        moving_share: (t, share),
-        moved_share: (t,),
-        swung_share: (t, share),
-    }
-    for equation, inputs in equations.items():
-        singly = np.array([equation(*numbers) for numbers in zip(*inputs, strict=True)])
-        together = np.asarray(equation.py_func(*inputs)).T
-        np.testing.assert_allclose(together, singly, rtol=1e-13, atol=1e-15)
-
-
 def test_a_mirrored_command_gives_a_mirrored_walk() -> None:
-    body, settings = body_of("nao-spark"), PendulumWalkSettings(side_split=0.6, turn_sep=0.05)
-    one, other = (PendulumWalk(body, [settings]) for _ in range(2))
+    settings = PendulumWalkSettings(side_split=0.6, turn_sep=0.05)
+    one, other = (PendulumWalk([settings]) for _ in range(2))
     other.swing[:] = 1
     for _ in range(100):
         one.advance((0.1, 0.05, 0.2))
@@ -183,7 +152,7 @@ def test_any_row_of_a_batch_is_the_walk_of_its_own() -> None:
     rng = np.random.default_rng(3)
     walks = [PendulumWalkSettings(z_step=z, phi_length=length) for z, length in rng.uniform(0.05, 0.12, (5, 2))]
     wanted = rng.uniform(-0.2, 0.2, (5, 3))
-    together, alone = PendulumWalk(body_of("nao-spark"), walks), PendulumWalk(body_of("nao-spark"), walks[3:4])
+    together, alone = PendulumWalk(walks), PendulumWalk(walks[3:4])
     for _ in range(60):
         together.advance(wanted)
         alone.advance(wanted[3])
@@ -191,7 +160,7 @@ def test_any_row_of_a_batch_is_the_walk_of_its_own() -> None:
 
 
 def test_steps_are_never_longer_than_allowed_and_stability_shortens_them() -> None:
-    walk = PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings(delta=1.0, back_share=0.5)])
+    walk = PendulumWalk([PendulumWalkSettings(delta=1.0, back_share=0.5)])
     walk.advance((9.0, 9.0, -9.0))
     np.testing.assert_allclose(walk.step[0], [0.030, 0.025, -0.15])
     walk.advance((-9.0, 0.0, 0.0))
@@ -203,7 +172,7 @@ def test_steps_are_never_longer_than_allowed_and_stability_shortens_them() -> No
 
 def test_a_limit_of_change_turns_a_reversal_into_an_even_ramp_and_no_limit_is_the_papers_walk() -> None:
     limited = PendulumWalkSettings(delta=0.5, step_change=0.1, side_delta=2.0)
-    walk = PendulumWalk(body_of("nao-spark"), [limited, PendulumWalkSettings(delta=0.5, side_delta=2.0)])
+    walk = PendulumWalk([limited, PendulumWalkSettings(delta=0.5, side_delta=2.0)])
     fast = walk.top_speed()[0]
     for _ in range(40):
         walk.advance(fast * (1, 1, 0))
@@ -222,17 +191,150 @@ def test_what_a_walk_cannot_do_is_refused_with_what_is_allowed() -> None:
     with pytest.raises(ValueError, match="err_max"):
         PendulumWalkSettings(err_norm=0.2, err_max=0.1)
     with pytest.raises(UsageError, match="not a number"):
-        PendulumWalk(body_of("nao-spark"), [PendulumWalkSettings()]).advance((np.nan, 0, 0))
+        PendulumWalk([PendulumWalkSettings()]).advance((np.nan, 0, 0))
     with pytest.raises(UsageError, match="2 sets of walk parameters for 3 worlds"):
         Walker(Worlds(scene_of("nao-spark"), 3), "nao", [PendulumWalkSettings()] * 2)
     with pytest.raises(UsageError, match="at least one"):
-        walk_arrays([])
+        walk_records([])
 
 
 def test_every_searched_parameter_has_a_range_around_its_start() -> None:
     assert len(PAPER_PARAMETERS) == 14
     for name in EXTENDED_PARAMETERS:
-        low, high, _ = parameter_range(name)
-        assert low <= getattr(PendulumWalkSettings(), name) <= high
+        assert getattr(PendulumWalkSettings(), name) in bounds_of(PendulumWalkSettings, name)
     with pytest.raises(UnknownNameError, match="phi_length"):
-        parameter_range("phi_lenght")
+        bounds_of(PendulumWalkSettings, "phi_lenght")
+
+
+SLOW = PendulumWalkSettings()
+FAST = dataclasses.replace(SLOW, max_step_x=0.05, z_torso=0.33, phi_length=0.11, sensing_delay=0.04)
+
+
+def worlds(count: int, robot: str = "nao-spark", actuation: str = "ideal") -> Worlds:
+    placement = Placement(robot=robot, name="nao", actuation=actuation)
+    return Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
+
+
+def tilts(pose: Any) -> Any:
+    w, x, y, z = pose[:, 3:7].T
+    return np.stack([np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), np.arcsin(2 * (w * y - z * x))], axis=1)
+
+
+def test_the_tilt_that_is_felt_is_that_of_the_torso() -> None:
+    made = worlds(3)
+    walker = Walker(made, "nao", [SLOW])
+    walker.wanted[:] = [[0.15, 0.0, 0.0], [0.0, 0.12, 0.0], [0.05, 0.0, 0.4]]
+    errors = []
+    for _ in range(150):
+        true = tilts(made.robot("nao").pose)
+        walker.sample(0.0)
+        errors.append(walker.senses.tilt - true)
+        made.step(1)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.04
+
+
+def test_the_gyro_reads_in_the_steps_of_the_sensor_and_gravity_draws_the_tilt() -> None:
+    made = worlds(1)
+    sense = TiltEstimator(made, "nao")
+    pose = made.robot("nao").pose.copy()
+    pose[:, 3:7] = [np.cos(0.1), np.sin(0.1), 0.0, 0.0]
+    set_start_state(made, "nao", StartState(pose=pose))
+    made.robot("nao").velocity[:, 3] = 0.12345678
+    sense.sample()
+    step = 1.745329e-4
+    assert sense.gyro[0, 0] / step == pytest.approx(round(0.12345678 / step))
+    assert sense.gyro[0, 0] != 0.12345678
+    made.robot("nao").velocity[:] = 0.0
+    for _ in range(400):  # the robot is held there: only gravity tells
+        sense.sample()
+    np.testing.assert_allclose(sense.tilt[0], [0.2, 0.0], atol=0.01)
+
+
+def test_parameters_pass_from_one_set_to_the_other_without_a_jump() -> None:
+    made = worlds(2)
+    walker = Walker(made, "nao", [SLOW], others=([FAST],))
+    walker.wanted[:, 0] = 0.1
+    last = None
+    for cycle in range(60):
+        walker.chosen[1] = 1 if 20 <= cycle < 40 else 0
+        walker.sample(0.0)
+        height = walker.walk.feet[:, :, 2].min(axis=1)
+        if last is not None:
+            assert np.abs(height - last).max() < 0.004
+        last = height
+        if cycle == 30:
+            assert walker.walk.parameters["z_torso"].tolist() == [SLOW.z_torso, FAST.z_torso]
+            np.testing.assert_allclose(
+                walker.walk.step_time[1], 4 * np.arccosh(3) * 0.11 * np.sqrt(0.33 / 9.80665), rtol=0.02
+            )
+    assert walker.walk.parameters["z_torso"].tolist() == [SLOW.z_torso] * 2
+    assert walker.walk.parameters["sensing_delay"][1] == SLOW.sensing_delay
+
+
+def test_a_set_that_does_not_exist_is_refused() -> None:
+    walker = Walker(worlds(1), "nao", [SLOW], others=([FAST],))
+    walker.chosen[:] = 2
+    with pytest.raises(UsageError, match=r"0\.\.1"):
+        walker.sample(0.0)
+
+
+@pytest.mark.parametrize(("robot", "actuation"), [("nao-spark", "ideal"), ("nao-v6", "servo")])
+def test_a_batch_of_one_walks_exactly_as_any_row_of_a_batch(robot: str, actuation: str) -> None:
+    walks = [dataclasses.replace(SLOW, z_torso=0.31, gyro_ankle_roll=g, arm_swing=2.0) for g in (0.0, 0.03, 0.05, 0.02)]
+    wanted = np.array([[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [0.05, 0.05, 0.3], [-0.1, 0.0, 0.0]])
+    together = worlds(4, robot, actuation)
+    many = Walker(together, "nao", walks)
+    many.wanted[:] = wanted
+    for row in (0, 2):
+        alone = worlds(1, robot, actuation)
+        one = Walker(alone, "nao", [walks[row]])
+        one.wanted[:] = wanted[row]
+        together.reset()
+        many.reset()
+        steps = round(0.02 / alone.scene.timestep)
+        for _ in range(40):
+            for walker, stepped in ((many, together), (one, alone)):
+                walker.sample(0.0)
+                stepped.step(steps)
+        np.testing.assert_array_equal(together.qpos[row], alone.qpos[0])
+        assert alone.robot("nao").uprightness()[0] > 0.9
+
+
+@pytest.mark.parametrize("robot", ["nao-spark", "nao-v6"])
+def test_a_mirrored_command_gives_mirrored_joints(robot: str) -> None:
+    """Rolls and yaws of the left leg are those of the right one with the other sign, pitches are the same."""
+    made = worlds(2, robot)
+    extras = {"foot_roll": 0.1, "foot_pitch": 0.1, "lean_y": 0.5, "tilt": 0.05, "shoulder_roll": 0.1, "arm_swing": 3.0}
+    walker = Walker(made, "nao", [dataclasses.replace(SLOW, z_torso=0.31, **extras)])
+    walker.walk.swing[:] = [0, 1]
+    motors, legs = made.robot("nao").table.motors, walker.body.legs
+    pairs = {left: right for left, right in zip(*legs.names, strict=True) if {left, right} <= set(motors)}
+    signs = dict(zip(legs.names[0], [1.0, -1.0, 1.0, 1.0, 1.0, -1.0], strict=True))
+    for _ in range(60):
+        walker.walk.advance([[0.1, 0.05, 0.3], [0.1, -0.05, -0.3]])
+        one, other = walker.targets()
+        for left, right in pairs.items():
+            for here, there in ((left, right), (right, left)):
+                expected = signs[left] * one[motors.index(here)]
+                assert other[motors.index(there)] == pytest.approx(expected, abs=1e-12)
+    assert len(pairs) >= 5
+
+
+def test_velocity_drives_are_told_the_speed_that_leads_to_the_target_and_servos_the_angle() -> None:
+    for robot, gain in (("nao-spark", 0.8), ("nao-v6", 0.8)):
+        made = worlds(2, robot)
+        walker = Walker(made, "nao", [dataclasses.replace(SLOW, joint_gain=gain)])
+        view = made.robot("nao")
+        angles = made.qpos[:, view.table.angles[view.table.motor_joints]].copy()
+        walker.sample(0.0)
+        targets = walker.targets()
+        told = gain * (targets - angles) / 0.02 if robot == "nao-spark" else targets
+        np.testing.assert_allclose(view.command, told, atol=1e-9)
+
+
+def test_smoothed_targets_begin_where_the_joints_are() -> None:
+    made = worlds(1)
+    walker = Walker(made, "nao", [dataclasses.replace(SLOW, joint_smoothing=0.5)])
+    plain = Walker(made, "nao", [SLOW])
+    angles = made.qpos[:, made.robot("nao").table.angles[made.robot("nao").table.motor_joints]]
+    np.testing.assert_allclose(walker.targets(), (angles + plain.targets()) / 2, atol=1e-12)
