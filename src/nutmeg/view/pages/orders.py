@@ -105,12 +105,12 @@ def read_order(line: str) -> Order:
     kind = table["order"]
     return Order(
         order=kind,
-        page=_whole(table.get("page", 0), "page"),
+        page=whole_number(table.get("page", 0), "page"),
         numbers=numbers_of(
             table.get("numbers", [0.0, 0.0, 0.0]), {"hold": MAX_SHARE, "pace": MAX_PACE}.get(kind, MAX_SPEED)
         ),
         fresh=table.get("fresh", True) is not False,
-        index=_whole(table.get("index", 0), "index"),
+        index=whole_number(table.get("index", 0), "index"),
         thing=str(table.get("thing", ""))[:MAX_THING_LENGTH],
     )
 
@@ -128,7 +128,8 @@ def _number(value: object, most: float) -> bool:
     )
 
 
-def _whole(value: object, name: str) -> int:
+def whole_number(value: object, name: str) -> int:
+    """A whole number from 0, called `name` in the error."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
         raise UsageError(f"{name} is {str(value)[:20]!r}; needed is a whole number from 0.")
     return value
