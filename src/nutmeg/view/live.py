@@ -1,6 +1,6 @@
 """A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
 
-    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and who commands them
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and what commands them
     watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
@@ -137,7 +137,7 @@ class PageClock(RealTime):
 
 
 class WorldsRun:
-    """Worlds with somebody who commands them; world 0 is recorded."""
+    """Worlds and the director that commands them; world 0 is recorded."""
 
     def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
         self._worlds, self._director, self._seed = worlds, director, seed

@@ -1,7 +1,7 @@
 """A recorded match in words: teams, score, game clock, play mode, events, and the intentions of players.
 
     story = MatchStory(Recording.open(Path("match.nutmeg")))
-    story.teams                          # ("reds", "blues"): who began on the left, and who on the right
+    story.teams                          # ("reds", "blues"): the one that began on the left first
     story.moment(row).score              # (2, 1), in this order, also after the teams have changed ends
     story.events                          # the events that are worth listing
 
@@ -181,10 +181,10 @@ class MatchStory:
             if event.get("foul") == SELF_COLLISION and team is not None:
                 self.self_collisions[team] += 1
                 return
-            told = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
+            listed = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
             if "place" in event and self._swapped:
-                told["place"] = [-number for number in event["place"]]
-            self.events.append({**told, "text": self._words(event, team)})
+                listed["place"] = [-number for number in event["place"]]
+            self.events.append({**listed, "text": self._words(event, team)})
 
     def _team(self, event: Mapping[str, Any]) -> int | None:
         """The team that an event is about."""

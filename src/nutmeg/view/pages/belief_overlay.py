@@ -290,7 +290,7 @@ class BeliefOverlay:
             rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
             rows.append(("ball", self._ball_news(own)))
         else:
-            rows.append(("believes", "not told"))
+            rows.append(("beliefs", "not recorded"))
         lost = self._story.lost_turns(self._robot, time)
         rows += [("lost turns", lost)] if lost else []
         return self._card(rows, time)

@@ -3,7 +3,7 @@
 Each order is one line of JSON on the viewer's standard output:
 
     {"order": "hold", "page": 1, "numbers": [1, 0, 0], "fresh": true}       a key went down: full speed ahead
-    {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until told otherwise
+    {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until the next order
     {"order": "stop", "page": 1}
     {"order": "pace", "page": 1, "numbers": [2, 0, 0]}                      twice real time; 0 holds the simulation
     {"order": "step", "page": 1}                                            one cycle, then hold

@@ -1,6 +1,6 @@
-"""The controls beside the picture: playback for all who watch, and a camera for each of them.
+"""The controls beside the picture: playback, cameras, and the list of events.
 
-Playback is shared: whoever pauses, pauses for everybody. Camera and chosen robot belong to one browser.
+Playback is shared by all browsers; camera and chosen robot belong to one.
 
     page = Page(server, stage, film, playback)
     page.refresh()                       # once per frame, after stage.show(...)
@@ -51,7 +51,7 @@ MIN_PLAYBACK_SPEED, MAX_PLAYBACK_SPEED = 0.1, 10.0
 class Playback:
     """The clock of a replay: the moment shown, between `start` and `end` (seconds of the recording).
 
-    It reads no clock itself: whoever shows the film says how much time has passed.
+    It reads no clock itself: `advance` is called with the time that has passed.
     """
 
     start: float
@@ -287,7 +287,7 @@ class EventList:
             self._pages = turn
 
     def update(self, events: Sequence[Mapping[str, Any]], now: float, start: float) -> None:
-        """Show the events around the time `now`; times are told from `start`, seconds."""
+        """Show the events around the time `now`; times are shown since `start`, seconds."""
         self._events = events
         if bool(events) != self._folder.visible:
             self._folder.visible = bool(events)
