@@ -376,8 +376,7 @@ def _note(settings: CameraSettings, effect: str, arguments: Arguments) -> str:
 def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str, Any]:
     """Takes pictures of several views and writes them, with what is to be known of them."""
     from nutmeg.model import load_robot
-    from nutmeg.model.parameters import parse_target
-    from nutmeg.model.sensors import adjusted_cameras
+    from nutmeg.model.parameters import adjusted_cameras, parse_target
     from nutmeg.reality.logs.pictures import NOISY_EFFECTS, PICTURES_FILE, take_pictures, write_pictures
 
     folder = arguments.output
@@ -475,7 +474,7 @@ def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...
     import numpy as np
 
     from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
-    from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
+    from nutmeg.sim.cameras.image_sensor import Exposure, initial_exposure, mean_signal, next_exposure
 
     count = len(place.told.view)
     exposure: Exposure = initial_exposure(settings, count)

@@ -6,11 +6,10 @@
     })
     rollouts = twin.simulate(candidates, trials)        # (n, k), m trials: m rollouts of n worlds each
 
-What a parameter sets is said in the grammar of `body.adjustment`. Candidates and trials are flattened into batches
-of worlds. Where all parameters are engine fields, one scene serves all candidates (`engine.variation`); else each
-candidate gets a scene of its own. Where a target is set twice (by the settings, a trial's conditions and a candidate)
-plain values come first, the last one counts, and relative ones multiply it. A searched `physics.timestep` is brought
-to the nearest whole part of a trial's period.
+What a parameter sets is said in the grammar of `model.parameters`. Candidates and trials are flattened into batches
+of worlds; each candidate has a scene of its own, which serves all its trials under the same conditions. Where a target
+is set twice (by the settings, a trial's conditions and a candidate) plain values come first, the last one counts, and
+relative ones multiply it. A searched `physics.timestep` is brought to the nearest whole part of a trial's period.
 
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.
@@ -31,7 +30,7 @@ from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
-from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.sensing import sensor_labels
 from nutmeg.sim.worlds import StartState, Worlds, actuation_in
 
@@ -60,7 +59,7 @@ class Searched(Dimension):
     """A number to be found, and what it sets."""
 
     sets: tuple[str, ...] = ()
-    """Targets in the grammar of `body.adjustment`; without any, the robot's own parameter of this name."""
+    """Targets in the grammar of `model.parameters`; without any, the robot's own parameter of this name."""
     relative: bool = False
     """Whether it multiplies what is there."""
 
@@ -114,7 +113,7 @@ class Twin:
         self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
-        """Whether Python looks after the motors in every control cycle (see `engine.supply`), so that simulations on
+        """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
 
     @property
@@ -141,7 +140,7 @@ class Twin:
             candidates: (n, k) in SI units, in the order of the space.
             trials: m of them.
             observe: names of sensors to record.
-            fallen: the robot is down when the cosine of its tilt is below this (`engine.rollout`).
+            fallen: the robot is down when the cosine of its tilt is below this (`sim.rollout`).
 
         Returns:
             A rollout for each trial, with a world for each candidate.
@@ -149,11 +148,9 @@ class Twin:
         rows = self.space.checked(candidates)
         if rows.ndim != 2:
             raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
-        in_fields = {c: self._in_fields(c) for c in dict.fromkeys(trial.conditions for trial in trials)}
         found: dict[int, Rollout] = {}
-        for group in _alike(trials, in_fields):
-            fields = in_fields[trials[group[0]].conditions]
-            found.update(self._simulate(rows, trials, group, observe, fallen, fields=fields))
+        for group in _alike(trials):
+            found.update(self._simulate(rows, trials, group, observe, fallen))
         return [found[index] for index in range(len(trials))]
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
@@ -164,19 +161,6 @@ class Twin:
             for target in one.targets(name)
         )
 
-    def _in_fields(self, conditions: tuple[Adjustment, ...]) -> bool:
-        """Whether every parameter can be set in a running batch, and no condition must come after it."""
-        late = any(a.relative for a in (*self.settings.adjustments, *conditions))
-        if late and not all(one.relative for one in self.searched.values()):
-            return False
-        targets = tuple(
-            t
-            for name, one in self.searched.items()
-            for t in one.targets(name)
-            if not t.startswith(NON_PHYSICAL_TARGETS)
-        )
-        return _can_set(self.settings, _ordered((*self.settings.adjustments, *conditions)), targets)
-
     def _simulate(
         self,
         rows: Floats,
@@ -184,8 +168,6 @@ class Twin:
         group: list[int],
         observe: Sequence[str],
         fallen: float | None,
-        *,
-        fields: bool,
     ) -> dict[int, Rollout]:
         """The rollouts of trials of one period, by their number."""
         jobs: dict[int, list[_Job]] = {}
@@ -193,7 +175,7 @@ class Twin:
         for index in group:
             trial = trials[index]
             if (alike := (trial.conditions, trial.period)) not in made:
-                made[alike] = self._scenes(rows, trial, fields=fields)
+                made[alike] = self._scenes(rows, trial)
             scenes = made[alike]
             for number, scene in enumerate(scenes):
                 if scene is not None:
@@ -201,21 +183,20 @@ class Twin:
                     jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
         out = {i: _nothing(self.table, trials[i], len(rows), observe) for i in group}
         for some in jobs.values():
-            possible, worlds = self._worlds(rows, some, fields=fields)
-            if worlds is not None:
-                done = self._roll_out(worlds, rows, possible, observe, fallen)
-                for world, job in enumerate(possible):
-                    _copy_world(done, world, out[job.index], job.number)
+            worlds = Worlds.of([job.scene for job in some], threads=self.threads)
+            done = self._roll_out(worlds, rows, some, observe, fallen)
+            for world, job in enumerate(some):
+                _copy_world(done, world, out[job.index], job.number)
         return out
 
-    def _scenes(self, rows: Floats, trial: Trial, *, fields: bool) -> list[Scene | None]:
+    def _scenes(self, rows: Floats, trial: Trial) -> list[Scene | None]:
         """The scene of each candidate in a trial; None where there can be none."""
-        if fields:
-            return [_scene(self.settings, _ordered((*self.settings.adjustments, *trial.conditions)))] * len(rows)
         out: list[Scene | None] = []
         for candidate in rows:
-            try:
-                out.append(_scene(self.settings, self._adjustments(candidate, trial.conditions, trial.period)))
+            every = self._adjustments(candidate, trial.conditions, trial.period)
+            physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
+            try:  # candidates that differ only in their cameras share a scene
+                out.append(_scene(self.settings, physical))
             except ModelError:
                 out.append(None)
         return out
@@ -242,40 +223,17 @@ class Twin:
         return roll_out(
             worlds,
             TWIN_ROBOT,
-            np.stack([_longer(trial.commands, longest) for trial in trials]),
-            period=trials[0].period,
+            CommandSeries(
+                values=np.stack([_longer(trial.commands, longest) for trial in trials]),
+                period=trials[0].period,
+                powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+                delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
+                rows=np.array([len(trial) for trial in trials]),
+            ),
             start=_stacked([trial.start for trial in trials], self.table),
-            powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
             observe=observe,
             fallen=fallen,
-            delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
-            rows=np.array([len(trial) for trial in trials]),
         )
-
-    def _worlds(self, rows: Floats, jobs: list[_Job], *, fields: bool) -> tuple[list[_Job], Worlds | None]:
-        """A world for each job that is possible."""
-        scenes = [job.scene for job in jobs]
-        if not fields:
-            switched = jobs[0].trial.powered is not None
-            own = switched or any(changes_with_load(actuation_in(scene, TWIN_ROBOT)) for scene in scenes)
-            return jobs, Worlds.of(scenes, threads=self.threads, own_fields=own)
-        worlds = Worlds(scenes[0], len(scenes), threads=self.threads)
-        try:
-            self._set(worlds, rows[[job.number for job in jobs]])
-        except ModelError:  # one of them has numbers that cannot be
-            if len(jobs) == 1:
-                return [], None
-            possible = [job for job in jobs if self._worlds(rows, [job], fields=True)[0]]
-            return self._worlds(rows, possible, fields=True) if possible else ([], None)
-        return jobs, worlds
-
-    def _set(self, worlds: Worlds, values: Floats) -> None:
-        """Sets parameters in running worlds, (N, k)."""
-        set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
-        # As in a scene that is built: plain values first, and the joints' own numbers last.
-        for target, column, one in sorted(set_by, key=lambda by: (by[0].startswith("joint."), by[2].relative)):
-            if not target.startswith(NON_PHYSICAL_TARGETS):
-                worlds.vary.set(TWIN_ROBOT, target, values[:, column], relative=one.relative)
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
@@ -292,13 +250,6 @@ class _Job:
     """Of the candidate."""
     trial: Trial
     scene: Scene
-
-
-@lru_cache(maxsize=256)
-def _can_set(settings: TwinSettings, adjustments: tuple[Adjustment, ...], targets: tuple[str, ...]) -> bool:
-    """Whether all targets can be set in running worlds of a twin's scene."""
-    vary = Worlds(_scene(settings, adjustments)).vary
-    return all(vary.can_set(target) for target in targets)
 
 
 @lru_cache(maxsize=SCENES_KEPT)
@@ -331,13 +282,11 @@ def _ordered(adjustments: tuple[Adjustment, ...]) -> tuple[Adjustment, ...]:
     return tuple(sorted(adjustments, key=lambda one: one.relative))
 
 
-def _alike(trials: Sequence[Trial], in_fields: Mapping[tuple[Adjustment, ...], bool]) -> list[list[int]]:
-    """Numbers of trials that can share a batch; a batch whose parameters are fields has one scene."""
+def _alike(trials: Sequence[Trial]) -> list[list[int]]:
+    """Numbers of trials that can share a batch."""
     groups: dict[object, list[int]] = {}
     for index, trial in enumerate(trials):
-        fields = in_fields[trial.conditions]
-        key = (trial.period, trial.powered is not None, fields, trial.conditions if fields else ())
-        groups.setdefault(key, []).append(index)
+        groups.setdefault((trial.period, trial.powered is not None), []).append(index)
     return list(groups.values())
 
 

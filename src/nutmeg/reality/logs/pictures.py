@@ -44,12 +44,12 @@ from nutmeg.base.settings import line_of, read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.model.geometry import quaternion_product, yaw_quaternion
 from nutmeg.model.lights import lighting_names, load_lights
-from nutmeg.model.parameters import parse_target
-from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, adjusted_cameras, load_cameras
+from nutmeg.model.parameters import adjusted_cameras, parse_target
+from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.twin import TWIN_ROBOT
 from nutmeg.sim.cameras import CameraEffects, Quality, SceneRenderer
-from nutmeg.sim.cameras.auto_exposure import Exposure
+from nutmeg.sim.cameras.image_sensor import Exposure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,10 @@ Software rendering is about twelve times faster without shadows, reflections and
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from rich.segment import Segment, Segments
@@ -25,19 +23,14 @@ from rich.style import Style
 from nutmeg.base.interrupts import Closing
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.model.posing import standing
-from nutmeg.sim.cameras.renderer import Canvas, checked_size
+from nutmeg.sim.cameras import renderer
 from nutmeg.view.files import backdrop
-from nutmeg.view.stage.bodies import HIDDEN_GROUP
 from nutmeg.view.stage.cameras import CameraOperator, Viewpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nutmeg.base.arrays import Bytes, Floats
-
-
-MAX_GEOMS = 20000
-"""Geoms the renderer has room for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,48 +56,61 @@ FINE = Quality()
 QUICK = Quality(shadows=False, reflections=False, samples=0)
 """For many small pictures, such as what robots see."""
 
+NEAR_PLANE = 0.02
+"""Distance of the nearest thing that is drawn [m]."""
+SMOOTH_FACETS = (36, 22)
+"""Facets of round things, around and along: with few of them, they shade themselves in steps."""
+
 
 class Photographer(Closing):
-    """Takes pictures of one model; holds a renderer until closed."""
+    """Takes pictures of one model; holds a renderer until closed.
+
+    Args:
+        model: the compiled `mujoco.MjModel`; it is not changed.
+        size: width and height, pixels.
+        quality: what to spend on a picture.
+    """
 
     def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE) -> None:  # noqa: ANN401
-        """Set up.
-
-        Args:
-            model: the compiled `mujoco.MjModel`; it is not changed.
-            size: width and height, pixels.
-            quality: what to spend on a picture.
-        """
-        self.size, self._quality = checked_size(size), quality
-        self.model = _prepared(model, size, quality)
-        self.data: Any = mujoco.MjData(self.model)
-        self._scene = mujoco.MjvScene(self.model, MAX_GEOMS)
-        self._options = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < HIDDEN_GROUP for group in range(6)]
-        self._options.sitegroup[:] = 0
-        self._canvas = Canvas(self.model, size)
+        drawn = renderer.Quality(
+            shadows=quality.shadows,
+            reflections=quality.reflections,
+            samples=quality.samples,
+            facets=SMOOTH_FACETS if quality.shadows else None,
+        )
+        self._sky, self._renderer = quality.sky, renderer.SceneRenderer(model, size, quality=drawn)
+        self.size, self.model, self.data = size, self._renderer.model, self._renderer.data
+        if quality.sky:
+            head = self.model.vis.headlight
+            head.ambient[:], head.diffuse[:] = backdrop.HEAD_AMBIENT, backdrop.HEAD_DIFFUSE
+            head.specular[:] = 0.05
 
     def pose(self, qpos: Floats) -> None:
         """Put everything where generalised positions (nq,) say."""
-        self.data.qpos[:] = qpos
-        mujoco.mj_kinematics(self.model, self.data)
-        mujoco.mj_camlight(self.model, self.data)
+        self._renderer.pose(qpos)
 
     def shoot(self, view: Viewpoint) -> Bytes:
         """A picture (height, width, 3) of the present pose."""
-        scene, quality = self._scene, self._quality
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(self.model, self.data, self._options, None, mujoco.MjvCamera(), everything, scene)
-        if quality.sky:
-            backdrop.add(self.model, scene, view)
-        scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = quality.shadows
-        scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = quality.reflections
-        _aim(scene, view)
-        return self._canvas.paint(scene)
+        self._renderer.update()
+        if self._sky:
+            backdrop.add(self.model, self._renderer.scene, view)
+        forward = view.look_at - view.position
+        forward = forward / np.linalg.norm(forward)
+        up = view.up - (view.up @ forward) * forward
+        return self._renderer.paint(
+            renderer.Eye(
+                position=view.position,
+                forward=forward,
+                up=up / np.linalg.norm(up),
+                slope=math.tan(view.fov / 2),
+                near=NEAR_PLANE,
+                far=backdrop.FAR_PLANE,
+            )
+        )
 
     def close(self) -> None:
         """Gives the renderer back."""
-        self._canvas.close()
+        self._renderer.close()
 
 
 def picture(
@@ -121,37 +127,6 @@ def picture(
             operator = CameraOperator(photographer.model, camera, aspect=size[0] / size[1])
             camera = operator.view(photographer.data)
         return photographer.shoot(camera)
-
-
-def _prepared(model: Any, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401
-    """A copy of the model with a large enough picture and light that flatters."""
-    changed = copy.copy(model)
-    changed.vis.global_.offwidth, changed.vis.global_.offheight = size
-    changed.vis.quality.offsamples = quality.samples
-    changed.vis.quality.shadowsize = 2048 if quality.shadows else 0
-    if quality.shadows:  # round things shade themselves in steps when they have few facets
-        changed.vis.quality.numslices, changed.vis.quality.numstacks = 36, 22
-    if quality.sky:
-        head = changed.vis.headlight
-        head.ambient[:], head.diffuse[:] = backdrop.HEAD_AMBIENT, backdrop.HEAD_DIFFUSE
-        head.specular[:] = 0.05
-    return changed
-
-
-def _aim(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
-    """Point both of the renderer's eyes along a viewpoint."""
-    forward = view.look_at - view.position
-    forward = forward / np.linalg.norm(forward)
-    up = view.up - (view.up @ forward) * forward
-    up = up / np.linalg.norm(up)
-    near = 0.02
-    for camera in scene.camera:
-        camera.pos, camera.forward, camera.up = view.position, forward, up
-        camera.orthographic = 0
-        camera.frustum_near, camera.frustum_far = near, backdrop.FAR_PLANE
-        camera.frustum_top = near * math.tan(view.fov / 2)
-        camera.frustum_bottom = -camera.frustum_top
-        camera.frustum_center = camera.frustum_width = 0.0
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from nutmeg.model.actuation.settings import Gear, Servo
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.sim.paper_motor_kernels import check_layout, place_of
-from nutmeg.sim.paper_motors import printed_count, printed_motors
+from nutmeg.sim.paper_motors import install_for, printed_count
 from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ def test_the_compiled_motor_does_what_the_paper_prints_and_a_look_at_the_state_d
     model = bench(PRINTED).model
     data, state = mujoco.MjData(model), np.zeros(4)
     torques = []
-    with printed_motors():
-        for step in range(400):
-            data.ctrl[0] = 0.6 * math.sin(0.03 * step) + (step > 200)
-            wanted = as_printed(
-                model.actuator_dynprm[0], model.actuator_biasprm[0], data.ctrl[0], data.qpos[0], data.qvel[0], state
-            )
-            for _ in range(step % 3):
-                mujoco.mj_forward(model, data)
-            mujoco.mj_step(model, data)
-            assert data.act[0] == data.actuator_force[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
-            torques.append(wanted)
+    install_for(data, model)
+    for step in range(400):
+        data.ctrl[0] = 0.6 * math.sin(0.03 * step) + (step > 200)
+        wanted = as_printed(
+            model.actuator_dynprm[0], model.actuator_biasprm[0], data.ctrl[0], data.qpos[0], data.qvel[0], state
+        )
+        for _ in range(step % 3):
+            mujoco.mj_forward(model, data)
+        mujoco.mj_step(model, data)
+        assert data.act[0] == data.actuator_force[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+        torques.append(wanted)
     assert data.userdata[5:] == pytest.approx(state, rel=1e-9)
     assert np.ptp(torques) > 2.0
 
@@ -173,11 +173,11 @@ def through_printed_gear(model: mujoco.MjModel, torques: Floats) -> Floats:
     motor[[KI, KD, LAG, BRAKE]] = 0.0
     at_joint = motor[KP] / motor[RESISTANCE] * motor[CONSTANT] * model.actuator_biasprm[0, 0]
     data, out = mujoco.MjData(model), []
-    with printed_motors():
-        for torque in torques:
-            data.ctrl[0] = torque / at_joint
-            mujoco.mj_step(model, data)
-            out.append(float(data.act[0]))
+    install_for(data, model)
+    for torque in torques:
+        data.ctrl[0] = torque / at_joint
+        mujoco.mj_step(model, data)
+        out.append(float(data.act[0]))
     return np.array(out)
 
 
@@ -279,10 +279,11 @@ def test_a_stranger_with_user_dynamics_and_user_data_is_left_alone() -> None:
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
     data.act[0], data.userdata[:] = 0.25, np.arange(40.0)
-    with printed_motors():
-        mujoco.mj_step(model, data)
+    printed = Worlds(nao())  # installs the callback for the whole process
+    mujoco.mj_step(model, data)
     assert data.act[0] == 0.25
     assert np.array_equal(data.userdata, np.arange(40.0))
+    assert printed.has_printed_motors
 
 
 def test_someone_elses_callback_is_neither_replaced_nor_overlooked() -> None:

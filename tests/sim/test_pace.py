@@ -8,7 +8,7 @@ import time
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.sim.pace import AsFastAsPossible, LockStep, RealTime
+from nutmeg.sim.pace import AsFastAsPossible, RealTime
 
 
 def test_as_fast_as_possible_never_waits_and_is_never_behind() -> None:
@@ -134,52 +134,3 @@ def test_an_impossible_speed_is_refused(speed: float) -> None:
     with pytest.raises(UsageError, match="above 0"):
         clock.set_speed(speed, 0.0)
     assert clock.speed == 1.0
-
-
-def test_lock_step_waits_for_all_participants() -> None:
-    clock = LockStep(2, patience=600.0)
-    clock.start(0.0)
-    passed = threading.Event()
-
-    def go_on() -> None:
-        assert clock.wait(0.02)
-        passed.set()
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    clock.ready()
-    assert not passed.wait(0.1)
-    clock.ready()
-    assert passed.wait(60.0)
-    thread.join()
-    assert clock.overdue == 0
-    assert not clock.behind(0.02)
-
-
-def test_lock_step_survives_a_silent_participant() -> None:
-    clock = LockStep(2, patience=0.02)
-    clock.ready()
-    assert clock.wait(0.02)
-    assert clock.overdue == 1
-    clock.ready()
-    clock.ready()
-    assert clock.wait(0.04)
-    assert clock.overdue == 1
-
-
-def test_lock_step_does_not_wait_for_who_has_left() -> None:
-    clock = LockStep(2, patience=600.0)
-    clock.ready()
-    timer = threading.Timer(0.05, clock.set_participants, (1,))
-    timer.start()
-    assert clock.wait(0.02)
-    timer.join()
-    assert clock.overdue == 0
-
-
-def test_lock_step_can_be_ended() -> None:
-    clock = LockStep(1, patience=600.0)
-    timer = threading.Timer(0.05, clock.end)
-    timer.start()
-    assert not clock.wait(0.02)
-    timer.join()

@@ -13,7 +13,7 @@ import trimesh
 from nutmeg.base.errors import ModelError
 from nutmeg.model import load_robot
 from nutmeg.model.build import build
-from nutmeg.model.model_file import COLLISION_VERTICES, _hull_volume, convex_hull, mesh_volume, parse_model, reduce_mesh
+from nutmeg.model.model_file import COLLISION_VERTICES, convex_hull, parse_model, reduce_mesh
 
 CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 
@@ -52,22 +52,6 @@ def test_a_cube_with_points_inside_and_on_it_is_a_cube() -> None:
     assert {tuple(v) for v in reduced.vertices} == {tuple(v) for v in CUBE}
 
 
-def test_volumes_of_a_few_points_are_right_even_with_four_in_a_plane() -> None:
-    assert _hull_volume(CUBE) == pytest.approx(1.0, rel=1e-4)
-    assert _hull_volume(np.vstack([CUBE, [[0.5, 0.5, 1.6]]])) == pytest.approx(1.2, rel=1e-4)  # with a pyramid on top
-    assert _hull_volume(CUBE[:4]) == pytest.approx(0.0, abs=1e-5)
-    assert mesh_volume(*convex_hull(CUBE)) == pytest.approx(1.0)
-
-
-def test_the_vertex_that_goes_is_the_one_that_costs_least() -> None:
-    """A cube with a low and a high pyramid on two sides: the low one goes, a third of base times height."""
-    points = np.vstack([CUBE, [[0.5, 0.5, 1.03]], [[0.5, -0.3, 0.5]]])
-    reduced = reduce_mesh(points, 9)
-    assert (0.5, 0.5, 1.03) not in {tuple(v) for v in reduced.vertices}
-    assert reduced.hull_volume - reduced.volume == pytest.approx(0.03 / 3, rel=1e-6)
-    assert reduced.gap == pytest.approx(0.03, rel=1e-6)
-
-
 def test_a_limb_of_178_vertices_loses_little_on_its_way_to_48() -> None:
     reduced = reduce_mesh(limb().vertices, 48)
     assert reduced.original_vertices == 178
@@ -86,7 +70,7 @@ def test_fewer_vertices_never_have_more_volume() -> None:
     assert errors[1] < 0.08
 
 
-def test_thousands_of_vertices_are_thinned_first() -> None:
+def test_thousands_of_vertices_are_reduced_as_well() -> None:
     reduced = reduce_mesh(trimesh.creation.icosphere(4).vertices, 68)
     assert reduced.hull_vertices == 2562
     assert len(reduced.vertices) == 68
