@@ -10,7 +10,7 @@ import pytest
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.cli import main
 from nutmeg.commands.calibrate import found_recordings
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.strategies.strategies import strategy_decide
 from nutmeg.match.rules.book import load_rules
@@ -22,7 +22,8 @@ def recorded(path: Path) -> Path:
     rules = load_rules("sim3d").with_match(
         automatic_kick_off=True, wait_before_kick_off=0.5, half_length=15.0, halves=1, players=1
     )
-    with BehaviourGame(rules, seed=1, field="sim3d", left="reds", right="blues", record=path) as game:
+    setup = BehaviourSetup(field="sim3d")
+    with BehaviourGame(rules, seed=1, setup=setup, left="reds", right="blues", record=path) as game:
         players = game.team("reds", strategy_decide("dribblers")) | game.team("blues", strategy_decide("wanderer"))
         driver = GameLoop(game, players)
         game.record_with(minds=lambda: driver.players)

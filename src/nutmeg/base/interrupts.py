@@ -135,13 +135,13 @@ class Starting:
                 _thread.interrupt_main()
 
     def _ignored(self, found: sys.UnraisableHookArgs) -> None:
-        """An exception that nobody can catch; one of ours will come again."""
+        """Drops a KeyboardInterrupt that no code could catch: it is raised again soon."""
         if found.exc_type is None or not issubclass(found.exc_type, KeyboardInterrupt):
             self._unraisable(found)
 
 
 class Closing(ABC):
-    """What has a `close` is a context manager by it: closed at the end of a `with` block, however that ends."""
+    """A context manager that calls `close` at the end of a `with` block, however that ends."""
 
     @abstractmethod
     def close(self) -> None:

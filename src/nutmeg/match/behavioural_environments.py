@@ -1,4 +1,4 @@
-"""Many matches of the behavioural world as one environment: arrays over matches and players, no loop over them.
+"""Environments of the behavioural world for reinforcement learning: many matches as arrays, or one with PettingZoo.
 
     env = BehaviourVectorEnv(64, players=2, opponents="roles")
     observations, infos = env.reset(seed=1)                             # (64, 2, width); match i has the seed 1 + i
@@ -7,7 +7,7 @@
 Agents are `env.agents`, in this order along the second axis: `left_1`, `left_2`, ... and, without opponents,
 `right_1`, ... A step is a decision cycle of 0.1 s. A match that is over or cut off begins anew in the same step: what
 is returned for it is its first observation, and `infos["final_observations"]` has the last one. Match i of an
-environment comes out as it does in the PettingZoo environment (`environment`) with the same seed and actions.
+environment comes out as it does in `BehaviourEnv`, the PettingZoo environment, with the same seed and actions.
 """
 
 from __future__ import annotations
@@ -21,54 +21,46 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from gymnasium.spaces import Box, Dict
 from gymnasium.vector.utils import batch_space
+from pettingzoo import ParallelEnv
 
-from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
-from nutmeg.match.behavioural_game import eyes_for
+from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
-from nutmeg.match.players.strategies.records import (
-    BALL_VX,
-    BALL_X,
-    BALL_Y,
-    HEADING,
-    MATES,
-    OPPONENTS,
-    SEEN,
-    TOLD,
-    X,
-    Y,
-    new_minds,
-)
+from nutmeg.match.players.strategies.records import new_memories
 from nutmeg.match.players.strategies.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
-from nutmeg.match.worlds.behavioural.camera_geometry import BEARING, DISTANCE, TURN
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
-from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 from nutmeg.model.ball import load_ball
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Bools, Floats, Floats32, Ints, SmallInts
+    from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
     Observations = Any
     Stepped = tuple[Observations, Floats, Bools, Bools, dict[str, Any]]
-    Told = dict[str, Any]
+    ByAgent = dict[str, Any]
 
 
 # ----------------------------------------------------------------------------------------------------
-# What can be chosen when an environment of the behavioural world is made, and what is refused.
+# Options.
 
 
 ACTIONS, OBSERVATIONS = ("walk", "body"), ("symbols", "images")
+MAX_MATCHES = 100_000
+"""Matches of one environment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +68,9 @@ class BehaviourOptions(EpisodeOptions):
     """Options of the environments of the behavioural world."""
 
     actions: Literal["walk", "body"] = "walk"
-    """Whether actions steer the walk and the kick, or the head, the kind of a kick and dives as well."""
+    """Whether actions control the walk and the kick, or the head, the kind of a kick and dives as well."""
     observations: Literal["symbols", "images"] = "symbols"
-    """Whether players are told what they see in numbers, or get the pictures of their cameras."""
+    """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
     """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
     opponents: str = ""
@@ -102,19 +94,24 @@ class BehaviourOptions(EpisodeOptions):
                 raise UnknownNameError(name, str(value), known)
         if self.opponents:
             strategy(self.opponents)
-        cameras = eyes_for(load_behaviour(self.behaviour), self.eyes or None).cameras
+        cameras = self.setup.senses().cameras
         if self.shrink < 1 or cameras.width % self.shrink or cameras.height % self.shrink:
             raise UsageError(f"shrink is {self.shrink}; {cameras.width} x {cameras.height} must be divisible by it.")
         self.rule_book()
 
     @property
+    def setup(self) -> BehaviourSetup:
+        """Field, bodies and senses."""
+        return BehaviourSetup(field=self.field, settings=self.behaviour, eyes=self.eyes or None)
+
+    @property
     def agents(self) -> tuple[str, ...]:
-        """Who is steered: `left_1`, ..., and `right_1`, ... if no strategy plays there."""
+        """Names of the agents: `left_1`, ..., and `right_1`, ... if no strategy plays there."""
         teams = ("left",) if self.opponents else ("left", "right")
         return tuple(f"{team}_{number}" for team in teams for number in range(1, self.players + 1))
 
     def rule_book(self) -> Rules:
-        """The rules of every episode; a draw is a draw."""
+        """The rules of every episode, without a penalty shoot-out."""
         try:
             rules = rules_on(self.rules, self.field)
             return self.changed(dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False)))
@@ -123,28 +120,29 @@ class BehaviourOptions(EpisodeOptions):
 
 
 # ----------------------------------------------------------------------------------------------------
-# What players of the behavioural world know, as rows of numbers for learners: all matches and agents at once.
+# Observations as numbers, of all matches and agents at once.
 #
 # A thing that is seen is three numbers: 1, distance [m] and angle to the left [rad]; what is not seen is zeros.
-# Things of a kind are sorted, near ones first. Posts begin with -1 (own goal), 1 (theirs) or 0 (not told). Landmarks
+# Things of a kind are sorted, near ones first. Posts begin with -1 (own goal), 1 (theirs) or 0 (unknown). Landmarks
 # have five numbers: 1 to 5 for L, T and X crossings, penalty mark and centre circle; distance, angle, and cosine and
 # sine of where a crossing points. Beliefs are the tracker's: everything in the frame of the own team, which attacks
 # +x, or ahead and to the left of the player.
 
 
-MAX_POSTS, MAX_LANDMARKS, MAX_DISTANCE, MAX_AGE, MAX_SPEED = 4, 6, 30.0, 10.0, 10.0
-"""Posts and landmarks that are told of at most; nothing is farther [m], older [s] or faster [m/s]."""
-_BALL, _MATE, _OPPONENT, _ROBOT = (
-    int(kind) for kind in (ObjectKind.BALL, ObjectKind.MATE, ObjectKind.OPPONENT, ObjectKind.ROBOT)
-)
-_OWN_POST, _THEIR_POST, _POST, _FIRST_MARK = 4, 5, 6, int(ObjectKind.L_CROSSING)
-_KICKING = int(Posture.KICKING)
-BODY_PARTS = ("head", "odometry", "upright", "kicking", "phase", "time_left", "score")
-"""What a player knows without looking; with pictures, all that it is told in numbers."""
+MAX_POSTS = 4
+"""Goal posts in an observation."""
+MAX_LANDMARKS = 6
+"""Landmarks in an observation; of more, the nearest."""
+MAX_DISTANCE = 30.0
+"""Bound of distances and places, m."""
+MAX_AGE = 10.0
+"""Bound of ages of beliefs, s."""
+MAX_SPEED = 10.0
+"""Bound of speeds, m/s."""
 
 
 def body_parts(length: float) -> list[Part]:
-    """What a player knows of itself and the game; the length is that of the whole game, s."""
+    """Parts of an observation about the player itself and the game; `length` is that of the whole game, s."""
     return [
         Part("head", 2, -math.pi, math.pi),
         Part("odometry", 3, -math.pi, math.pi),
@@ -157,7 +155,7 @@ def body_parts(length: float) -> list[Part]:
 
 
 def symbol_parts(players: int) -> list[Part]:
-    """What a player sees and believes."""
+    """Parts of an observation about what a player sees and believes."""
     low, high = (0.0, 0.0, -math.pi), (1.0, MAX_DISTANCE, math.pi)
     post_low, post_high = (-1.0, *low), (1.0, *high)
     mark_low, mark_high = (0.0, 0.0, -math.pi, -1.0, -1.0), (5.0, MAX_DISTANCE, math.pi, 1.0, 1.0)
@@ -185,7 +183,7 @@ def symbol_parts(players: int) -> list[Part]:
     ]
 
 
-class SymbolRows:
+class SymbolObservations:
     """Makes observations of all agents of all matches.
 
     Args:
@@ -195,32 +193,32 @@ class SymbolRows:
     def __init__(self, options: BehaviourOptions) -> None:
         parts = body_parts(options.length)
         self.body = Layout(parts)
-        """What is told beside pictures."""
+        """The observation beside pictures."""
         self.layout = Layout([*parts, *symbol_parts(options.players)])
-        """What is told without pictures."""
+        """The observation without pictures."""
         self._options = options
         sides = [np.array([phase_of(mode, side) for mode in PlayMode]) for side in Side]
         self._phases = np.stack(sides, axis=1)
 
     def rows(self, games: SteeredGames) -> Floats32:
-        """(M, agents, width) what agents are told in numbers."""
+        """(M, agents, width) observations."""
         told = self.bodies(games)
         if self._options.observations == "images":
             return self.body.rows(told).reshape(*games.slots.shape, -1)
-        slots, sights, players = games.slots, games.perception.sights, self._options.players
+        slots, sightings, players = games.slots, games.senses.sightings, self._options.players
         seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * MAX_POSTS + 5 * MAX_LANDMARKS))
-        see_rows(slots, sights.count, sights.kind, sights.polar, players, seen)
+        fill_sightings(slots, sightings.things, sightings.count, players, seen)
         ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * MAX_POSTS, 5 * MAX_LANDMARKS])
         names = ("ball", "mates", "opponents", "robots", "posts", "marks")
         flat = seen.reshape(len(told["head"]), -1)
         for name, first, end in zip(names, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             told[name] = flat[:, first:end]
-        beliefs = games.perception.beliefs[np.arange(games.count)[:, None], slots]
-        told |= believed(beliefs.reshape(-1, beliefs.shape[-1]), players)
+        beliefs = games.senses.beliefs[np.arange(games.count)[:, None], slots]
+        told |= believed(beliefs.ravel(), players)
         return self.layout.rows(told).reshape(*slots.shape, -1)
 
     def bodies(self, games: SteeredGames) -> dict[str, Floats]:
-        """(M * agents, ...) what players know without looking."""
+        """(M * agents, ...) parts of observations that need no eyes."""
         state, slots = games.world.state, games.slots
         rows, side = np.arange(games.count)[:, None], slots // MAX_PLAYERS
         posture, count = state.posture[rows, slots], slots.size
@@ -230,8 +228,8 @@ class SymbolRows:
         return {
             "head": state.head[rows, slots].reshape(count, 2),
             "odometry": state.odometry[rows, slots].reshape(count, 3),
-            "upright": (posture <= _KICKING).astype(float).reshape(count, 1),
-            "kicking": (posture == _KICKING).astype(float).reshape(count, 1),
+            "upright": (posture <= Posture.KICKING).astype(float).reshape(count, 1),
+            "kicking": (posture == Posture.KICKING).astype(float).reshape(count, 1),
             "phase": self._phases[games.modes[:, None], side].reshape(count, -1),
             "time_left": np.broadcast_to(left[:, None], slots.shape).reshape(count, 1),
             "score": own.reshape(count, 2),
@@ -239,39 +237,40 @@ class SymbolRows:
 
 
 def phase_of(mode: PlayMode, side: Side) -> Floats:
-    """(7,) what is going on as a team sees it, 1 at one of `PHASES`."""
+    """(7,) the phase of play as a team sees it: 1 at one of `PHASE_NAMES`, else 0."""
     from nutmeg.match.worlds.physical.percept import GameView
 
     return phase(GameView(mode=mode.wire_name, time=0.0, score_left=0, score_right=0), side)
 
 
-def believed(beliefs: Floats, players: int) -> dict[str, Floats]:
-    """Parts of the belief rows (N, ...) of players."""
-    x, y, heading = beliefs[:, 0], beliefs[:, 1], beliefs[:, 2]
-    c, s = np.cos(heading), np.sin(heading)
+def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
+    """Parts of the beliefs (N,) of players."""
+    x, y, others = beliefs["x"], beliefs["y"], beliefs["others"]
+    c, s = np.cos(beliefs["heading"]), np.sin(beliefs["heading"])
 
     def to_body(dx: Floats, dy: Floats) -> tuple[Floats, Floats]:
         return c * dx + s * dy, c * dy - s * dx
 
-    ahead, left = to_body(beliefs[:, BALL_X] - x, beliefs[:, BALL_X + 1] - y)
-    vx, vy = to_body(beliefs[:, BALL_VX], beliefs[:, BALL_VX + 1])
-    age = np.minimum(beliefs[:, SEEN], beliefs[:, TOLD])
+    ahead, left = to_body(beliefs["ball_x"] - x, beliefs["ball_y"] - y)
+    vx, vy = to_body(beliefs["ball_vx"], beliefs["ball_vy"])
+    age = np.minimum(beliefs["seen_ago"], beliefs["told_ago"])
     parts = {
-        "pose": np.stack([x, y, c, s, beliefs[:, 3], beliefs[:, 4]], axis=1),
+        "pose": np.stack([x, y, c, s, beliefs["spread"], beliefs["heading_spread"]], axis=1),
         "believed_ball": np.nan_to_num(np.stack([ahead, left, vx, vy, age], axis=1), posinf=MAX_AGE),
     }
-    for name, first in (("believed_mates", MATES), ("believed_opponents", OPPONENTS)):
+    for name, first in (("believed_mates", 0), ("believed_opponents", MAX_PLAYERS)):
         columns = []
-        for number in range(players):
-            place = first + 4 * number
-            there = to_body(beliefs[:, place] - x, beliefs[:, place + 1] - y)
-            columns += [*there, beliefs[:, place + 2]]
+        for k in range(first, first + players):
+            there = to_body(others["x"][:, k] - x, others["y"][:, k] - y)
+            columns += [*there, others["age"][:, k]]
         parts[name] = np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=MAX_AGE)
     return parts
 
 
 @kernel
-def see_rows(slots: Ints, count: Ints, kind: SmallInts, polar: Floats, players: int, out: Floats) -> None:
+def fill_sightings(
+    slots: Ints, things: Records[Records[Records[SightingRecord]]], count: Ints, players: int, out: Floats
+) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])
     room = np.array([1, players, players, players])
@@ -281,50 +280,51 @@ def see_rows(slots: Ints, count: Ints, kind: SmallInts, polar: Floats, players: 
             s, row = slots[m, a], out[m, a]
             found, seen_posts, seen_marks = np.zeros(4, np.int64), 0, 0
             for i in range(count[m, s]):
-                what = kind[m, s, i]
-                far, bearing = polar[m, s, i, DISTANCE], polar[m, s, i, BEARING]
-                if what <= _ROBOT:
+                thing = things[m][s][i]
+                what, far, bearing = thing.kind, thing.distance, thing.bearing
+                if what <= ObjectKind.ROBOT:
                     if found[what] < room[what]:
                         place = firsts[what] + 3 * found[what]
                         row[place], row[place + 1], row[place + 2] = 1.0, far, bearing
                         found[what] += 1
-                elif what <= _POST:
+                elif what <= ObjectKind.POST:
                     if seen_posts < MAX_POSTS:
                         place = posts + 4 * seen_posts
-                        row[place] = -1.0 if what == _OWN_POST else 1.0 if what == _THEIR_POST else 0.0
+                        row[place] = (
+                            -1.0 if what == ObjectKind.OWN_POST else 1.0 if what == ObjectKind.THEIR_POST else 0.0
+                        )
                         row[place + 1], row[place + 2], row[place + 3] = 1.0, far, bearing
                         seen_posts += 1
                 elif seen_marks < MAX_LANDMARKS:
                     place = marks + 5 * seen_marks
-                    row[place], row[place + 1], row[place + 2] = what - _FIRST_MARK + 1.0, far, bearing
-                    turn = polar[m, s, i, TURN]
-                    if not math.isnan(turn):
-                        row[place + 3], row[place + 4] = math.cos(turn), math.sin(turn)
+                    row[place], row[place + 1], row[place + 2] = what - ObjectKind.L_CROSSING + 1.0, far, bearing
+                    if not math.isnan(thing.turn):
+                        row[place + 3], row[place + 4] = math.cos(thing.turn), math.sin(thing.turn)
                     seen_marks += 1
 
 
 # ----------------------------------------------------------------------------------------------------
-# Matches of the behavioural world in which somebody else steers the players of one team or of both, cycle by cycle.
+# Matches in which agents control the players of one team or of both, cycle by cycle.
 #
-# A wish is shares of the top speeds ahead, to the left and turning left; then a kick of that strength if above 0.
+# An action is shares of the top speeds ahead, to the left and turning left; then a kick of that strength if above 0.
 # With `actions="body"` there follow: to which side the kick goes (above 0.5 left, below -0.5 right, else straight),
 # yaw of the head to the left and its pitch upwards as shares of what the neck can do, and a dive (above 0.5 to the
-# left, below -0.5 to the right). Otherwise players turn their heads by themselves, as those of the strategies do. Who
-# has fallen gets up.
+# left, below -0.5 to the right). Otherwise players turn their heads by themselves, as those of the strategies do.
+# Fallen players get up.
 
 
 ACTION_WIDTHS = {"walk": 4, "body": 8}
-"""Numbers of a wish."""
+"""Numbers of an action."""
 DEFAULT_STRATEGY = "roles"
-"""The strategy whose places before a kick-off and whose looks steered players have."""
+"""The strategy that places controlled players before a kick-off, and turns their heads."""
 MIN_WALK_SHARE = 0.05
-"""Wishes below this share of the top speeds stand still."""
+"""An action below this share of the top speeds stands still."""
 LINE_UP_CYCLES = 12
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 
 
 class SteeredGames(BehaviourGames):
-    """M matches whose agents are steered.
+    """M matches whose players are controlled by actions.
 
     Args:
         options: of the environment.
@@ -337,21 +337,19 @@ class SteeredGames(BehaviourGames):
             left=DEFAULT_STRATEGY,
             right=options.opponents or DEFAULT_STRATEGY,
             seeds=range(count),
-            field=options.field,
-            settings=options.behaviour,
-            eyes=options.eyes or None,
+            setup=options.setup,
             players=options.players,
         )
         self.options, self.count = options, count
         walk, head = self.world.settings[0].walk, self.world.settings[0].head
         self._tops = walk.ahead, walk.back, walk.side, walk.turn
         self._neck = head.yaw, head.up, head.down
-        self._starts = self._traits.copy()
+        self._starts = self._table.traits.copy()
         numbers = np.arange(options.players)
         teams = [0] if options.opponents else [0, 1]
         self._first = np.concatenate([team * SLOTS // 2 + numbers for team in teams])
-        self.wishes: Floats = np.zeros((count, len(self._first), ACTION_WIDTHS[options.actions]))
-        """(M, agents, 4 or 8) what agents are to do."""
+        self.actions: Floats = np.zeros((count, len(self._first), ACTION_WIDTHS[options.actions]))
+        """(M, agents, 4 or 8) the actions of the next cycle."""
 
     @property
     def slots(self) -> Ints:
@@ -367,60 +365,59 @@ class SteeredGames(BehaviourGames):
         for m, seed, starter in zip(chosen.tolist(), seeds, starters, strict=True):
             self.world.reset(m, seed)
             self.states[m], self.swapped[m] = new_match(kick_off=starter), False
-            self._traits[m] = self._starts[m]
+            self._table.traits[m] = self._starts[m]
             for side in Side:
                 for number in range(1, self.options.players + 1):
                     slot = slot_of(side, number)
                     self.world.join(m, slot)
-                    self.perception.greet(m, slot)
-        for array in (self._counts, self._since, self._due, self._modes, self._orders, self.wishes):
+                    self.senses.greet(m, slot)
+        table, watch = self._table, self._watch
+        for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.actions):
             array[chosen] = 0
-        for flags in (self._flags, self._low, self._held, self._beamed):
-            flags[chosen] = False
-        self._minds[chosen] = new_minds(len(chosen), SLOTS)
+        watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
+        table.memories[chosen] = new_memories(len(chosen), SLOTS)
         for _ in range(LINE_UP_CYCLES):
             self.cycle(chosen)
 
     # ---- what agents do
 
     def _decide(self, chosen: Ints) -> None:
-        """Lets the strategies decide, then puts what agents wish in the place of what theirs wanted."""
+        """Lets the strategies decide, then replaces the decisions of agents by their actions."""
         super()._decide(chosen)
         rows, slots = chosen[:, None], self.slots[chosen]
-        state, orders, wishes = self.world.state, self.world.orders, self.wishes[chosen]
-        ahead, left, turn, kick = np.moveaxis(wishes[..., :4], -1, 0)
-        walks = np.abs(wishes[..., :3]).max(axis=-1) >= MIN_WALK_SHARE
+        state, orders, actions = self.world.state, self.world.orders, self.actions[chosen]
+        ahead, left, turn, kick = np.moveaxis(actions[..., :4], -1, 0)
+        walks = np.abs(actions[..., :3]).max(axis=-1) >= MIN_WALK_SHARE
         legs = np.where(walks, int(Legs.WALK), int(Legs.STAND))
         legs = np.where(kick > 0.0, int(Legs.KICK), legs)
         side = np.zeros_like(kick)
         if self.options.actions == "body":
-            side = wishes[..., 4]
+            side = actions[..., 4]
             yaw, up, down = self._neck
-            pitch = wishes[..., 6]
-            orders.look[rows, slots, 0] = yaw * wishes[..., 5]
+            pitch = actions[..., 6]
+            orders.look[rows, slots, 0] = yaw * actions[..., 5]
             orders.look[rows, slots, 1] = pitch * np.where(pitch > 0.0, up, down)
-            dive = wishes[..., 7]
+            dive = actions[..., 7]
             legs = np.where(dive > 0.5, int(Legs.DIVE_LEFT), np.where(dive < -0.5, int(Legs.DIVE_RIGHT), legs))
         legs = np.where(state.posture[rows, slots] == int(Posture.LYING), int(Legs.GET_UP), legs)
-        legs = np.where(self._held[rows, slots], int(Legs.STAND), legs)
+        legs = np.where(self._table.held[rows, slots], int(Legs.STAND), legs)
         top = self._tops
         orders.wish[rows, slots, 0] = ahead * np.where(ahead > 0.0, top[0], top[1])
         orders.wish[rows, slots, 1], orders.wish[rows, slots, 2] = left * top[2], turn * top[3]
-        orders.kick[rows, slots] = self._kicks(self.perception.beliefs[rows, slots], side)
+        orders.kick[rows, slots] = self._kicks(self.senses.beliefs[rows, slots], side)
         orders.strength[rows, slots] = np.clip(kick, 0.0, 1.0)
         orders.legs[rows, slots] = legs
 
     @staticmethod
-    def _kicks(beliefs: Floats, side: Floats) -> SmallInts:
+    def _kicks(beliefs: Records[Records[BeliefRecord]], side: Floats) -> Ints:
         """(K, agents) which kick: straight with the foot on whose side the ball is, or to a side."""
-        way = beliefs[..., [BALL_X, BALL_Y]] - beliefs[..., [X, Y]]
-        heading = beliefs[..., HEADING]
-        to_left = np.cos(heading) * way[..., 1] - np.sin(heading) * way[..., 0] >= 0.0
+        dx, dy = beliefs["ball_x"] - beliefs["x"], beliefs["ball_y"] - beliefs["y"]
+        to_left = np.cos(beliefs["heading"]) * dy - np.sin(beliefs["heading"]) * dx >= 0.0
         straight = np.where(to_left, int(KickKind.LEFT_STRAIGHT), int(KickKind.RIGHT_STRAIGHT))
         kinds = np.where(side > 0.5, int(KickKind.RIGHT_SIDE), straight)
-        return np.where(side < -0.5, int(KickKind.LEFT_SIDE), kinds).astype(np.int8)
+        return np.where(side < -0.5, int(KickKind.LEFT_SIDE), kinds)
 
-    # ---- how it stands
+    # ---- state of play
 
     def goals(self) -> Ints:
         """(M, 2) of the teams `left` and `right`, wherever they play now."""
@@ -429,23 +426,19 @@ class SteeredGames(BehaviourGames):
 
     def ball_ahead(self) -> Floats:
         """(M,) how far the ball is on the way to the goal of the team `right`, m; NaN while it is not in play."""
-        live = np.isin(self._modes, [int(mode) for mode in LIVE])
+        live = np.isin(self._table.modes, [int(mode) for mode in LIVE])
         x = np.where(self.swapped, -1.0, 1.0) * self.world.state.ball[:, 0]
         return np.where(live, x, np.nan)
 
     def clocks(self) -> Floats:
         """(M,) game time, s."""
-        stopped = np.isin(self._modes, [int(PlayMode.BEFORE_KICK_OFF), int(PlayMode.GAME_OVER)])
-        return np.array([state.time for state in self.states]) + np.where(stopped, 0.0, self._since)
+        stopped = np.isin(self._table.modes, [int(PlayMode.BEFORE_KICK_OFF), int(PlayMode.GAME_OVER)])
+        return np.array([state.time for state in self.states]) + np.where(stopped, 0.0, self._watch.clocks["since"])
 
     @property
     def modes(self) -> Ints:
         """(M,) play modes by index."""
-        return self._modes
-
-
-MAX_MATCHES = 100_000
-"""The most matches of one environment."""
+        return self._table.modes
 
 
 class BehaviourVectorEnv:
@@ -461,9 +454,9 @@ class BehaviourVectorEnv:
             raise UsageError(f"an environment of {count!r} matches; allowed are 1 to {MAX_MATCHES}.")
         self.options, self.num_envs = BehaviourOptions.of(options), count
         self.games = SteeredGames(self.options, count)
-        """The matches, for who wants to know what no player does."""
+        """The matches, with the ground truth that no player knows."""
         self.agents = list(self.options.agents)
-        self._symbols = SymbolRows(self.options)
+        self._symbols = SymbolObservations(self.options)
         self._all: Ints = np.arange(count)
         self._rngs: list[np.random.Generator] = []
         self._cameras: Cameras | None = None
@@ -479,7 +472,7 @@ class BehaviourVectorEnv:
         self.action_space: Any = batch_space(batch_space(self.single_action_space, len(self.agents)), count)
 
     def _picture_space(self) -> Dict:
-        cameras, shrink = self.games.perception.eyes.cameras, self.options.shrink
+        cameras, shrink = self.games.senses.eyes.cameras, self.options.shrink
         shape = cameras.height // shrink, cameras.width // shrink, 3
         picture = Box(0, 255, shape, np.uint8)
         return Dict({"top": picture, "bottom": picture, "body": self._symbols.body.space})
@@ -520,7 +513,7 @@ class BehaviourVectorEnv:
 
     def advance(self, actions: object) -> tuple[Floats, Bools, Bools]:
         """One cycle without beginning anew: rewards (M, agents), which matches are over, and which are cut off."""
-        self.games.wishes[:] = checked_actions(actions, self.games.wishes.shape)
+        self.games.actions[:] = checked_actions(actions, self.games.actions.shape)
         self.games.cycle(self._all)
         self._cycles += 1
         over = self.games.over
@@ -528,7 +521,7 @@ class BehaviourVectorEnv:
         return self._rewards(), over, cut
 
     def _rewards(self) -> Floats:
-        """(M, agents) what the last cycle was worth; the same for a team, and its opposite for the others."""
+        """(M, agents) rewards of the last cycle: the same for a team, and the opposite for the other one."""
         goals, ball = self.games.goals(), self.games.ball_ahead()
         change = goals - self._score
         worth = self.options.goal_reward * (change[:, 0] - change[:, 1])
@@ -538,16 +531,16 @@ class BehaviourVectorEnv:
         rewards: Floats = worth[:, None] * sign
         return rewards
 
-    # ---- what agents are told
+    # ---- observations
 
     def observe(self) -> Observations:
-        """What all agents are told now, (M, agents, ...)."""
+        """The observations of all agents, (M, agents, ...)."""
         rows = self._symbols.rows(self.games)
         if self.options.observations == "symbols":
             return rows
         if self._cameras is None:
             field = self.games.world.field
-            self._cameras = Cameras(self.games.perception.eyes, field, load_ball(field.ball))
+            self._cameras = Cameras(self.games.senses.eyes, field, load_ball(field.ball))
         slots, shrink = self.games.slots, self.options.shrink
         pictures = np.stack(
             [self._cameras.draw(self.games.world.state, m, slots[m].tolist(), shrink=shrink) for m in self._all]
@@ -555,7 +548,7 @@ class BehaviourVectorEnv:
         return {"top": pictures[:, :, 0], "bottom": pictures[:, :, 1], "body": rows}
 
     def infos(self) -> dict[str, Any]:
-        """What no player knows: true poses and the ball, as the players' teams see the pitch, and the goals."""
+        """Ground truth: poses and the ball in the frames of the players' teams, and the goals."""
         state, slots = self.games.world.state, self.games.slots
         rows, sign = self._all[:, None], np.where(slots < MAX_PLAYERS, 1.0, -1.0)
         return {
@@ -582,14 +575,7 @@ def _chosen(observations: Observations, rows: Ints) -> Observations:
 # A match of the behavioural world as a PettingZoo parallel environment: every player of a team or of both is an
 # agent.
 #
-# A step is a decision cycle of 0.1 s. It is one match of `vector_environment`, where many are played at once;
-# options, observations and rewards are the same.
-
-
-try:
-    from pettingzoo import ParallelEnv
-except ImportError:
-    raise EnvironmentProblem("the environment of a match needs PettingZoo: pip install pettingzoo") from None
+# It is an environment of one match; options, observations and rewards are those of `BehaviourVectorEnv`.
 
 
 class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
@@ -604,27 +590,29 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         self.possible_agents = list(self.matches.agents)
         self.agents: list[str] = []
         spaces = self.matches.single_observation_space, self.matches.single_action_space
-        self._seen, self._wished = ({agent: deepcopy(one) for agent in self.possible_agents} for one in spaces)
+        self._observation_spaces, self._action_spaces = (
+            {agent: deepcopy(one) for agent in self.possible_agents} for one in spaces
+        )
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
         """Of an agent; the same for all."""
-        return self._seen[agent]
+        return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:  # noqa: ANN401
         """Of an agent; the same for all."""
-        return self._wished[agent]
+        return self._action_spaces[agent]
 
     def reset(
         self,
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002 (there are none)
-    ) -> tuple[Told, Told]:
+    ) -> tuple[ByAgent, ByAgent]:
         """Begins an episode: a kick-off, by a team that is drawn."""
         observations, infos = self.matches.reset(seed=seed)
         self.agents = list(self.possible_agents)
-        return self._told(observations), self._by_agent(infos)
+        return self._observed(observations), self._by_agent(infos)
 
-    def step(self, actions: Told) -> tuple[Told, dict[str, float], dict[str, bool], dict[str, bool], Told]:
+    def step(self, actions: ByAgent) -> tuple[ByAgent, dict[str, float], dict[str, bool], dict[str, bool], ByAgent]:
         """One cycle of 0.1 s."""
         check_actions(actions, self.agents)
         shape, matches = self.matches.single_action_space.shape, self.matches
@@ -633,7 +621,7 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         )
         agents = self.agents
         answer = (
-            self._told(matches.observe()),
+            self._observed(matches.observe()),
             dict(zip(agents, rewards[0].tolist(), strict=True)),
             dict.fromkeys(agents, bool(over[0])),
             dict.fromkeys(agents, bool(cut[0])),
@@ -643,8 +631,8 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
             self.agents = []
         return answer
 
-    def _told(self, observations: Any) -> Told:  # noqa: ANN401
-        """What each agent observes."""
+    def _observed(self, observations: Any) -> ByAgent:  # noqa: ANN401
+        """Observations by agent."""
         if isinstance(observations, dict):
             return {
                 agent: {name: values[0, place] for name, values in observations.items()}
@@ -652,15 +640,15 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
             }
         return {agent: observations[0, place] for place, agent in enumerate(self.agents)}
 
-    def _by_agent(self, infos: dict[str, Any]) -> Told:
-        """What no player knows, for each agent."""
+    def _by_agent(self, infos: dict[str, Any]) -> ByAgent:
+        """Ground truth by agent."""
         return {
             agent: {"place": infos["place"][0, place], "ball": infos["ball"][0, place]}
             for place, agent in enumerate(self.agents)
         }
 
     def state(self) -> Floats32:
-        """All that is true: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
+        """Ground truth: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
         games, count = self.matches.games, self.options.players
         turned = SLOTS // 2 if games.swapped[0] else 0
         slots = [(team * SLOTS // 2 + n + turned) % SLOTS for team in (0, 1) for n in range(count)]

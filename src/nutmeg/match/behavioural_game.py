@@ -2,13 +2,13 @@
 
     game = BehaviourGame(load_rules("spl2011"), seed=7, left="reds", right="blues", record=Path("match.nutmeg"))
     players = game.team("reds", decide) | game.team("blues", strategy_decide("roles"))
-    driver = Driver(game, players)
-    game.record_with(minds=lambda: driver.players)
-    driver.run()
+    loop = GameLoop(game, players)
+    game.record_with(minds=lambda: loop.players)
+    loop.run()
     game.close()
 
-Everything around it is that of the physical match (`match.game`): referee, driver, recording, page, report. Players are
-told a `View` and answer a `Request` (`match.brain`); what they answer to view k is done in the cycle that ends with
+Everything around it is that of the physical match (`match.game`): referee, loop, recording, page, report. Players get a
+`View` and answer with a `Request` (`players.decide`); the answer to view k takes effect in the cycle that ends with
 view k + 1. The same seed and the same requests give the same match, to the last bit, alone or among others.
 """
 
@@ -16,17 +16,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
-from nutmeg.match.behavioural_kernels import CYCLES_PER_SECOND, beam
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
-from nutmeg.match.players.strategies.records import BELIEF, belief_of
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses, arrives
+from nutmeg.match.players.strategies.decisions import CYCLES_PER_SECOND
+from nutmeg.match.players.tracking.batch_filters import arrives
+from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.records import belief_of
 from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules.book import pitch_of
 from nutmeg.match.rules.fouls import penalised
@@ -35,11 +37,11 @@ from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, eyes_names, load_eyes
-from nutmeg.match.worlds.behavioural.figures import FIGURE_ROBOT, BehaviourFigures
+from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
-from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam_player
 from nutmeg.match.worlds.physical.hearing import checked_message
 from nutmeg.match.worlds.physical.percept import Heard
 from nutmeg.model.ball import load_ball
@@ -47,7 +49,6 @@ from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from nutmeg.base.arrays import Bools
     from nutmeg.match.players.belief import Belief
@@ -58,16 +59,301 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.behavioural.state import MatchesState
     from nutmeg.match.worlds.physical.percept import GameView
+    from nutmeg.model.field import FieldSettings
 
 
-# ----------------------------------------------------------------------------------------------------
-# Messages that players say to their team-mates: once a decision cycle, each lost with a set probability.
-#
-# As in NaOISIS (seed 002, section 3.3) messages go to team-mates only and at any distance; which of them hears one is
-# drawn for each listener anew, from the match's seed and cycle, so that the same match loses the same messages.
-# Messages and `Heard` are those of the physical world, with the direction from which a voice comes, so that players
-# of one world understand the other; nobody hears its own voice. Beliefs that compiled players share go the same way,
-# by the same draws: `Tracker.hear`.
+MATCH, ALL_MATCHES = 0, np.array([0])
+"""The only match of this world."""
+STANDING_SPEED = 0.02
+"""A player that is slower than this stands [m/s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehaviourSetup:
+    """What behavioural matches are played on, with which bodies and which senses."""
+
+    field: str = "spl2011"
+    """Name of the field."""
+    settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings] = "nao"
+    """What robots and ball can do: a name, a file, the settings, or (M) settings, one for each match."""
+    eyes: str | Path | EyesSettings | None = None
+    """What players sense with: a name, a file, or the settings; None for those with the name of the robots' settings,
+    or of a `nao`."""
+
+    def ground(self, rules: Rules) -> FieldSettings:
+        """The field; a rule book for another pitch is refused."""
+        ground = load_field(self.field)
+        pitch = pitch_of(ground, load_ball(ground.ball))
+        if (pitch.length, pitch.width) != (rules.pitch.length, rules.pitch.width):
+            raise UsageError(
+                f"the rules {rules.name!r} are for a pitch of {rules.pitch.length:g} m x {rules.pitch.width:g} m, but "
+                f"the field {self.field!r} has {pitch.length:g} m x {pitch.width:g} m; use "
+                "rules.on(pitch_of(field, ball))."
+            )
+        return ground
+
+    def behaviours(self, count: int = 1) -> list[BehaviourSettings]:
+        """(M) the settings of robots and ball."""
+        if isinstance(self.settings, BehaviourSettings):
+            return [self.settings] * count
+        if isinstance(self.settings, str | Path):
+            return [load_behaviour(self.settings)] * count
+        return list(self.settings)
+
+    def senses(self) -> EyesSettings:
+        """The settings of the senses."""
+        if isinstance(self.eyes, EyesSettings):
+            return self.eyes
+        name = self.behaviours()[0].name
+        return load_eyes(self.eyes or (name if name in eyes_names() else "nao"))
+
+
+DEFAULT_SETUP = BehaviourSetup()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentMind:
+    """The part of a player that is recorded."""
+
+    belief: Belief
+    request: object
+    log: Sequence[str]
+
+
+class BehaviourGame(BaseGame):
+    """A match.
+
+    Args:
+        rules: the rule book; its pitch must be that of the field.
+        seed: of everything random.
+        setup: field, bodies and senses.
+        left: name of the left team; empty for whoever joins first.
+        right: name of the right team; empty for whoever joins next.
+        record: recording to make, if any.
+        kick_off: who starts.
+        cameras: whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int,
+        setup: BehaviourSetup = DEFAULT_SETUP,
+        left: str = "",
+        right: str = "",
+        record: Path | None = None,
+        kick_off: Side = Side.LEFT,
+        cameras: bool = False,
+    ) -> None:
+        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
+        self.settings, self.eyes, ground = setup.behaviours()[0], setup.senses(), setup.ground(rules)
+        seeds = np.array([seed % 2**64], np.uint64)
+        self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
+        self.senses = SymbolicSenses(self.eyes, self.world)
+        self._sonar = Sonar(self.eyes, ground, count=1)
+        self._wishes: Bools | None = None
+        self._said: dict[int, str] = {}
+        self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
+
+    # ---- players
+
+    def team(
+        self, name: str, decide: Decide, players: int | None = None, *, longest: float = MAX_DECISION_TIME
+    ) -> dict[tuple[str, int], Mind]:
+        """Players of a team that all decide alike, each with its own memory, by team and number."""
+        count = self.rules.match.players if players is None else players
+        body = abilities_of(self.settings, ball_radius=self.world.ball_radius)
+        return {
+            (name, number): Mind(
+                decide,
+                team=name,
+                number=number,
+                players=count,
+                rules=self.rules,
+                body=body,
+                seed=self.seed % 2**63,
+                longest=longest,
+            )
+            for number in range(1, count + 1)
+        }
+
+    def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
+        """Lets a player join; all robots are alike, so that types make no difference."""
+        slot = self._admit(side, number, team)
+        self.world.join(MATCH, slot)
+        self.senses.greet(MATCH, slot)
+        self._take_in(slot, team, robot_type)
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if self.present[slot]:
+            self.world.leave(MATCH, slot)
+            self._new.discard(slot)
+            self._note("leave", slot)
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        present: Bools = self.world.state.present[MATCH]
+        return present
+
+    # ---- a cycle
+
+    @property
+    def time(self) -> float:
+        """Time of the world, which never stops, s."""
+        return self.cycles / CYCLES_PER_SECOND
+
+    def cycle(self, actions: Mapping[int, Request]) -> dict[int, View]:
+        """Plays one cycle with what players answered to the last views; returns the next ones, by slot."""
+        self._begin_recording(np.zeros(SLOTS, np.int64))
+        self._order(actions)
+        self.world.step()
+        self.cycles += 1
+        self.state, decisions = judge(self.state, self.world.facts(MATCH, wants_pass=self._wishes), self.rules)
+        self._past.clear()
+        self._obey(decisions)
+        self.senses.update(ALL_MATCHES)
+        self._sonar.listen(self.world.state)
+        heard = deliver(
+            self._said, self.world.state, MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
+        )
+        views = {slot: self._view(slot, heard.get(slot, ())) for slot in np.flatnonzero(self.present).tolist()}
+        self._new.clear()
+        if self._recording is not None:
+            self._recording.sample(self.time, self.state)
+        return views
+
+    def _order(self, actions: Mapping[int, Request]) -> None:
+        """Passes requests on to the world; a player without an answer goes on with what it did."""
+        state, orders = self.world.state, self.world.orders
+        held, self._wishes = penalised(self.state).reshape(SLOTS), None
+        self._said.clear()
+        for slot, request in actions.items():
+            if not self.present[slot]:
+                continue
+            if request.beam is not None and may_beam(self.state.mode):
+                beam_player(state.players[MATCH], slot, *request.beam)
+                self.senses.placed(MATCH, slot)
+            order_from(request, orders, match=MATCH, slot=slot, lying=state.posture[MATCH, slot] == Posture.LYING)
+            if request.say is not None:
+                self._said[slot] = request.say
+            if request.wants_pass:
+                self._wishes = np.zeros(SLOTS, bool) if self._wishes is None else self._wishes
+                self._wishes[slot] = True
+        orders.legs[MATCH, held] = Legs.STAND
+
+    def _view(self, slot: int, heard: tuple[Heard, ...]) -> View:
+        """The view of a player."""
+        state, (side, number) = self.world.state, side_and_number(slot)
+        view: GameView = self.view
+        ahead, left, turn = state.odometry[MATCH, slot].tolist()
+        yaw, pitch = state.head[MATCH, slot].tolist()
+        posture = int(state.posture[MATCH, slot])
+        sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
+        record, time = self.senses.beliefs[MATCH, slot : slot + 1].copy(), self.time
+
+        def believe() -> Belief:
+            return belief_of(record, time)
+
+        return View(
+            time=time,
+            cycle=self.cycles - 1,
+            game=self._introduced(slot, view) if slot in self._new else view,
+            team=self.teams[side],
+            number=number,
+            side=side,
+            odometry=(ahead, left, turn),
+            head=(yaw, pitch),
+            upright=posture in (Posture.UPRIGHT, Posture.KICKING),
+            doing=activity_of(posture, moves=bool(np.abs(state.speed[MATCH, slot]).max() > STANDING_SPEED)),
+            see=seen_later(self.senses.sightings, MATCH, slot),
+            sonar=(sonar_left, sonar_right),
+            heard=heard,
+            believe=believe,
+            belief_record=record,
+            render=self._camera(slot),
+        )
+
+    def _camera(self, slot: int) -> Callable[[], Mapping[str, Image]] | None:
+        """What draws a player's pictures, if it asks for them; None without cameras."""
+        cameras, now = self._cameras, self.cycles
+        if cameras is None:
+            return None
+
+        def render() -> Mapping[str, Image]:
+            if self.cycles != now:
+                raise UsageError("these pictures were to be taken in a cycle that is over; ask for them when deciding.")
+            top, bottom = cameras.draw(self.world.state, MATCH, [slot])[0]
+            return {"top": top, "bottom": bottom}
+
+        return render
+
+    def close(self) -> None:
+        """Ends the recording, and gives the renderer back; closing twice is fine."""
+        super().close()
+        if self._cameras is not None:
+            self._cameras.close()
+        self._cameras = None
+
+    # ---- the referee and the trainer
+
+    def _facts(self) -> Facts:
+        return self.world.facts(MATCH)
+
+    def _do(self, decision: Decision) -> None:
+        self.world.carry_out(MATCH, decision)
+        self.senses.follow(MATCH, decision)
+
+    def _settle(self) -> None:
+        """Nothing is left to be done."""
+
+    def _turn_round(self) -> None:
+        self.world.swap_ends(MATCH)
+        self.senses.swap_ends(MATCH)
+
+    def place_ball(
+        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
+    ) -> None:
+        """A trainer's order: put the ball somewhere, m, or give it a velocity, m/s, or both; None keeps it."""
+        state = self.world.state
+        x, y = state.ball[MATCH].tolist() if position is None else position[:2]
+        vx, vy = state.ball_speed[MATCH].tolist() if velocity is None else velocity[:2]
+        self.world.place_ball(MATCH, x, y, vx, vy)
+
+    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
+        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+        if not self.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        turn = None if heading is None else float(np.radians(heading))
+        self.world.place(MATCH, slot, position[0], position[1], turn)
+
+    def _new_recording(self, path: Path) -> MatchRecording:
+        return MatchRecording(
+            path,
+            BehaviourFigures(self.world, MATCH),
+            self.rules,
+            seed=self.seed,
+            teams=self.teams,
+            config={"world": "behavioural", "eyes": self.eyes.name, **self._record_config},
+            minds=None if self._minds is None else self._present_minds,
+            others_every=1,
+        )
+
+    def _present_minds(self) -> dict[int, PresentMind]:
+        """Who plays, with what it believes now, which it will be told next."""
+        assert self._minds is not None
+        beliefs, time = self.senses.beliefs[MATCH], self.time
+        return {
+            slot: PresentMind(
+                belief=belief_of(beliefs[slot : slot + 1], time),
+                request=getattr(mind, "request", None),
+                log=getattr(mind, "log", ()),
+            )
+            for slot, mind in self._minds().items()
+            if self.present[slot]
+        }
 
 
 def deliver(
@@ -79,11 +365,16 @@ def deliver(
     time: float,
     teams: tuple[str, str],
 ) -> dict[int, tuple[Heard, ...]]:
-    """What everybody hears of what was said in a cycle, by slot; only who hears something is there.
+    """The messages that players hear of those said in a cycle, by slot of the listener.
+
+    As in NaOISIS (seed 002, section 3.3) messages go to team-mates only and at any distance; which of them hears one is
+    drawn for each listener anew, from the match's seed and cycle, so that the same match loses the same messages.
+    Messages are those of the physical world, with the direction from which a voice comes, so that players of one world
+    understand the other; nobody hears its own voice. Beliefs that compiled players share use the same draws.
 
     Args:
-        said: messages by slot of who says them.
-        state: says who is there, where, and which draws belong to this cycle.
+        said: messages by slot of the speaker.
+        state: who is there and where, and the key of the random draws.
         match: the row.
         loss: probability that a message does not reach a listener.
         time: game time, s.
@@ -118,283 +409,3 @@ def _direction(state: MatchesState, match: int, listener: int, speaker: int) -> 
     x, y, _ = (state.pose[match, speaker] - state.pose[match, listener]).tolist()
     turn = math.degrees(math.atan2(y, x) - float(state.pose[match, listener, 2]))
     return math.remainder(turn, 360.0)
-
-
-MATCH, ALL_MATCHES = 0, np.array([0])
-"""There is one match in this world."""
-STANDING_SPEED = 0.02
-"""Who goes slower than this stands [m/s]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresentMind:
-    """What is recorded of a player."""
-
-    belief: Belief
-    request: object
-    log: Sequence[str]
-
-
-class BehaviourGame(BaseGame):
-    """A match.
-
-    Args:
-        rules: the rule book; its pitch must be that of the field.
-        seed: of everything random.
-        field: what is played on.
-        settings: what robots and ball can do: a name, a file, or the settings.
-        eyes: what players sense with: a name, a file, or the settings; None for those that go with the robots.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
-        kick_off: who starts.
-        cameras: whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each.
-        robot: whom recordings show; one with the joints of a Nao.
-    """
-
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        seed: int,
-        field: str = "spl2011",
-        settings: str | Path | BehaviourSettings = "nao",
-        eyes: str | Path | EyesSettings | None = None,
-        left: str = "",
-        right: str = "",
-        record: Path | None = None,
-        kick_off: Side = Side.LEFT,
-        cameras: bool = False,
-        robot: str = FIGURE_ROBOT,
-    ) -> None:
-        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
-        self.settings = settings if isinstance(settings, BehaviourSettings) else load_behaviour(settings)
-        ground = load_field(field)
-        check_pitch(rules, field)
-        seeds = np.array([seed % 2**64], np.uint64)
-        self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
-        self.eyes = eyes_for(self.settings, eyes)
-        self.perception = SymbolicSenses(self.eyes, self.world)
-        self._sonar = Sonar(self.eyes, ground, count=1)
-        self._robot = robot
-        self._wishes: Bools | None = None
-        self._said: dict[int, str] = {}
-        self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
-
-    # ---- players
-
-    def team(
-        self, name: str, decide: Decide, players: int | None = None, *, longest: float = MAX_DECISION_TIME
-    ) -> dict[tuple[str, int], Mind]:
-        """Players of a team who all decide alike, each with its own memory, by team and number."""
-        count = self.rules.match.players if players is None else players
-        body = abilities_of(self.settings, ball_radius=self.world.ball_radius)
-        return {
-            (name, number): Mind(
-                decide,
-                team=name,
-                number=number,
-                players=count,
-                rules=self.rules,
-                body=body,
-                seed=self.seed % 2**63,
-                longest=longest,
-            )
-            for number in range(1, count + 1)
-        }
-
-    def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
-        """Lets a player join; all robots are alike, so that types make no difference."""
-        slot = self._admit(side, number, team)
-        self.world.join(MATCH, slot)
-        self.perception.greet(MATCH, slot)
-        self._take_in(slot, team, robot_type)
-
-    def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
-        if self.present[slot]:
-            self.world.leave(MATCH, slot)
-            self._new.discard(slot)
-            self._note("leave", slot)
-
-    @property
-    def present(self) -> Bools:
-        """(22,) who plays."""
-        present: Bools = self.world.state.present[MATCH]
-        return present
-
-    # ---- a cycle
-
-    @property
-    def time(self) -> float:
-        """Of the world, which never rests, s."""
-        return self.cycles / CYCLES_PER_SECOND
-
-    def cycle(self, actions: Mapping[int, Request]) -> dict[int, View]:
-        """Plays one cycle with what players answered to the last views; returns the next ones, by slot."""
-        self._begin_recording(np.zeros(SLOTS, np.int64))
-        self._order(actions)
-        self.world.step()
-        self.cycles += 1
-        self.state, decisions = judge(self.state, self.world.facts(MATCH, wants_pass=self._wishes), self.rules)
-        self._past.clear()
-        self._obey(decisions)
-        self.perception.sense_all(ALL_MATCHES)
-        self._sonar.listen(self.world.state)
-        heard = deliver(
-            self._said, self.world.state, MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
-        )
-        views = {slot: self._view(slot, heard.get(slot, ())) for slot in np.flatnonzero(self.present).tolist()}
-        self._new.clear()
-        if self._recording is not None:
-            self._recording.sample(self.time, self.state)
-        return views
-
-    def _order(self, actions: Mapping[int, Request]) -> None:
-        """Passes requests on to the world; who answers nothing goes on with what it did."""
-        state, orders = self.world.state, self.world.orders
-        held, self._wishes = penalised(self.state).reshape(SLOTS), None
-        self._said.clear()
-        for slot, request in actions.items():
-            if not self.present[slot]:
-                continue
-            if request.beam is not None and may_beam(self.state.mode):
-                beam(self.world.rows, MATCH, slot, *request.beam)
-                self.perception.placed(MATCH, slot)
-            order_from(request, orders, match=MATCH, slot=slot, lying=state.posture[MATCH, slot] == Posture.LYING)
-            if request.say is not None:
-                self._said[slot] = request.say
-            if request.wants_pass:
-                self._wishes = np.zeros(SLOTS, bool) if self._wishes is None else self._wishes
-                self._wishes[slot] = True
-        orders.legs[MATCH, held] = Legs.STAND
-
-    def _view(self, slot: int, heard: tuple[Heard, ...]) -> View:
-        """What a player is told."""
-        state, (side, number) = self.world.state, side_and_number(slot)
-        view: GameView = self.view
-        ahead, left, turn = state.odometry[MATCH, slot].tolist()
-        yaw, pitch = state.head[MATCH, slot].tolist()
-        posture = int(state.posture[MATCH, slot])
-        sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
-        row, time = self.perception.beliefs[MATCH, slot, :BELIEF].copy(), self.time
-
-        def believe() -> Belief:
-            return belief_of(row, time)
-
-        return View(
-            time=time,
-            cycle=self.cycles - 1,
-            game=self._introduced(slot, view) if slot in self._new else view,
-            team=self.teams[side],
-            number=number,
-            side=side,
-            odometry=(ahead, left, turn),
-            head=(yaw, pitch),
-            upright=posture in (Posture.UPRIGHT, Posture.KICKING),
-            doing=activity_of(posture, moves=bool(np.abs(state.speed[MATCH, slot]).max() > STANDING_SPEED)),
-            see=seen_later(self.perception.sights, MATCH, slot),
-            sonar=(sonar_left, sonar_right),
-            heard=heard,
-            believe=believe,
-            render=self._camera(slot),
-        )
-
-    def _camera(self, slot: int) -> Callable[[], Mapping[str, Image]] | None:
-        """What draws a player's pictures, if it asks for them; None without cameras."""
-        cameras, now = self._cameras, self.cycles
-        if cameras is None:
-            return None
-
-        def render() -> Mapping[str, Image]:
-            if self.cycles != now:
-                raise UsageError("these pictures were to be taken in a cycle that is over; ask for them when deciding.")
-            top, bottom = cameras.draw(self.world.state, MATCH, [slot])[0]
-            return {"top": top, "bottom": bottom}
-
-        return render
-
-    def close(self) -> None:
-        """Ends the recording, and gives the renderer back; closing twice is fine."""
-        super().close()
-        if self._cameras is not None:
-            self._cameras.close()
-        self._cameras = None
-
-    # ---- the referee and the trainer
-
-    def _facts(self) -> Facts:
-        return self.world.facts(MATCH)
-
-    def _do(self, decision: Decision) -> None:
-        self.world.carry_out(MATCH, decision)
-        self.perception.follow(MATCH, decision)
-
-    def _settle(self) -> None:
-        """Nothing is left to be done."""
-
-    def _turn_round(self) -> None:
-        self.world.swap_ends(MATCH)
-        self.perception.swap_ends(MATCH)
-
-    def place_ball(
-        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
-    ) -> None:
-        """A trainer's order: put the ball somewhere, m, or give it a velocity, m/s, or both; None keeps it."""
-        state = self.world.state
-        x, y = state.ball[MATCH].tolist() if position is None else position[:2]
-        vx, vy = state.ball_speed[MATCH].tolist() if velocity is None else velocity[:2]
-        self.world.place_ball(MATCH, x, y, vx, vy)
-
-    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
-        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
-        if not self.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
-        turn = None if heading is None else float(np.radians(heading))
-        self.world.place(MATCH, slot, position[0], position[1], turn)
-
-    def _new_recording(self, path: Path) -> MatchRecording:
-        return MatchRecording(
-            path,
-            BehaviourFigures(self.world, MATCH, self._robot),
-            self.rules,
-            seed=self.seed,
-            teams=self.teams,
-            config={"world": "behavioural", "eyes": self.eyes.name, **self._record_config},
-            minds=None if self._minds is None else self._present_minds,
-            others_every=1,
-        )
-
-    def _present_minds(self) -> dict[int, PresentMind]:
-        """Who plays, with what it believes now, which it will be told next."""
-        assert self._minds is not None
-        rows, time = self.perception.beliefs[MATCH], self.time
-        return {
-            slot: PresentMind(
-                belief=belief_of(rows[slot, :BELIEF], time),
-                request=getattr(mind, "request", None),
-                log=getattr(mind, "log", ()),
-            )
-            for slot, mind in self._minds().items()
-            if self.present[slot]
-        }
-
-
-def eyes_for(settings: BehaviourSettings, eyes: str | Path | EyesSettings | None) -> EyesSettings:
-    """Eyes by name, file or settings; None for those of the same name as the robots' settings, or of a `nao`."""
-    if isinstance(eyes, EyesSettings):
-        return eyes
-    if eyes is None:
-        eyes = settings.name if settings.name in eyes_names() else "nao"
-    return load_eyes(eyes)
-
-
-def check_pitch(rules: Rules, field: str) -> None:
-    """Refuses a rule book for another pitch."""
-    ground = load_field(field)
-    pitch = pitch_of(ground, load_ball(ground.ball))
-    if (pitch.length, pitch.width) != (rules.pitch.length, rules.pitch.width):
-        raise UsageError(
-            f"the rules {rules.name!r} are for a pitch of {rules.pitch.length:g} m x {rules.pitch.width:g} m, but the "
-            f"field {field!r} has {pitch.length:g} m x {pitch.width:g} m; use rules.on(pitch_of(field, ball))."
-        )

@@ -7,7 +7,7 @@
 A match comes out as it does alone in a `BehaviourGame` with the same seed and the same strategies, whatever else is
 played at the same time and on however many threads. Two things make it fast: everything that happens in every cycle is
 compiled and done for all matches in one go; and the referee, who is not, is only asked when something has happened
-that may matter (`match.quiet`).
+that may matter (`rules.clock`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.behavioural_game import check_pitch, eyes_for
-from nutmeg.match.behavioural_kernels import Looks, decide_matches, find_matters
+from nutmeg.base.kernels import kernel, unchecked
+from nutmeg.base.nested_records import nested_records, new_records
+from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
-from nutmeg.match.players.strategies.records import ORDER, new_minds
-from nutmeg.match.players.strategies.strategies import Strategy, ground_row, strategy
+from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
+from nutmeg.match.players.strategies.records import ground_of, new_memories
+from nutmeg.match.players.strategies.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Event, SwapEnds
@@ -35,21 +37,23 @@ from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE, new_match
 from nutmeg.match.series.settings import COUNTED_EVENTS
 from nutmeg.match.worlds.behavioural.motion import CYCLE
-from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
+from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
-from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.players.strategies.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import MatchState
-    from nutmeg.match.worlds.behavioural.eyes import EyesSettings
+    from nutmeg.match.worlds.behavioural.state import Ball, Player
 
     Entry = str | Strategy
     """A strategy, by its name or its traits."""
+
+TIME_TOLERANCE = 1e-6
+"""Times and distances that differ by less are the same, s and m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +78,7 @@ class BehaviourGames:
         left: the strategy of the teams that begin on the left: one for all matches, or (M) one for each.
         right: the same of the others.
         seeds: (M,) one for each match.
-        field: what is played on.
-        settings: what robots and ball can do: a name, a file, the settings, or (M) settings.
-        eyes: what players sense with: a name, a file, or the settings; None for those that go with the robots.
+        setup: field, bodies and senses.
         players: of a team; as many as the rules allow if left out.
         kick_off: who starts: one for all matches, or (M).
         threads: how many to use; results are the same.
@@ -89,54 +91,41 @@ class BehaviourGames:
         left: Entry | Sequence[Entry],
         right: Entry | Sequence[Entry],
         seeds: Sequence[int],
-        field: str = "spl2011",
-        settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings] = "nao",
-        eyes: str | Path | EyesSettings | None = None,
+        setup: BehaviourSetup = DEFAULT_SETUP,
         players: int | None = None,
         kick_off: Side | Sequence[Side] = Side.LEFT,
         threads: int = 1,
     ) -> None:
-        check_pitch(rules, field)
         count = len(seeds)
         self.rules, self.threads, self.seeds = rules, max(threads, 1), tuple(int(seed) for seed in seeds)
-        each = _each_settings(settings, count)
         keys = np.array([seed % 2**64 for seed in self.seeds], np.uint64)
-        self.world = BehaviourWorld(each, load_field(field), count=count, seeds=keys)
-        self.perception = SymbolicSenses(eyes_for(each[0], eyes), self.world)
+        self.world = BehaviourWorld(setup.behaviours(count), setup.ground(rules), count=count, seeds=keys)
+        self.senses = SymbolicSenses(setup.senses(), self.world)
         self.states = [new_match(kick_off=side) for side in _each_side(kick_off, count)]
         """The referee's memory of each match."""
         self.swapped = np.zeros(count, bool)
         """(M,) whether teams have changed ends."""
         self._counts = np.zeros((count, 2, len(COUNTED_EVENTS)), np.int64)
-        self._touching = rules.fouls.touching.on or rules.fouls.charging.on
-        self._since, self._due = np.zeros(count), np.zeros(count)
-        self._modes, self._flags = np.zeros(count, np.int64), np.zeros(count, bool)
-        inactive = rules.fouls.inactive
-        self._looks = Looks(
-            place=np.full((count, SLOTS, 2), np.nan),
-            at=np.zeros(count),
-            due=np.full(count, np.inf),
-            interval=inactive.look_interval,
-            distance=inactive.ball_distance,
-            movement=inactive.movement,
-        )
-        self._low, self._held = np.zeros((count, SLOTS), bool), np.zeros((count, SLOTS), bool)
-        self._beamed = np.zeros((count, SLOTS), bool)
-        self._minds, self._orders = new_minds(count, SLOTS), np.zeros((count, SLOTS, ORDER))
-        self._traits = np.stack([_traits(left, count, "left"), _traits(right, count, "right")], axis=1)
+        self._watch = _watch(rules, count)
         number = rules.match.players if players is None else players
-        self._players = np.full(count, number, np.int64)
-        radius = self.world.ball_radius
-        self._grounds = np.array([ground_row(rules, abilities_of(s, ball_radius=radius)) for s in each])
+        self._table = StrategyTable(
+            grounds=_grounds(rules, self.world),
+            traits=_traits(left, right, count),
+            memories=new_memories(count, SLOTS),
+            modes=np.zeros(count, np.int64),
+            held=np.zeros((count, SLOTS), bool),
+            beamed=np.zeros((count, SLOTS), bool),
+            team_size=number,
+        )
         for m in range(count):
             for slot in (slot_of(side, n) for side in Side for n in range(1, number + 1)):
                 self.world.join(m, slot)
-                self.perception.greet(m, slot)
+                self.senses.greet(m, slot)
 
     @property
     def over(self) -> Bools:
         """(M,) which matches have ended."""
-        over: Bools = self._modes == int(PlayMode.GAME_OVER)
+        over: Bools = self._table.modes == int(PlayMode.GAME_OVER)
         return over
 
     def run(self, seconds: float | None = None) -> list[MatchResult]:
@@ -166,26 +155,21 @@ class BehaviourGames:
 
     def cycle(self, chosen: Ints) -> None:
         """Plays one cycle of some matches (K,)."""
-        world, pitch = self.world, self.rules.pitch
-        begun = chosen[world.state.cycle[chosen] > 0]
+        state = self.world.state
+        begun = chosen[state.cycle[chosen] > 0]
         if len(begun):
             self._decide(begun)
-        world.step(chosen)
-        find_matters(
-            chosen, world.rows, pitch.length / 2, pitch.width / 2, CYCLE, self._touching,
-            self._due, self._since, self._low, self._flags, self._looks,
-        )  # fmt: skip
-        for m in chosen[self._flags[chosen]].tolist():
+        self.world.step(chosen)
+        watch_matches(chosen, state.players, state.balls, state.contact, state.pushed, self._watch)
+        for m in chosen[self._watch.clocks["asks"][chosen]].tolist():
             self._judge(m)
-        self.perception.sense_all(chosen)
+        self.senses.update(chosen)
 
     def _decide(self, chosen: Ints) -> None:
         """Asks everybody in some matches (K,), and orders what they want."""
-        decide_matches(
-            chosen, self.world.rows, self.perception.beliefs, self._modes, self._players, self._grounds, self._traits,
-            self._minds, self._orders, self._held, self._beamed,
-        )  # fmt: skip
-        self.perception.all_placed(chosen, self._beamed)
+        state = self.world.state
+        decide_matches(chosen, state.players, state.balls, self.senses.beliefs, self._table)
+        self.senses.all_placed(chosen, self._table.beamed)
 
     def _judge(self, m: int) -> None:
         """Asks the referee about a match."""
@@ -193,19 +177,21 @@ class BehaviourGames:
         state, decisions = judge(before, self.world.facts(m, time_step=since), self.rules)
         for decision in decisions:
             self._obey(m, decision)
-        self.states[m], self._modes[m] = state, int(state.mode)
-        self._since[m], self._due[m] = 0.0, time_to_next_judgement(state, self.rules, looks=False)
-        self._looks.at[m], self._looks.due[m] = 0.0, time_to_next_look(state, self.rules)
+        self.states[m], self._table.modes[m] = state, int(state.mode)
+        clock = self._watch.clocks[m]
+        clock.since, clock.due = 0.0, time_to_next_judgement(state, self.rules, looks=False)
+        clock.look_at, clock.look_due = 0.0, time_to_next_look(state, self.rules)
         if state.still is not before.still:
-            self._looks.place[m] = np.nan if state.still is None else state.still.place.reshape(SLOTS, 2)
+            self._watch.place[m] = np.nan if state.still is None else state.still.place.reshape(SLOTS, 2)
         if state.held is not before.held:
-            self._held[m] = penalised(state).reshape(SLOTS)
+            self._table.held[m] = penalised(state).reshape(SLOTS)
 
     def _before(self, m: int) -> tuple[MatchState, float]:
         """What the referee remembers of a match, and the time since then: that of the last judgement, or look."""
-        state, since, look = self.states[m], float(self._since[m]), float(self._looks.at[m])
+        clock = self._watch.clocks[m]
+        state, since, look = self.states[m], float(clock.since), float(clock.look_at)
         if 0.0 < look < since:  # a match that was begun anew is judged at once: its looks are of the one before
-            return state_after_look(state, look, self._looks.place[m].reshape(*PLAYERS_SHAPE, 2).copy()), since - look
+            return state_after_look(state, look, self._watch.place[m].reshape(*PLAYERS_SHAPE, 2).copy()), since - look
         return state, since
 
     def _obey(self, m: int, decision: Decision) -> None:
@@ -215,12 +201,12 @@ class BehaviourGames:
                 self._counts[m, team, COUNTED_EVENTS.index(decision.kind)] += 1
             return
         self.world.carry_out(m, decision)
-        self.perception.follow(m, decision)
+        self.senses.follow(m, decision)
         if isinstance(decision, SwapEnds):
-            self.perception.swap_ends(m)
-            for array in (self._minds, self._low, self._held):
+            self.senses.swap_ends(m)
+            for array in (self._table.memories, self._watch.low, self._table.held):
                 array[m] = np.roll(array[m], SLOTS // 2, axis=0)
-            self._traits[m] = self._traits[m, ::-1].copy()
+            self._table.traits[m] = self._table.traits[m][::-1].copy()
             self.swapped[m] = not self.swapped[m]
 
     def results(self) -> list[MatchResult]:
@@ -236,19 +222,9 @@ class BehaviourGames:
             goals=(left, right),
             falls=falls,
             fouls=fouls,
-            time=state.time + (float(self._since[m]) if clock_runs(state.mode) else 0.0),
+            time=state.time + (float(self._watch.clocks[m].since) if clock_runs(state.mode) else 0.0),
             over=state.mode is PlayMode.GAME_OVER,
         )
-
-
-def _each_settings(
-    settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings], count: int
-) -> list[BehaviourSettings]:
-    if isinstance(settings, BehaviourSettings):
-        return [settings] * count
-    if isinstance(settings, Sequence) and not isinstance(settings, str):
-        return list(settings)
-    return [load_behaviour(settings)] * count
 
 
 def _each_side(sides: Side | Sequence[Side], count: int) -> list[Side]:
@@ -259,9 +235,136 @@ def _each_side(sides: Side | Sequence[Side], count: int) -> list[Side]:
     return found
 
 
-def _traits(entries: Entry | Sequence[Entry], count: int, name: str) -> Floats:
-    """(M, 10) traits of strategies."""
-    found = [entries] * count if isinstance(entries, str | Strategy) else list(entries)
-    if len(found) != count:
-        raise UsageError(f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each.")
-    return np.array([(strategy(one) if isinstance(one, str) else one).row() for one in found])
+def _traits(left: Entry | Sequence[Entry], right: Entry | Sequence[Entry], count: int) -> Records[Records[Strategy]]:
+    """(M, 2) traits of strategies."""
+    table = new_records(Strategy, count, 2)
+    for column, (entries, name) in enumerate(((left, "left"), (right, "right"))):
+        found = [entries] * count if isinstance(entries, str | Strategy) else list(entries)
+        if len(found) != count:
+            raise UsageError(
+                f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each."
+            )
+        table[:, column] = nested_records(*[strategy(one) if isinstance(one, str) else one for one in found])
+    return table
+
+
+def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
+    """(M,) pitch and bodies."""
+    radius = world.ball_radius
+    return nested_records(*[ground_of(rules, abilities_of(each, ball_radius=radius)) for each in world.settings])
+
+
+# ---- when the referee must be asked
+
+
+@dataclass
+class RefereeClock:
+    """When the referee has to be asked about a match."""
+
+    since: float
+    """Time since the last judgement, s."""
+    due: float
+    """How long after the last judgement nothing can happen by itself, s."""
+    look_at: float
+    """When the last look at who stands still was, since the last judgement, s; 0 if the referee was asked."""
+    look_due: float
+    """When the next look is, since the last judgement, s; inf if the referee will be asked anyway."""
+    asks: bool
+    """Whether the referee must be asked in this cycle."""
+
+
+class Watch(NamedTuple):
+    """What is kept of M matches to know when the referee must be asked."""
+
+    clocks: Records[RefereeClock]
+    """(M,)."""
+    low: Bools
+    """(M, 22) who was not standing one cycle ago."""
+    place: Floats
+    """(M, 22, 2) where players were at the last look at who stands still near the ball, m; NaN if there was none."""
+    end: float
+    """Half the pitch's length, m."""
+    side: float
+    """Half the pitch's width, m."""
+    touching: bool
+    """Whether the rules care for players who touch without pushing."""
+    interval: float
+    """Time between two looks, s."""
+    distance: float
+    """Nearer than this is near the ball, m."""
+    movement: float
+    """Who has moved by less since the last look stands still, m."""
+
+
+def _watch(rules: Rules, count: int) -> Watch:
+    fouls, pitch = rules.fouls, rules.pitch
+    clocks = new_records(RefereeClock, count)
+    clocks["look_due"] = np.inf
+    return Watch(
+        clocks=clocks,
+        low=np.zeros((count, SLOTS), bool),
+        place=np.full((count, SLOTS, 2), np.nan),
+        end=pitch.length / 2,
+        side=pitch.width / 2,
+        touching=fouls.touching.on or fouls.charging.on,
+        interval=fouls.inactive.look_interval,
+        distance=fouls.inactive.ball_distance,
+        movement=fouls.inactive.movement,
+    )
+
+
+@unchecked
+def watch_matches(
+    chosen: Ints,
+    players: Records[Records[Player]],
+    balls: Records[Ball],
+    contacts: Bools,
+    pushes: SmallInts,
+    watch: Watch,
+) -> None:
+    """Counts the cycle, and finds the matches of `chosen` (K,) about which the referee must be asked.
+
+    Nothing is decided in a cycle unless a clock runs out, the ball is touched or over a line, players touch or push
+    each other, or somebody falls or stands again (`rules.clock` says why). Asking in those cycles only gives the same
+    decisions as asking in all.
+    """
+    for m in chosen:
+        clock, ball = watch.clocks[m], balls[m]
+        clock.since += CYCLE
+        asks = clock.since >= clock.due - TIME_TOLERANCE
+        asks = asks or not (abs(ball.x) <= watch.end and abs(ball.y) <= watch.side)
+        for i in range(SLOTS):
+            player = players[m][i]
+            if not player.present:
+                continue
+            low = player.posture > Posture.KICKING
+            if low != watch.low[m, i] or player.touched:
+                asks = True
+            watch.low[m, i] = low
+            if not asks:
+                for j in range(SLOTS):
+                    if pushes[m, i, j] != 0 or (watch.touching and contacts[m, i, j]):
+                        asks = True
+                        break
+        if not asks and clock.since >= clock.look_due - TIME_TOLERANCE:
+            asks = _look_at_still_players(players[m], ball, watch, m)
+        clock.asks = asks
+
+
+@kernel
+def _look_at_still_players(players: Records[Player], ball: Ball, watch: Watch, m: int) -> bool:
+    """Whether somebody near the ball seems to stand still; if nobody does, this look is noted and done with."""
+    place, clock = watch.place[m], watch.clocks[m]
+    for i in range(SLOTS):
+        player = players[i]
+        dx, dy = player.x - ball.x, player.y - ball.y
+        gone_x, gone_y = player.x - place[i, 0], player.y - place[i, 1]
+        near = dx * dx + dy * dy < (watch.distance + TIME_TOLERANCE) ** 2
+        still = gone_x * gone_x + gone_y * gone_y < (watch.movement + TIME_TOLERANCE) ** 2
+        if near and player.present and still:
+            return True
+    for i in range(SLOTS):
+        place[i, 0], place[i, 1] = players[i].x, players[i].y
+    clock.look_at = clock.since
+    clock.look_due += watch.interval
+    return False

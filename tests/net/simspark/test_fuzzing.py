@@ -106,7 +106,7 @@ class Harassment:
 @contextlib.contextmanager
 def real_game(pace: str) -> Iterator[tuple[Server, threading.Thread]]:
     """A served game with physics."""
-    game = Game(load_rules("sim3d"), seed=3, players=4)
+    game = Game(load_rules("sim3d"), seed=3, seats=4)
     patient = SparkLimits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
     settings = ServerSettings(agent_port=0, monitor_port=0, pace=pace, limits=patient)  # type: ignore[arg-type]
     with game, Server(game, settings) as server:

@@ -1,13 +1,13 @@
-"""How the ball rolls, and how kicks and walking feet send it off.
+"""Estimates of how the ball rolls, and how kicks and walking feet send it off.
 
-    friction = ball_friction(all_tracks, base, rng)         # ball.deceleration, ball.damping
-    kicks = find_kicks(tracks, ...)                         # each one that moved the ball
-    kick_estimates(kicks, ...)
+    friction = ball_friction(all_tracks, rng)               # ball.deceleration, ball.damping
+    touches = find_touches(tracks, friction)                # every time that a robot moved the ball
+    kick_estimates(touches, base, rng)
 
 A ball that nobody is near slows down by dv/dt = -(a + b v). Its mean speeds over two cycles that are h apart then obey
 v2 = exp(-b h) v1 - a (1 - exp(-b h)) / b, a straight line. A kick is a leap of the ball's speed beside a robot that
 wanted to kick; how far it would have gone is how far it came until somebody was near, and what friction leaves of the
-rest. Directions are measured from the line through the tip of the foot and the ball, as in `kick_kernels`.
+rest. Directions are measured from the line through the tip of the foot and the ball, as in `worlds.behavioural.ball`.
 """
 
 from __future__ import annotations
@@ -40,33 +40,33 @@ if TYPE_CHECKING:
 
 
 FRICTION_LAG = 3
-"""Cycles between the two speeds that friction is told from."""
+"""Cycles between the two speeds from which friction is estimated."""
 FREE_BALL_DISTANCE = 0.45
 """A ball that has nobody nearer rolls freely [m]."""
 KICKER_DISTANCE = 0.45
-"""Who kicks the ball is not farther from it [m]."""
+"""A robot that kicks the ball is not farther from it [m]."""
 LINE_MARGIN = 0.4
 """Balls nearer to a line may meet a post, or be put elsewhere [m]."""
 MAX_BALL_SPEED = 15.0
 """A ball that is faster was put there [m/s]."""
 MIN_BALL_SPEED = 0.25
-"""Slower balls tell nothing [m/s]."""
+"""Slower balls are too noisy to count [m/s]."""
 MAX_BALL_HEIGHT = 0.04
 """A ball higher than this does not roll [m]."""
 MIN_SPEED_LEAP = 0.4
 """By so much the speed of a ball leaps when it is kicked or met [m/s]."""
 STANCE_CYCLES = 2
-"""Cycles after the wish to kick in which a robot stands, before it swings its leg."""
+"""Cycles after the command to kick in which a robot stands, before it swings its leg."""
 CROWDED_DISTANCE = 0.6
-"""With another robot so near to the ball a kick tells nothing of where balls go [m]."""
+"""With another robot so near to the ball a kick does not count [m]."""
 MAX_KICK_DELAY = 16
-"""Cycles after the wish within which a kick comes."""
+"""Cycles after the command within which a kick comes."""
 DIRECTION_SCALE = 0.3
-"""A kick that goes farther off than this is not told by the tip of the foot [rad]."""
+"""Errors of a kick's direction beyond this count less than with their squares [rad]."""
 FALL_WITHIN_CYCLES = 10
 """A robot that falls within so many cycles after its kick fell over it."""
 MIN_KICKS = 12
-"""Kicks that are needed to tell something of them."""
+"""Kicks that an estimate needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,13 +284,13 @@ def kick_estimates(
         some = [one for _, one in kicks if one.side == side and one.strength > 0.3]
         ways = np.array([one.distance / one.strength for one in some if math.isfinite(one.distance)])
         what = f"{word} kicks with a free way"
-        found.append(statistic_estimate(f"kick.{word}_distance", ways, _mean, rng, least=MIN_KICKS, what=what))
+        found.append(statistic_estimate(f"kick.{word}_distance", ways, np.mean, rng, least=MIN_KICKS, what=what))
         found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=MIN_KICKS, what=what))
         found += _directions(word, some, base, rng)
     times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
     for column, (name, coarse) in enumerate((("kick.wind_up", 1.5 * STEP), ("kick.follow_through", CYCLE / 2))):
         known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
-        found.append(statistic_estimate(name, known, _median, rng, least=MIN_KICKS, what="kicks", coarse=coarse))
+        found.append(statistic_estimate(name, known, np.median, rng, least=MIN_KICKS, what="kicks", coarse=coarse))
     alone = [(tracks, one) for tracks, one in kicks if one.alone]
     falls = sum(_falls(tracks, one) for tracks, one in alone)
     found.append(
@@ -348,21 +348,13 @@ def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Genera
     """What a ball gets back from feet that walk into it; nobody turns or kicks."""
     shares = np.array([one.speed / one.towards - 1.0 for _, one in touches if not one.kicked and one.towards > 0.15])
     found = statistic_estimate(
-        "bounce.robot", shares, _median, rng, least=MIN_KICKS, what="balls that were walked into"
+        "bounce.robot", shares, np.median, rng, least=MIN_KICKS, what="balls that were walked into"
     )
     if found.value is None or 0.0 <= found.value <= 1.0:
         return found
     value = min(max(found.value, 0.0), 1.0)
     reason = f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f}) was seen; this world can give back 0 to 1"
     return Estimate(name=found.name, value=value, low=value, high=value, samples=found.samples, reason=reason)
-
-
-def _mean(values: Floats) -> float:
-    return float(np.mean(values))
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values))
 
 
 def _share(values: Floats) -> float:

@@ -1,7 +1,7 @@
 """The numbers of the behavioural world, estimated from recordings of matches: in physics, or of real robots.
 
     found = calibrate([Path("runs/match-1/match.nutmeg")], base=load_behaviour("nao-spark"), seed=0)
-    found.settings                              # for `BehaviourGame(settings=...)`
+    found.settings                              # for `BehaviourSetup(settings=...)`
     found.estimates["walk.ahead"]               # value, interval, samples
     write_behaviour(found.settings, Path("body.toml"))      # for `nutmeg play --behaviour`
 

@@ -1,4 +1,4 @@
-"""Numbers with their intervals: what a calibration finds, and the statistics that all of its parts share.
+"""Estimates with their intervals, and the statistics that all parts of a calibration share.
 
     Estimate(name="walk.ahead", value=0.61, low=0.60, high=0.62, samples=840)
     rate_estimate("fall.fast", events=3, exposure=900.0)            # a Poisson rate, exact
@@ -10,13 +10,14 @@ All intervals are for 95 %.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import least_squares
+from scipy.special import betaincinv, gammaincinv
 
 from nutmeg.base.arrays import Floats
 
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE_LEVEL = 0.95
-"""Of all intervals."""
+"""Confidence level of all intervals."""
 TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
 RESAMPLES = 200
-"""Of a bootstrap."""
+"""Samples of a bootstrap."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One number of the behavioural world, as recordings tell it."""
+    """One number of the behavioural world, estimated from recordings."""
 
     name: str
     """Dotted name of the number (`settings.NAMES`)."""
@@ -50,7 +51,7 @@ class Estimate:
 
 
 def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
-    """A number of which the recordings tell nothing."""
+    """A number that the recordings do not show."""
     return Estimate(name=name, reason=reason, samples=samples)
 
 
@@ -69,7 +70,7 @@ def resampled(
 def several(
     names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
 ) -> list[Estimate]:
-    """Several numbers that are told together from the same observations (n, ...)."""
+    """Several numbers that are estimated together from the same observations (n, ...)."""
     found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=RESAMPLES // 2)
     return [
         Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))
@@ -105,8 +106,8 @@ def rate_estimate(name: str, *, events: float, exposure: float, samples: int, ba
     """
     if exposure <= 0.0:
         return unknown(name, "never happened")
-    low = _root(lambda x: gamma_share(events, x) - TAIL_PROBABILITY, 4 * events + 40) / exposure if events > 0 else 0.0
-    high = _root(lambda x: gamma_share(events + 1.0, x) - 1 + TAIL_PROBABILITY, 4 * events + 40) / exposure
+    low = float(gammaincinv(events, TAIL_PROBABILITY)) / exposure if events > 0 else 0.0
+    high = float(gammaincinv(events + 1.0, 1 - TAIL_PROBABILITY)) / exposure
     if events == 0 and high >= base:
         return unknown(name, f"no falls in an exposure of {exposure:.3g}, too little to tell", samples)
     return Estimate(name=name, value=events / exposure, low=low, high=high, samples=samples)
@@ -116,55 +117,9 @@ def share_estimate(name: str, *, hits: int, trials: int, least: int, what: str) 
     """A probability; the interval is that of Clopper and Pearson."""
     if trials < least:
         return unknown(name, f"{trials} {what}; needed are {least}", trials)
-    low = 0.0 if hits == 0 else _root(lambda p: at_least(hits, trials, p) - TAIL_PROBABILITY, 1.0)
-    high = 1.0 if hits == trials else _root(lambda p: at_least(hits + 1, trials, p) - 1 + TAIL_PROBABILITY, 1.0)
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, TAIL_PROBABILITY))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - TAIL_PROBABILITY))
     return Estimate(name=name, value=hits / trials, low=low, high=high, samples=trials)
-
-
-def gamma_share(shape: float, x: float) -> float:
-    """The regularised lower incomplete gamma function: how likely `shape` events or more are where x are due."""
-    if x <= 0.0:
-        return 0.0
-    term = total = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1.0))
-    k = shape
-    while term > 1e-15 * total or k < x:
-        k += 1.0
-        term *= x / k
-        total += term
-    return min(total, 1.0)
-
-
-def at_least(hits: int, trials: int, p: float) -> float:
-    """Probability of at least so many hits, each with probability p."""
-    if p <= 0.0 or p >= 1.0:
-        return float(p >= 1.0 or hits <= 0)
-    ways = math.lgamma(trials + 1)
-    logs = [
-        ways - math.lgamma(k + 1) - math.lgamma(trials - k + 1) + k * math.log(p) + (trials - k) * math.log1p(-p)
-        for k in range(hits, trials + 1)
-    ]
-    return min(math.fsum(map(math.exp, logs)), 1.0)
-
-
-def _root(rising: Callable[[float], float], most: float) -> float:
-    """Where a function that rises from below 0 is 0, between 0 and `most`."""
-    low, high = 0.0, most
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if rising(middle) < 0.0 else (low, middle)
-    return 0.5 * (low + high)
-
-
-# ----------------------------------------------------------------------------------------------------
-# Robust least squares with a few parameters within bounds, by Levenberg and Marquardt's method.
-#
-# Residuals far above 1 count as their size instead of as its square: the loss is 2 (sqrt(1 + r^2) - 1). Jacobian and
-# residuals come scaled so that their squares make the curvature of the loss, as a sandwich estimator needs them.
-
-
-MOST_STEPS = 60
-STEADY = 1e-7
-"""Steps that change no parameter by more than this end the search."""
 
 
 @dataclass(frozen=True)
@@ -184,47 +139,33 @@ class Fit:
 def robust_fit(
     residuals: Callable[[Floats], Floats], start: Floats, low: Floats, high: Floats, *, step: float = 3e-3
 ) -> Fit:
-    """The parameters (k,) between bounds at which the residuals' loss is least.
+    """The parameters (k,) between bounds at which a robust loss of the residuals is least.
+
+    Residuals far above 1 count as their size instead of as its square: the loss is 2 (sqrt(1 + r^2) - 1). Jacobian and
+    residuals are returned scaled so that their squares make the curvature of the loss, as a sandwich estimator needs.
 
     Args:
         residuals: (k,) to (n,), scaled so that 1 is a large error.
         start: where to begin.
         low: the least values.
         high: the greatest values.
-        step: of the finite differences, in the parameters' own units.
+        step: of the finite differences, in the parameters' own units: models of walks have kinks.
     """
-    x, damping = np.clip(start, low, high), 1e-3
-    now = residuals(x).copy()
-    for _ in range(MOST_STEPS):
-        jacobian, weighted = _weighted(residuals, x, now, low, high, step)
-        slope, curvature = jacobian.T @ weighted, jacobian.T @ jacobian
-        moved, better = 0.0, False
-        while damping < 1e8 and not better:
-            damped = curvature + damping * np.diag(np.diag(curvature) + 1e-12)
-            new = np.clip(x - np.linalg.solve(damped, slope), low, high)
-            then = residuals(new).copy()
-            better = bool(_loss(then) < _loss(now))
-            damping = max(damping / 5, 1e-9) if better else damping * 4
-        if better:
-            moved, x, now = float(np.abs(new - x).max()), new, then
-        if moved < STEADY:
-            break
-    jacobian, weighted = _weighted(residuals, x, now, low, high, step)
-    return Fit(x, _loss(now) / max(len(now), 1), jacobian, weighted)
 
+    def copied(x: Floats) -> Floats:  # callers may write into the same array every time
+        return residuals(x).copy()
 
-def _loss(residuals: Floats) -> float:
-    return float(np.sum(2 * (np.sqrt(1 + residuals**2) - 1)))
+    def jacobian(x: Floats) -> Floats:
+        now, columns = copied(x), []
+        for k in range(len(x)):
+            there = x.copy()
+            there[k] += step if x[k] + step <= high[k] or x[k] - step < low[k] else -step
+            columns.append((residuals(there) - now) / (there[k] - x[k]))
+        return np.column_stack(columns)
 
-
-def _weighted(
-    residuals: Callable[[Floats], Floats], x: Floats, now: Floats, low: Floats, high: Floats, step: float
-) -> tuple[Floats, Floats]:
-    """Jacobian and residuals, each row times the root of its weight."""
-    columns = []
-    for k in range(len(x)):
-        there = x.copy()
-        there[k] += step if x[k] + step <= high[k] or x[k] - step < low[k] else -step
-        columns.append((residuals(there) - now) / (there[k] - x[k]))
-    root = (1 + now**2) ** -0.25
-    return np.column_stack(columns) * root[:, None], now * root
+    # dogbox goes on from a start at a bound, where the interior method of scipy's default gets stuck
+    options: Any = {"loss": "soft_l1", "method": "dogbox", "xtol": 1e-9}
+    found = least_squares(copied, np.clip(start, low, high), jacobian, (low, high), **options)
+    root = (1 + found.fun**2) ** -0.25
+    cost = 2 * float(found.cost) / max(len(found.fun), 1)
+    return Fit(found.x, cost, jacobian(found.x) * root[:, None], found.fun * root)

@@ -1,15 +1,15 @@
-"""How robots walk, from what they wanted and how they went: top speeds, accelerations, noise, and the head's speed.
+"""Estimates of how robots walk, fall and get up, from their commands and their motion.
 
     runs, model = fit_walks(all_tracks, base)   # top speeds and accelerations with intervals
     model.paces(track)                          # (T, 3) what the legs were set to, by the model
     walk_noise(runs, model, rng)                # noise on each axis
 
-The model is that of the behavioural world (`motion_kernels`): wishes are scaled down to an ellipsoid, and the pace goes
-towards that with limited accelerations. The four speeds and two accelerations that come nearest to how robots went are
-those of a robust least-squares fit over all cycles in which a robot walked with nobody near; intervals are those of the
-sandwich estimator over blocks of two seconds. A body with joints answers late; the delay with which the fit is best is
-taken out. Noise is drawn anew in every cycle in that world, but a body with joints
-sways to and fro; what matters for where it ends up is how far it strays in a second, and from that the noise is told.
+The model is that of the behavioural world (`worlds.behavioural.motion`): commands are scaled down to an ellipsoid, and
+the pace goes towards that with limited accelerations. The four speeds and two accelerations are those of a robust
+least-squares fit over all cycles in which a robot walked with nobody near; intervals are those of the sandwich
+estimator over blocks of two seconds. A body with joints answers late; the delay with which the fit is best is taken
+out. Noise is drawn anew in every cycle in that world, but a body with joints sways to and fro; what matters for its
+place is how far it strays in a second, and the noise is estimated from that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nutmeg.match.calibration.estimates import (
     statistic_estimate,
     unknown,
 )
-from nutmeg.match.worlds.behavioural.collisions import overlap
+from nutmeg.match.worlds.behavioural.collisions import Rectangle, overlap
 from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import Legs
 
@@ -45,27 +45,33 @@ if TYPE_CHECKING:
 
 
 FITTED_NUMBERS = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
+"""Names of the fitted numbers."""
 NOISE_AXES = ("ahead", "side", "turn")
+"""Axes of a walk, in names of noise."""
 FREE_WALK_DISTANCE = 0.6
-"""Who has another robot so near may be held up by it, and does not count [m]."""
-CYCLES_AFTER_FALL, CYCLES_AFTER_KICK = 15, 25
-"""Cycles after a fall or a wish to kick that do not count."""
+"""A robot with another one so near may be held up by it, and does not count [m]."""
+CYCLES_AFTER_FALL = 15
+"""Cycles after a fall that do not count."""
+CYCLES_AFTER_KICK = 25
+"""Cycles after a command to kick that do not count."""
 MAX_DELAY = 3
-"""The longest delay between a wish and the walk that is tried [cycles]."""
+"""The longest delay between command and walk that is tried [cycles]."""
 BURN_IN_CYCLES = 10
 """Cycles after which a pace does not depend on where it began."""
 NOISE_WINDOW = 10
-"""Cycles over which noise is looked at: a second."""
+"""Cycles over which noise is measured: a second."""
 BLOCK_LENGTH = 20
 """Cycles that are taken to depend on each other."""
 ERROR_SCALE = np.array([0.1, 0.1, 0.2])
 """Errors beyond these count less than with their squares [m/s, m/s, rad/s]."""
-MIN_WALK_SAMPLES, MAX_RELATIVE_ERROR = 30, 0.35
-"""A speed is known if so many cycles were at that limit, and its standard error is below this share of it."""
+MIN_WALK_SAMPLES = 30
+"""Cycles at a limit that its estimate needs."""
+MAX_RELATIVE_ERROR = 0.35
+"""An estimate with a larger standard error, as a share of it, does not count."""
 SCORING_STEPS = 30
-"""Steps towards the most likely noise."""
+"""Steps of Fisher's scoring towards the most likely noise."""
 HEAD_SPEED_ROUNDING = 0.005
-"""What the rounding of angles does to the speed of a head [rad/s]."""
+"""Error of a head's speed from the rounding of recorded angles [rad/s]."""
 MAX_STRAY = 5.0
 """Windows that stray by so many robust standard deviations are not noise: somebody was in the way."""
 
@@ -74,7 +80,7 @@ MAX_STRAY = 5.0
 def model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
     """Fills the paces (n, 3) that wishes (n, 3) lead to, and what each cycle says about which limit, (n, 6) of 0 or 1.
 
-    A run of cycles begins with the speed that was seen. `limits` (6,) are those of `FITTED`.
+    A run of cycles begins with the speed that was seen. `limits` (6,) are those of `FITTED_NUMBERS`.
     """
     x, y, turn = 0.0, 0.0, 0.0
     for i in range(len(wish)):
@@ -105,7 +111,7 @@ class WalkModel:
     """Top speeds and accelerations, and how sure they are."""
 
     limits: Floats
-    """(6,) the numbers of `FITTED`."""
+    """(6,) the numbers of `FITTED_NUMBERS`."""
     estimates: tuple[Estimate, ...]
     cost: float
     """What the fit leaves, for each cycle and axis."""
@@ -283,36 +289,40 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
     if len(at_limit) < MIN_WALK_SAMPLES:
         return unknown("head.speed", "no limit was seen", len(at_limit))
     return statistic_estimate(
-        "head.speed", at_limit, _median, rng, least=MIN_WALK_SAMPLES, what="turns", coarse=HEAD_SPEED_ROUNDING
+        "head.speed", at_limit, np.median, rng, least=MIN_WALK_SAMPLES, what="turns", coarse=HEAD_SPEED_ROUNDING
     )
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values))
 
 
 # ----------------------------------------------------------------------------------------------------
 # When robots fall, and how they get up again.
 #
 # Hazards are events divided by exposure, as in the behavioural world: of walking by seconds and by effort, of contact
-# by the metres that two robots would have moved into each other had they gone as their legs were set
-# (`calibration_walk`). Contact is not recorded: robots whose rectangles are within a few centimetres of each other
+# by the metres that two robots would have moved into each other had they gone as their legs were set.
+# Contact is not recorded: robots whose rectangles are within a few centimetres of each other
 # are taken to touch.
 
 
 FALL_SIDES = ("front", "back", "side")
 MIN_FALLS = 6
-"""Falls to a side that are needed to tell how long getting up takes."""
+"""Falls to a side that an estimate of getting up needs."""
 SECOND_TRY_SHARE = 1.5
-"""Who lies longer than so many times the usual has tried more than once."""
+"""A robot that lies longer than so many times the median has tried more than once."""
 MAX_LYING_TIME = 20.0
-"""Who lies longer was left lying [s]."""
+"""A robot that lies longer was left lying [s]."""
 MIN_UPRIGHT_CYCLES = 10
-"""Who falls within so many cycles after getting up had not got up."""
-FALL_AFTER_CONTACT, FALL_AFTER_DRAWN_CONTACT, FALL_AFTER_KICK, FALL_AFTER_DIVE = 6, 1, 25, 20
-"""Cycles within which a fall is put down to a contact (of drawn bodies: at once), a kick or a dive."""
-CONTACT_MARGIN, DRAWN_CONTACT_MARGIN = 0.02, 0.002
-"""Rectangles are grown by this for contact, on each side [m]."""
+"""A robot that falls within so many cycles after getting up had not got up."""
+FALL_AFTER_CONTACT = 6
+"""Cycles within which a fall is attributed to a contact."""
+FALL_AFTER_DRAWN_CONTACT = 1
+"""The same for the drawn bodies of the behavioural world, which fall at once."""
+FALL_AFTER_KICK = 25
+"""Cycles within which a fall is attributed to a kick."""
+FALL_AFTER_DIVE = 20
+"""Cycles within which a fall is a dive."""
+CONTACT_MARGIN = 0.02
+"""Rectangles that are grown by this on each side touch when robots do [m]."""
+DRAWN_CONTACT_MARGIN = 0.002
+"""The same for drawn bodies, which touch exactly [m]."""
 MAX_CONTACT_DISTANCE = 1.2
 """Farther robots do not touch [m]."""
 
@@ -372,7 +382,7 @@ def get_up_estimates(falls: Sequence[Fall], rng: np.random.Generator) -> list[Es
         usual = float(np.median(times)) if len(times) else math.nan
         once = times[times < SECOND_TRY_SHARE * usual] if len(times) else times
         what = f"falls to the {side}"
-        found.append(statistic_estimate(f"get_up.{side}", once, _mean, rng, least=MIN_FALLS, what=what))
+        found.append(statistic_estimate(f"get_up.{side}", once, np.mean, rng, least=MIN_FALLS, what=what))
         if len(times) >= MIN_FALLS:
             shares.append(once / np.mean(once))
             turns.append(headings[(times < SECOND_TRY_SHARE * usual) & ~np.array([fall.again for fall in those])])
@@ -385,10 +395,6 @@ def get_up_estimates(falls: Sequence[Fall], rng: np.random.Generator) -> list[Es
     turned = np.concatenate(turns)
     found.append(statistic_estimate("get_up.turn", turned, _root_mean_square, rng, least=MIN_FALLS, what="falls"))
     return found
-
-
-def _mean(values: Floats) -> float:
-    return float(np.mean(values))
 
 
 def _spread(shares: Floats) -> float:
@@ -420,7 +426,7 @@ class Exposure:
 
 
 def fall_estimates(all_tracks: Sequence[Tracks], model: WalkModel, base: BehaviourSettings) -> list[Estimate]:
-    """Hazards of falling: by walking, by walking fast, by meeting others, by meeting who lies."""
+    """Hazards of falling: by walking, by walking fast, by collisions, by walking into robots that lie."""
     seen = Exposure([np.zeros(0)], [])
     for tracks in all_tracks:
         if tracks.wishes_known:
@@ -559,14 +565,12 @@ def _closing(
     return CYCLE * speeds
 
 
-def _rectangle(
-    track: RobotTrack, row: int, base: BehaviourSettings, grown: float
-) -> tuple[float, float, float, float, float, float]:
-    """The grown rectangle of a robot's torso, or of one that lies, as `collision_kernels.bounds` gives it."""
+def _rectangle(track: RobotTrack, row: int, base: BehaviourSettings, grown: float) -> Rectangle:
+    """The grown rectangle of a robot's torso, or of one that lies, as `collisions.bounds` gives it."""
     body = base.body
     x, y = track.place[row].tolist()
     lies = bool(track.lies[row])
     angle = float(track.lean[row] if lies else track.heading[row])
     length = body.lying_length / 2 if lies else body.torso_ahead
     width = body.lying_width / 2 if lies else body.torso_aside
-    return x, y, math.cos(angle), math.sin(angle), length + grown, width + grown
+    return Rectangle(x, y, math.cos(angle), math.sin(angle), length + grown, width + grown)

@@ -1,11 +1,11 @@
-"""What a calibration needs of the recording of a match, from either world: ways, falls and wishes, every 0.1 s.
+"""Tracks of robots and ball for a calibration, from the recording of a match of either world, every 0.1 s.
 
     tracks = read_tracks(Recording.open(Path("match.nutmeg")))
     tracks.robots["left2"].place, tracks.robots["left2"].wish        # (T, 2) m, (T, 3) m/s and rad/s
     tracks.ball                                                      # (T, 2) m
 
-What a player wanted stands in `<robot>.request`; recordings without that channel tell nothing of walks and kicks, but
-still of falls and of the ball. Row t has the state at the end of a cycle and the wish that led there.
+The commands of players are in `<robot>.request`; recordings without that channel say nothing about walks and kicks, but
+still about falls and the ball. Row t has the state at the end of a cycle and the command that led there.
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ if TYPE_CHECKING:
 ABSENT_HEIGHT = -1.0
 """Robots below this height do not play [m]."""
 FALLEN_TILT = math.radians(50.0)
-"""Who leans farther than this has fallen [rad]."""
-UPRIGHT_TILT, DRAWN_UPRIGHT_TILT = math.radians(20.0), math.radians(1.0)
-"""Who leans less than this is up again: bodies with joints, and drawn ones, which rise until the last moment [rad]."""
+"""A robot that leans farther than this has fallen [rad]."""
+UPRIGHT_TILT = math.radians(20.0)
+"""A robot with joints that leans less than this is up again [rad]."""
+DRAWN_UPRIGHT_TILT = math.radians(1.0)
+"""The same for drawn bodies, which rise until the last moment [rad]."""
 CARRIED_DISTANCE = 0.15
-"""Who has come farther than this in a cycle was put there [m]."""
+"""A robot that has moved farther than this in a cycle was put there [m]."""
 NECK_JOINTS = ("HeadYaw", "hj1", "head_yaw")
 """Names of the joint that turns the head."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobotTrack:
-    """One robot's way through a match, T moments."""
+    """The track of one robot through a match, T moments."""
 
     name: str
     playing: Bools

@@ -1,18 +1,19 @@
-"""Requests of players turned into orders of the behavioural world, and the other way round.
+"""Between players in Python and the behavioural world: requests become orders, and sightings become objects.
 
     order_from(request, orders, match=0, slot=3, lying=False)
     request_row(request)                                # as a recording keeps it
-    doing_of(Posture.KICKING, moves=False)              # "kick"
+    activity_of(Posture.KICKING, moves=False)           # "kick"
+    seen_of(sightings.of(match, slot))                  # ball, robots and landmarks in the body's frame
+    seen_later(sightings, match, slot)()                # the same, worked out when it is asked for
 
-A kick to the left is one with the inside of the right foot, and the other way round. Who lies gets up, whatever it
-wants, as in the physical world.
+A kick to the left is one with the inside of the right foot, and the other way round. A player that lies gets up,
+whatever it wants, as in the physical world.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nutmeg.match.players.decide import Seen, SeenMark, SeenRobot
 from nutmeg.match.players.request import Dive, GetUp, Kick, Walk
@@ -22,13 +23,10 @@ from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
     from nutmeg.match.players.decide import MarkKind, Point
     from nutmeg.match.players.request import Request
     from nutmeg.match.worlds.behavioural.state import Orders
-    from nutmeg.match.worlds.behavioural.vision import Sighting as Thing
-    from nutmeg.match.worlds.behavioural.vision import Sightings
+    from nutmeg.match.worlds.behavioural.vision import Sighting, Sightings
 
 
 PASS_STRENGTH = 0.5
@@ -43,21 +41,14 @@ ACTIVITY_OF_POSTURE = {
 
 
 def order_from(request: Request, orders: Orders, *, match: int, slot: int, lying: bool) -> None:
-    """Writes what a player wants into its orders."""
+    """Writes what a player wants into its orders; a player that lies gets up."""
+    legs, ahead, left, turn, kick, strength, yaw, pitch = request_row(request)
     row = match, slot
-    orders.look[row] = request.look.yaw, request.look.pitch
-    legs = request.legs
-    if lying or isinstance(legs, GetUp):
-        orders.legs[row] = Legs.GET_UP
-    elif isinstance(legs, Walk):
-        orders.legs[row], orders.wish[row] = Legs.WALK, (legs.ahead, legs.left, legs.turn)
-    elif isinstance(legs, Kick):
-        orders.legs[row], orders.kick[row] = Legs.KICK, kick_of(legs)
-        orders.strength[row] = legs.strength * (PASS_STRENGTH if legs.kind == "pass" else 1.0)
-    elif isinstance(legs, Dive):
-        orders.legs[row] = Legs.DIVE_LEFT if legs.side == "left" else Legs.DIVE_RIGHT
-    else:
-        orders.legs[row] = Legs.STAND
+    orders.look[row], orders.legs[row] = (yaw, pitch), Legs.GET_UP if lying else legs
+    if orders.legs[row] == Legs.WALK:
+        orders.wish[row] = ahead, left, turn
+    elif orders.legs[row] == Legs.KICK:
+        orders.kick[row], orders.strength[row] = kick, strength
 
 
 def request_row(request: Request) -> tuple[float, ...]:
@@ -94,10 +85,6 @@ def activity_of(posture: int, *, moves: bool) -> str:
     return ACTIVITY_OF_POSTURE.get(Posture(posture), "walk" if moves else "stand")
 
 
-# ----------------------------------------------------------------------------------------------------
-# What a player of the behavioural world is told, as the objects of `match.brain`.
-
-
 IS_MATE = {ObjectKind.MATE: True, ObjectKind.OPPONENT: False, ObjectKind.ROBOT: None}
 LANDMARK_NAMES: dict[ObjectKind, MarkKind] = {
     ObjectKind.OWN_POST: "own post",
@@ -113,17 +100,13 @@ POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}
 """Ends of the pitch in names of posts."""
 
 
-def seen_later(sights: Sightings, match: int, slot: int) -> Callable[[], Seen]:
-    """What a player sees now, for later: few players look at it themselves."""
-    now = replace(sights, **{name: array[match : match + 1, slot : slot + 1].copy() for name, array in _fields(sights)})
+def seen_later(sightings: Sightings, match: int, slot: int) -> Callable[[], Seen]:
+    """A function that gives what a player sees now as objects, later: few players ask for it."""
+    now = sightings.copy_of(match, slot)
     return lambda: seen_of(now.of(0, 0))
 
 
-def _fields(sights: Sightings) -> list[tuple[str, NDArray[Any]]]:
-    return [(each.name, getattr(sights, each.name)) for each in fields(sights)]
-
-
-def seen_of(things: Iterable[Thing]) -> Seen:
+def seen_of(things: Iterable[Sighting]) -> Seen:
     """What a player sees; of several balls the nearest, since one of them is none."""
     ball: Point | None = None
     robots, marks = [], []

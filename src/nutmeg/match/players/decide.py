@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
 
@@ -302,6 +304,8 @@ class View:
     """What others said since the last decision."""
     believe: Callable[[], Belief] = field(repr=False)
     """Gives `belief`."""
+    belief_record: Records[BeliefRecord] | None = field(default=None, repr=False)
+    """(1,) the belief as a record for compiled strategies, where the world keeps records."""
     render: Callable[[], Mapping[str, Image]] | None = field(default=None, repr=False)
     """Gives `images`; None where there are no cameras."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import is_strategy, read_decide
@@ -50,6 +50,12 @@ class BehaviourSeriesGames:
                 played[game] = self.counts(game[:2], game[2], seed)
         return [float(played[home, away, number][part]) for home, away, number, part in asked]
 
+    @property
+    def setup(self) -> BehaviourSetup:
+        """Field, bodies and senses of all games."""
+        chosen = self.settings
+        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=chosen.eyes or None)
+
     def compiled(self, pair: Pair) -> bool:
         """Whether both teams are compiled strategies."""
         return all(is_strategy(self.settings.team[index].decide) for index in pair)
@@ -65,9 +71,7 @@ class BehaviourSeriesGames:
             left=[chosen.team[left].decide for left, _ in sides],
             right=[chosen.team[right].decide for _, right in sides],
             seeds=list(games.values()),
-            field=chosen.ground,
-            settings=chosen.behaviour,
-            eyes=chosen.eyes or None,
+            setup=self.setup,
             players=chosen.players,
             kick_off=[kick_off_of(number) for *_, number in games],
         ).run()
@@ -86,9 +90,7 @@ class BehaviourSeriesGames:
         game = BehaviourGame(
             chosen.rule_book(),
             seed=seed,
-            field=chosen.ground,
-            settings=chosen.behaviour,
-            eyes=chosen.eyes or None,
+            setup=self.setup,
             left=names[0],
             right=names[1],
             kick_off=kick_off_of(number),

@@ -20,7 +20,7 @@ from numpy.random import Generator, SeedSequence
 
 from nutmeg.base.errors import FileError, SimulationError
 from nutmeg.base.journal import append_lines, read_lines
-from nutmeg.match.behavioural_game import eyes_for
+from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop, PlayerError
 from nutmeg.match.players.builtin.player import TeamPlayer
@@ -28,7 +28,6 @@ from nutmeg.match.players.deciding_player import DecidingPlayer
 from nutmeg.match.players.registry import load_player, player_digest, read_decide
 from nutmeg.match.series.behavioural import BehaviourSeriesGames
 from nutmeg.match.series.settings import COUNTED_EVENTS, kick_off_of, played_out, sides_of
-from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.search.evaluation import Share
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ class SeriesGames:
             noise=self.settings.noise,
             left=names[0],
             right=names[1],
-            players=2 * self.settings.players,
+            seats=2 * self.settings.players,
             kick_off=kick_off_of(number),
             record=record,
             field=self.settings.ground,
@@ -183,9 +182,9 @@ class Series:
             described["decide"] = [(one.decide, player_digest(one.decide)) for one in chosen.team]
         if chosen.world == "behavioural":
             described["world"] = chosen.world
-            behaviour = load_behaviour(chosen.behaviour)
-            described["behaviour"] = asdict(behaviour)
-            described["eyes"] = asdict(eyes_for(behaviour, chosen.eyes or None))
+            setup = BehaviourSetup(settings=chosen.behaviour, eyes=chosen.eyes or None)
+            described["behaviour"] = asdict(setup.behaviours()[0])
+            described["eyes"] = asdict(setup.senses())
         return described
 
     def _batches(self, waiting: Sequence[tuple[Pair, int]], at_once: int) -> Iterator[list[tuple[Pair, int]]]:

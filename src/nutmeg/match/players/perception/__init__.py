@@ -4,9 +4,9 @@
     senses.update(percept)                  # in a `decide`: the pictures, the head and the odometry of a `View`
     senses.seen.ball, senses.pose           # ahead and left, m; place and heading with their spread
 
-From pixels to a pose, a module each: `colours` (a table from RGB to seven colours), `picture` (pixels and the ground),
-`blobs` and `scans` (compiled), `ball`, `posts`, `waistbands`, `lines`, `crossings` (what is found), `line_map` and
-`particles` (where it was seen from), `senses` (all of it). The truth is never asked.
+From pixels to a pose: `colours` (a table from RGB to seven colours, and blobs), `pictures` (pixels and the ground, and
+scans), `objects` (ball, posts, robots), `lines` (points on lines, and crossings), `localisation` (a particle filter),
+`senses` (all of it). The ground truth is never used.
 """
 
 from nutmeg.match.players.perception.localisation import LocalisationSettings, ParticleFilter

@@ -1,10 +1,13 @@
-"""Points on the lines of the pitch: white between green, as wide as a line, on the ground and not on a robot.
+"""Points on the lines of the pitch, and where lines cross.
 
     points = find_line_points(picture, width=0.05, hidden=[robot.box for robot in robots])      # (K, 3)
+    for crossing in find_crossings(points, pictures): crossing.kind, crossing.place, crossing.turn
 
-Columns and rows of the picture are scanned (`scans.white_cuts`) below the border of the carpet; both ends of each cut
-are put on the ground, and the middle between them is on the middle of the line, however it lies. Cuts that are too
-narrow or too wide for a line where they are, are something else.
+A line is white between green, as wide as a line, on the ground and not on a robot.
+
+Columns and rows of the picture are scanned (`pictures.white_cuts`) below the border of the carpet; both ends of each
+cut are put on the ground, and the middle between them is on the middle of the line, however it lies. Cuts that are too
+narrow or too wide for a line at their place are something else.
 """
 
 from __future__ import annotations
@@ -29,11 +32,13 @@ if TYPE_CHECKING:
 SCAN_STEP = 6
 """Pixels between scanned columns, and between rows."""
 MAX_LINE_DISTANCE = 4.0
-"""Points on lines farther from below the camera are not told, m."""
+"""Points on lines farther from below the camera are left out, m."""
 MAX_SLANT = 2.5
 """A cut may be so much longer than a line is wide, where it crosses it at a slant."""
-ROBOT_SIDE_MARGIN, ROBOT_TOP_MARGIN, ROBOT_BOTTOM_MARGIN = 0.6, 6.0, 6.0
-"""How far a robot reaches beyond its waistband, in widths and heights of the band."""
+ROBOT_SIDE_MARGIN = 0.6
+"""How far a robot reaches beside its waistband, in widths of the band."""
+ROBOT_TOP_MARGIN, ROBOT_BOTTOM_MARGIN = 6.0, 6.0
+"""How far a robot reaches above and below its waistband, in heights of the band."""
 
 
 def find_line_points(
@@ -81,27 +86,34 @@ def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> Bo
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where lines of the pitch meet: straight lines through the points, their crossings, and which of their arms are
-# there.
+# Crossings.
 #
 # Lines are found one after the other: the strongest cell of a table of angles and distances (Hough), then the
 # principal axis of the points near it, which are taken out. Two lines that meet at a right angle make a crossing if
 # the pictures show, a little way along each of the four arms, white or green: two white arms are an L, three a T,
-# four an X. Where an arm is not in view, or hidden, nobody can tell, and nothing is.
+# four an X. A meeting of lines with an arm that is not in view, or hidden, is left out.
 
 
-HOUGH_ANGLES, HOUGH_CELL = 48, 0.08
-"""Cells of the half turn, and the size of a cell of distance, m."""
+HOUGH_ANGLES = 48
+"""Cells of half a turn."""
+HOUGH_CELL = 0.08
+"""Size of a cell of distance, m."""
 ON_LINE_DISTANCE = 0.07
 """Points nearer to a line belong to it, m."""
-MIN_LINE_POINTS, MIN_LINE_LENGTH, MAX_LINES = 6, 0.35, 6
-"""Points and length, m, of a line; lines at most."""
+MIN_LINE_POINTS = 6
+"""Points that make a line."""
+MIN_LINE_LENGTH = 0.35
+"""Least length of a line, m."""
+MAX_LINES = 6
+"""Lines that are looked for."""
 MAX_CROSSING_DISTANCE = 2.5
-"""Crossings farther away are not told, m."""
+"""Crossings farther away are left out, m."""
 RIGHT_ANGLE_TOLERANCE = math.radians(18)
 """Lines that make a crossing may differ so much from a right angle."""
-ARM_DISTANCES, ARM_OFFSETS = (0.09, 0.12, 0.15), (-0.025, 0.0, 0.025)
-"""Where along an arm to look, and how far to its sides: a circle bends away; m."""
+ARM_DISTANCES = (0.09, 0.12, 0.15)
+"""Where along an arm to look for white, m."""
+ARM_OFFSETS = (-0.025, 0.0, 0.025)
+"""How far beside the arm to look: the centre circle bends away, m."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +128,7 @@ class Crossing:
 
 
 def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing]:
-    """The crossings that can be told, of points (K, 2 or more) on lines."""
+    """The crossings of lines through points (K, 2 or more)."""
     found: list[Crossing] = []
     near = points[np.hypot(points[:, 0], points[:, 1]) < MAX_CROSSING_DISTANCE + 0.5, :2]
     for (a, along_a), (b, along_b) in itertools.combinations(straight_lines(near), 2):

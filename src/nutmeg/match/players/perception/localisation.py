@@ -1,154 +1,52 @@
-"""Where a robot stands, by a particle filter: many guesses, moved by odometry and judged by what is seen.
+"""Self-localisation by a particle filter: many guesses of the pose, moved by odometry and weighted by what is seen.
 
     filter = ParticleFilter(load_field("spl2011"), rng=np.random.default_rng(1))
     filter.move((0.02, 0.0, 0.01))                      # odometry: ahead, left [m], turned left [rad]
-    filter.observe(posts, lines)                        # (P, 7) of `post_row`, (K, 3)
+    filter.observe(posts, lines)                        # records of `PostSighting`, (K, 3) points on lines
     filter.pose.x, filter.pose.spread
 
 Monte Carlo localisation (Dellaert and others, 1999), with the two recoveries of RoboCup: when sightings fit worse than
 they used to (short and long averages; Gutmann and Fox, 2002), and a little always, guesses are drawn anew from a post
-in view (sensor resetting; Lenser and Veloso, 2000). Everything is as the own team sees the pitch: it attacks +x.
+in view (sensor resetting; Lenser and Veloso, 2000). Everything is in the frame of the own team, which attacks +x.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nutmeg.base.angle_kernels import wrap_angle_exactly as wrap_angle_exactly_
-from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.belief import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nutmeg.base.nested_records import Records
     from nutmeg.model.field import FieldSettings
 
 
-# ----------------------------------------------------------------------------------------------------
-# How well poses go with what was seen, compiled: for every particle, every post and every point on a line.
-#
-# Each sighting is right with a normal error, or wrong with a small constant likelihood, so that no single one can
-# rule a pose out. Points on lines come in crowds that err together: each counts for a part only.
-
-
-DISTANCE, BEARING, SPREAD, FIRST_X, FIRST_Y, SECOND_X, SECOND_Y = range(7)
-"""Columns of posts: distance [m], bearing [rad], deviation of the distance [m], and where the post stands: the two
-posts it may be, twice the same where that is known."""
-POST = 7
-LINE_SPREAD, LINE_TRUST, BEARING_SPREAD, WRONG = range(4)
-"""Columns of numbers, as in `LocalisationSettings`."""
-
-
-@kernel
-def log_weights(
-    particles: Floats, lines: Floats, posts: Floats, table: Floats, map_numbers: Floats, numbers: Floats
-) -> Floats:
-    """(N,) logarithms of likelihoods.
-
-    Args:
-        particles: (N, 3) x, y [m], heading [rad].
-        lines: (K, 3) points on lines, ahead, to the left and their deviation [m].
-        posts: (P, 7).
-        table: distances from lines, see `LineMap`.
-        map_numbers: (3,) least x and y of the table and the size of its cells [m].
-        numbers: (4,).
-    """
-    out = np.zeros(len(particles))
-    for n in range(len(particles)):
-        x, y, heading = particles[n, 0], particles[n, 1], particles[n, 2]
-        c, s = math.cos(heading), math.sin(heading)
-        total = 0.0
-        for k in range(len(lines)):
-            ahead, left = lines[k, 0], lines[k, 1]
-            away = _from_lines(x + c * ahead - s * left, y + s * ahead + c * left, table, map_numbers)
-            variance = numbers[LINE_SPREAD] ** 2 + lines[k, 2] ** 2
-            total += numbers[LINE_TRUST] * math.log(math.exp(-0.5 * away**2 / variance) + numbers[WRONG])
-        for k in range(len(posts)):
-            best = 0.0
-            for column in (FIRST_X, SECOND_X):
-                best = max(best, _fit(x, y, heading, posts[k], column, numbers[BEARING_SPREAD]))
-            total += math.log(best + numbers[WRONG])
-        out[n] = total
-    return out
-
-
-@kernel
-def _from_lines(x: float, y: float, table: Floats, map_numbers: Floats) -> float:
-    """How far a spot is from the nearest line [m]."""
-    column = math.floor((x - map_numbers[0]) / map_numbers[2])
-    row = math.floor((y - map_numbers[1]) / map_numbers[2])
-    if 0 <= column < table.shape[0] and 0 <= row < table.shape[1]:
-        return float(table[column, row])
-    return 1.0
-
-
-@kernel
-def _fit(x: float, y: float, heading: float, post: Floats, column: int, bearing_spread: float) -> float:
-    """How well a pose goes with a post, 0..1."""
-    dx, dy = post[column] - x, post[column + 1] - y
-    away = math.sqrt(dx**2 + dy**2) - post[DISTANCE]
-    turn = wrap_angle_exactly_(math.atan2(dy, dx) - heading - post[BEARING])
-    return math.exp(-0.5 * ((away / post[SPREAD]) ** 2 + (turn / bearing_spread) ** 2))
-
-
-# ----------------------------------------------------------------------------------------------------
-# How far every spot of a pitch is from the nearest line: a table.
-#
-# Farther than `FARTHEST` makes no difference. The table reaches beyond the carpet.
-
-
 MAP_CELL = 0.04
-"""Size of a cell, m."""
+"""Size of a cell of the map of lines, m."""
 MAP_BORDER = 1.0
-"""How far the table reaches beyond the carpet, m."""
+"""How far the map reaches beyond the carpet, m."""
 MAX_MAP_DISTANCE = 0.6
-"""Distances are no greater than this, m."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineMap:
-    """Distances from lines."""
-
-    table: Floats
-    """(columns of x, rows of y) m."""
-    corner: tuple[float, float]
-    """Least x and y of the table, m."""
-    cell: float = MAP_CELL
-    """Size of a cell, m."""
-
-    @classmethod
-    def of(cls, field: FieldSettings) -> LineMap:
-        """The table of a field."""
-        lines = np.array(field.lines())
-        if not len(lines):
-            raise UsageError(f"the field {field.name!r} has no lines to be recognised by; use one that has.")
-        reach = np.array([field.length, field.width]) / 2 + field.border + MAP_BORDER
-        x, y = (np.arange(-side, side, MAP_CELL) + MAP_CELL / 2 for side in reach)
-        spots = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
-        nearest = np.full(spots.shape[:2], MAX_MAP_DISTANCE)
-        for start, end in lines:
-            along = end - start
-            share = np.clip((spots - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
-            np.minimum(nearest, np.linalg.norm(spots - start - share[..., None] * along, axis=-1), out=nearest)
-        return cls(table=nearest, corner=(float(-reach[0]), float(-reach[1])))
-
-    def distances(self, spots: Floats) -> Floats:
-        """(K,) of spots (K, 2) on the pitch, m."""
-        column, row = np.floor((spots - self.corner) / self.cell).astype(int).T
-        inside = (column >= 0) & (row >= 0) & (column < self.table.shape[0]) & (row < self.table.shape[1])
-        return np.where(inside, self.table[np.where(inside, column, 0), np.where(inside, row, 0)], MAX_MAP_DISTANCE)
-
-
-CLUSTER_DISTANCE, CLUSTER_ANGLE = 0.5, 0.6
-"""Guesses so near to the best place [m, rad] are averaged."""
+"""Distances in the map are no greater than this, m: farther makes no difference."""
+OUTSIDE_DISTANCE = 1.0
+"""Distance from lines of what is outside the map, m."""
+CLUSTER_DISTANCE = 0.5
+"""Guesses so near to the best place are averaged, m."""
+CLUSTER_ANGLE = 0.6
+"""Guesses turned so little from the best heading are averaged, rad."""
 MIN_WEIGHT = 1e-12
+"""Least weight of a guess, so that none can rule itself out for ever."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +89,110 @@ class LocalisationSettings:
     """Guesses are drawn anew by weight when the effective number of them is a smaller share than this."""
 
 
+@dataclass
+class PostSighting:
+    """A goal post that is seen, and which of one or two posts it may be."""
+
+    distance: float
+    bearing: float
+    """To the left, rad."""
+    spread: float
+    """Deviation of the distance, m."""
+    first_x: float
+    """Where the post stands: the first of two possible places, m."""
+    first_y: float
+    second_x: float
+    """The second one; the same as the first where it is known which post it is."""
+    second_y: float
+
+
+class LineMap(NamedTuple):
+    """A table of how far every spot of a pitch is from the nearest line."""
+
+    table: Floats
+    """(columns of x, rows of y) m."""
+    x: float
+    """Least x of the table, m."""
+    y: float
+    """Least y of the table, m."""
+
+
+def line_map(field: FieldSettings) -> LineMap:
+    """The map of a field."""
+    lines = np.array(field.lines())
+    if not len(lines):
+        raise UsageError(f"the field {field.name!r} has no lines to be recognised by; use one that has.")
+    reach = np.array([field.length, field.width]) / 2 + field.border + MAP_BORDER
+    x, y = (np.arange(-side, side, MAP_CELL) + MAP_CELL / 2 for side in reach)
+    spots = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
+    nearest = np.full(spots.shape[:2], MAX_MAP_DISTANCE)
+    for start, end in lines:
+        along = end - start
+        share = np.clip((spots - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+        np.minimum(nearest, np.linalg.norm(spots - start - share[..., None] * along, axis=-1), out=nearest)
+    return LineMap(nearest, float(-reach[0]), float(-reach[1]))
+
+
+@kernel
+def line_distance(x: float, y: float, lines: LineMap) -> float:
+    """How far a spot is from the nearest line, m."""
+    column, row = math.floor((x - lines.x) / MAP_CELL), math.floor((y - lines.y) / MAP_CELL)
+    if 0 <= column < lines.table.shape[0] and 0 <= row < lines.table.shape[1]:
+        return float(lines.table[column, row])
+    return OUTSIDE_DISTANCE
+
+
+@kernel
+def log_weights(
+    particles: Floats,
+    points: Floats,
+    posts: Records[PostSighting],
+    lines: LineMap,
+    settings: Records[LocalisationSettings],
+) -> Floats:
+    """(N,) logarithms of the likelihoods of poses.
+
+    Each sighting is right with a normal error, or wrong with a small constant likelihood, so that no single one can
+    rule a pose out. Points on lines come in crowds that err together: each counts for a part only.
+
+    Args:
+        particles: (N, 3) x, y [m], heading [rad].
+        points: (K, 3) on lines: ahead, to the left and their deviation [m].
+        posts: (P,).
+        lines: of the pitch.
+        settings: (1,) of the filter.
+    """
+    numbers = settings[0]
+    out = np.zeros(len(particles))
+    for n in range(len(particles)):
+        x, y, heading = particles[n, 0], particles[n, 1], particles[n, 2]
+        c, s = math.cos(heading), math.sin(heading)
+        total = 0.0
+        for k in range(len(points)):
+            ahead, left = points[k, 0], points[k, 1]
+            away = line_distance(x + c * ahead - s * left, y + s * ahead + c * left, lines)
+            variance = numbers.line_spread**2 + points[k, 2] ** 2
+            total += numbers.line_trust * math.log(math.exp(-0.5 * away**2 / variance) + numbers.wrong)
+        for k in range(len(posts)):
+            post = posts[k]
+            best = max(
+                0.0,
+                _post_fit(post.first_x - x, post.first_y - y, heading, post, numbers.bearing_spread),
+                _post_fit(post.second_x - x, post.second_y - y, heading, post, numbers.bearing_spread),
+            )
+            total += math.log(best + numbers.wrong)
+        out[n] = total
+    return out
+
+
+@kernel
+def _post_fit(dx: float, dy: float, heading: float, post: PostSighting, bearing_spread: float) -> float:
+    """How well a sighting goes with a post at (dx, dy) from the pose, 0..1."""
+    away = math.sqrt(dx**2 + dy**2) - post.distance
+    turn = wrap_angle_exactly(math.atan2(dy, dx) - heading - post.bearing)
+    return math.exp(-0.5 * ((away / post.spread) ** 2 + (turn / bearing_spread) ** 2))
+
+
 class ParticleFilter:
     """Guesses of a pose and their weights.
 
@@ -204,7 +206,8 @@ class ParticleFilter:
         self, field: FieldSettings, *, rng: np.random.Generator, settings: LocalisationSettings | None = None
     ) -> None:
         self.settings = settings or LocalisationSettings()
-        self._rng, self._map = rng, LineMap.of(field)
+        self._rng, self._lines = rng, line_map(field)
+        self._numbers = nested_records(self.settings)
         self._reach = np.array([field.length, field.width]) / 2 + field.border
         self.particles: Floats = np.zeros((self.settings.particles, 3))
         """(N, 3) x, y [m], heading [rad]."""
@@ -248,25 +251,18 @@ class ParticleFilter:
         self.particles[:, 1] += s * ahead + c * left + blur * draws[:, 1]
         self.particles[:, 2] = wrap_angle(self.particles[:, 2] + turn + turn_blur * draws[:, 2])
 
-    def observe(self, posts: Floats, lines: Floats) -> None:
-        """Judges the guesses, and draws new ones where that is needed.
+    def observe(self, posts: Records[PostSighting], lines: Floats) -> None:
+        """Weights the guesses, and draws new ones where that is needed.
 
         Args:
-            posts: (P, 7) of `post_row`.
+            posts: (P,) of `post_sightings`.
             lines: (K, 3) points on lines, ahead, left, and how far a row of the picture reaches there, m.
         """
         if not len(posts) + len(lines):
             return
         numbers = self.settings
         lines = lines[:: max(1, -(-len(lines) // numbers.most_lines))] * np.array([1.0, 1.0, numbers.rows])
-        logs = log_weights(
-            self.particles,
-            np.ascontiguousarray(lines),
-            np.ascontiguousarray(posts),
-            self._map.table,
-            np.array([*self._map.corner, self._map.cell]),
-            np.array([numbers.line_spread, numbers.line_trust, numbers.bearing_spread, numbers.wrong]),
-        )
+        logs = log_weights(self.particles, np.ascontiguousarray(lines), posts, self._lines, self._numbers)
         fit = float(self.weights @ np.exp(logs / (len(posts) + numbers.line_trust * len(lines))))
         self._long += numbers.slow * (fit - self._long) if self._long else fit
         self._short += numbers.fast * (fit - self._short) if self._short else fit
@@ -284,7 +280,7 @@ class ParticleFilter:
         self.particles = self.particles[chosen] + 0.004 * self._rng.standard_normal((count, 3))
         self.weights = np.full(count, 1.0 / count)
 
-    def _reset(self, posts: Floats) -> None:
+    def _reset(self, posts: Records[PostSighting]) -> None:
         """Replaces some guesses, more of them when sightings fit badly, by such as a post in view allows."""
         share = max(0.0, 1.0 - self._short / max(self._long, MIN_WEIGHT)) / 2
         share = max(share, self.settings.anew) if len(posts) else share / 4
@@ -297,15 +293,15 @@ class ParticleFilter:
         self.weights[chosen] = 0.1 * self.weights.min() if count < len(self.weights) // 10 else self.weights.mean()
         self.weights /= self.weights.sum()
 
-    def _around(self, posts: Floats, count: int) -> Floats:
+    def _around(self, posts: Records[PostSighting], count: int) -> Floats:
         """(count, 3) poses on the carpet from which one of the posts looks as it does."""
         post = posts[self._rng.integers(len(posts), size=count)]
         other = self._rng.random(count) < 0.5
-        stands = np.where(other[:, None], post[:, SECOND_X : SECOND_X + 2], post[:, FIRST_X : FIRST_X + 2])
-        away = post[:, DISTANCE] + post[:, SPREAD] * self._rng.standard_normal(count)
+        stands = np.where(other, [post["second_x"], post["second_y"]], [post["first_x"], post["first_y"]]).T
+        away = post["distance"] + post["spread"] * self._rng.standard_normal(count)
         towards = self._rng.uniform(-math.pi, math.pi, count)
         spots = stands + away[:, None] * np.stack([np.cos(towards), np.sin(towards)], axis=1)
-        poses = np.column_stack([spots, wrap_angle(towards + math.pi - post[:, BEARING])])
+        poses = np.column_stack([spots, wrap_angle(towards + math.pi - post["bearing"])])
         both = _from_two(posts)
         if both is not None:
             poses[::2] = both + np.array([0.1, 0.1, 0.05]) * self._rng.standard_normal((len(poses[::2]), 3))
@@ -339,15 +335,15 @@ class ParticleFilter:
         )
 
 
-def _from_two(posts: Floats) -> Floats | None:
+def _from_two(posts: Records[PostSighting]) -> Floats | None:
     """(3,) the pose from which two known posts look as they do; None if there are not two."""
-    known = posts[(posts[:, FIRST_X:SECOND_X] == posts[:, SECOND_X:]).all(axis=1)]
+    known = posts[(posts["first_x"] == posts["second_x"]) & (posts["first_y"] == posts["second_y"])][:2]
     if len(known) < 2:
         return None
-    seen = known[:2, DISTANCE, None] * np.column_stack([np.cos(known[:2, BEARING]), np.sin(known[:2, BEARING])])
-    stand = known[:2, FIRST_X:SECOND_X]
+    seen = known["distance"][:, None] * np.column_stack([np.cos(known["bearing"]), np.sin(known["bearing"])])
+    stand = np.column_stack([known["first_x"], known["first_y"]])
     (dx, dy), (ex, ey) = stand[1] - stand[0], seen[1] - seen[0]
-    heading = wrap_angle_exactly(math.atan2(dy, dx) - math.atan2(ey, ex))
+    heading = math.remainder(math.atan2(dy, dx) - math.atan2(ey, ex), math.tau)
     c, s = math.cos(heading), math.sin(heading)
     x, y = (stand - seen @ np.array([[c, s], [-s, c]])).mean(axis=0)
     return np.array([x, y, heading])
@@ -361,13 +357,13 @@ def _mean(guesses: Floats, weights: Floats) -> Floats:
     return np.array([x, y, heading])
 
 
-def post_row(
+def post_sighting(
     place: tuple[float, float],
     spread: float,
     candidates: Sequence[tuple[float, float]],
     settings: LocalisationSettings,
-) -> Floats:
-    """(7,) a post that is seen ahead and to the left, m, and is one of one or two.
+) -> PostSighting:
+    """A post that is seen somewhere, and is one of one or two.
 
     Args:
         place: ahead and to the left, m.
@@ -375,8 +371,18 @@ def post_row(
         candidates: where on the pitch it may stand, m.
         settings: of the filter.
     """
-    away = math.hypot(*place)
-    row = np.empty(POST)
-    row[:FIRST_X] = away, math.atan2(place[1], place[0]), math.hypot(settings.rows * spread, settings.post_share * away)
-    row[FIRST_X:SECOND_X], row[SECOND_X:] = candidates[0], candidates[-1]
-    return row
+    away, first, second = math.hypot(*place), candidates[0], candidates[-1]
+    return PostSighting(
+        distance=away,
+        bearing=math.atan2(place[1], place[0]),
+        spread=math.hypot(settings.rows * spread, settings.post_share * away),
+        first_x=first[0],
+        first_y=first[1],
+        second_x=second[0],
+        second_y=second[1],
+    )
+
+
+def post_records(posts: Sequence[PostSighting]) -> Records[PostSighting]:
+    """(P,) sightings as the filter takes them."""
+    return nested_records(*posts) if posts else new_records(PostSighting, 0)

@@ -1,11 +1,14 @@
-"""The ball in a picture: an orange disc, whose distance two measurements must agree on.
+"""Ball, goal posts and robots in a picture.
 
     find_ball(picture, blobs, radius=0.0325)            # FoundBall(place=(1.2, 0.1), ...), or None
+    find_posts(picture, Colour.YELLOW, goal)            # [FoundPost(place=(2.9, 0.6), side="left"), ...]
+    find_robots(picture, blobs, height=0.29)            # [FoundRobot(colour=Colour.PINK, place=(1.4, -0.2)), ...]
 
-One distance comes from where the ball lies in the picture (its middle is a radius above the ground), the other from how
-large it is. A sphere of radius r whose middle is d away fills the solid angle 2 pi (1 - sqrt(1 - (r / d)^2)), wherever
-it is in the picture; a pixel at the direction (x, y, f) fills f / (x^2 + y^2 + f^2)^(3/2). Both are averaged by their
-variances; where they disagree, an orange thing is no ball. A disc that the edge of the picture cuts has the first only.
+The ball is an orange disc, on whose distance two measurements must agree. One comes from where the ball lies in the
+picture (its middle is a radius above the ground), the other from its size. A sphere of radius r whose middle is d away
+fills the solid angle 2 pi (1 - sqrt(1 - (r / d)^2)), wherever it is in the picture; a pixel at the direction (x, y, f)
+fills f / (x^2 + y^2 + f^2)^(3/2). Both are averaged by their variances; where they disagree, an orange thing is no
+ball. A disc that the edge of the picture cuts has the first only.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ ROW_DEVIATION = 0.5
 AREA_DEVIATION = 0.5
 """Deviation of the disc's pixels, as a share of the root of its edge's."""
 MAX_DISTANCE_DEVIATIONS = 3.0
-"""Distances may differ by so many deviations ..."""
+"""Two distances of a ball may differ by so many deviations ..."""
 MAX_DISTANCE_SHARE = 0.1
 """... and so large a share of the distance."""
 
@@ -116,13 +119,15 @@ def _distance_by_size(picture: Picture, blob: Blob, radius: float) -> float:
 
 
 MIN_POST_PIXELS = 8
-"""Pixels of the height of a post."""
+"""Least height of a post, pixels."""
 MIN_POST_HEIGHT_SHARE = 0.6
-"""Share of the height that a post should have from which on it is one."""
-MIN_POST_WIDTH_SHARE, MAX_POST_WIDTH_SHARE = 0.4, 1.8
-"""Bounds of a post's width, as a share of what it should be, beside a pixel."""
+"""Least height of a post, as a share of what it should be."""
+MIN_POST_WIDTH_SHARE = 0.4
+"""Least width of a post, as a share of what it should be, less a pixel."""
+MAX_POST_WIDTH_SHARE = 1.8
+"""Greatest width of a post, as a share of what it should be, and two pixels more."""
 GOAL_WIDTH_TOLERANCE = 0.25
-"""How far from what the rules say two posts of a goal may be found apart, as a share, beside the blur."""
+"""How far the distance of two posts may be off the width of a goal, as a share, beside the blur."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,20 +235,20 @@ def named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
 #
 # A band is at a known height above the ground, so that its place in the picture tells where the robot is. It must be
 # as large as a band is there, have a white body on both sides of it, and carpet before the feet: a blue post between
-# a head and a chest is no robot. Arms cut a band in two or three; pieces that belong to one body are joined. Of who
-# lies, the white is to the left and to the right of the band, which is near the ground.
+# a head and a chest is no robot. Arms cut a band in two or three; pieces that belong to one body are joined. Of a
+# robot that lies, the white is to the left and to the right of the band, which is near the ground.
 
 
 BAND_HEIGHT, BAND_WIDTH = 0.06, 0.2
 """Of a waistband, m."""
 LYING_BAND_HEIGHT = 0.09
-"""Of the middle of the band of who lies above the ground, m."""
+"""Height of the middle of the band of a robot that lies, m."""
 ONE_ROBOT_DISTANCE = 0.3
 """Pieces of a colour that are nearer to each other belong to one robot, m."""
 WHITE_MARGIN_PIXELS = 4
-"""So many pixels on each side of a band are looked at for white."""
+"""Pixels on each side of a band in which white is looked for."""
 CARPET_DISTANCES = (0.14, 0.18, 0.22)
-"""How far before the middle of who stands there must be carpet, m."""
+"""Distances before the middle of a robot that stands at which there must be carpet, m."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +283,7 @@ def find_robots(picture: Picture, blobs: Iterable[Blob], height: float) -> list[
 
 
 def _standing(picture: Picture, blob: Blob, height: float) -> FoundRobot | None:
-    """Who stands and wears this band: it has chest and legs above and below, and stands on the carpet."""
+    """A robot that stands and wears this band: it has chest and legs above and below, and stands on the carpet."""
     spot = picture.ground(blob.middle, height)
     if not np.isfinite(spot).all():
         return None
@@ -297,7 +302,7 @@ def _standing(picture: Picture, blob: Blob, height: float) -> FoundRobot | None:
 
 
 def _lying(picture: Picture, blob: Blob) -> FoundRobot | None:
-    """Who lies and wears this band: it has chest and legs to the left and to the right."""
+    """A robot that lies and wears this band: it has chest and legs to the left and to the right."""
     spot = picture.ground(blob.middle, LYING_BAND_HEIGHT)
     if not np.isfinite(spot).all():
         return None
@@ -320,7 +325,7 @@ def _is_white(*patches: Bytes) -> bool:
 
 
 def _on_carpet(picture: Picture, place: tuple[float, float]) -> bool:
-    """Whether there is carpet before the feet of who stands somewhere, as far as that is in the picture."""
+    """Whether there is carpet before the feet of a robot that stands at a place, as far as that is in the picture."""
     middle = np.array(place) - picture.place[:2]
     towards = middle / max(float(np.hypot(*middle)), 1e-6)
     spots = np.array(place) - np.array(CARPET_DISTANCES)[:, None] * towards

@@ -92,18 +92,17 @@ class Picture:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Walks along columns and rows of a picture, compiled: where the carpet ends, upright bars, and what lies across it.
+# Compiled scans along columns and rows: where the carpet ends, upright bars, and what lies across it.
 #
 # Pixels are (column, row) as in `camera_geometry`: an edge between two pixels is a whole number.
 
 
-_GREEN, _WHITE = int(Colour.GREEN), int(Colour.WHITE)
 MIN_CARPET_RUN = 3
-"""So many green pixels on end are carpet."""
+"""Green pixels in a row that are carpet."""
 MAX_CUTS = 4000
-"""White cuts in a picture."""
+"""Most white cuts in a picture."""
 MAX_BAR_GAP = 2
-"""So many pixels of another colour do not end a bar."""
+"""Pixels of another colour that do not end a bar."""
 
 
 @kernel
@@ -115,7 +114,7 @@ def border_rows(classes: Bytes, horizon: float) -> Ints:
     for column in range(width):
         green = 0
         for row in range(first, height):
-            green = green + 1 if classes[row, column] == _GREEN else 0
+            green = green + 1 if classes[row, column] == Colour.GREEN else 0
             if green == MIN_CARPET_RUN:
                 border[column] = row - MIN_CARPET_RUN + 1
                 break
@@ -150,13 +149,13 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
         start, before = -1, -1
         for row in range(height - 1, border[column] - 1, -1):
             here = classes[row, column]
-            if here == _WHITE and before == _GREEN:
+            if here == Colour.WHITE and before == Colour.GREEN:
                 start = row + 1
-            elif here == _GREEN and before == _WHITE and start >= 0 and used < MAX_CUTS:
+            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < MAX_CUTS:
                 cuts[used, 0], cuts[used, 1], cuts[used, 2], cuts[used, 3] = column + 0.5, start, column + 0.5, row + 1
                 used += 1
                 start = -1
-            elif here != _WHITE:
+            elif here != Colour.WHITE:
                 start = -1
             before = here
     for row in range(step // 2, height, step):
@@ -165,13 +164,13 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
             here = classes[row, column]
             if row < border[column]:
                 here = 0
-            if here == _WHITE and before == _GREEN:
+            if here == Colour.WHITE and before == Colour.GREEN:
                 start = column
-            elif here == _GREEN and before == _WHITE and start >= 0 and used < MAX_CUTS:
+            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < MAX_CUTS:
                 cuts[used, 0], cuts[used, 1], cuts[used, 2], cuts[used, 3] = start, row + 0.5, column, row + 0.5
                 used += 1
                 start = -1
-            elif here != _WHITE:
+            elif here != Colour.WHITE:
                 start = -1
             before = here
     return cuts[:used]

@@ -1,11 +1,11 @@
-"""A player's eyes made of its camera pictures: what it sees, where it stands and where the ball is, and nothing else.
+"""Perception of a player from its camera pictures alone: what it sees, where it stands, and where the ball is.
 
     def decide(percept, memory):
         if "senses" not in memory:
             memory["senses"] = CameraSenses(load_field("spl2011"), load_eyes("nao"), rng=memory.rng)
         senses = memory["senses"]
         senses.update(percept)
-        senses.seen                     # ball, robots, posts and crossings, as symbolic vision tells them
+        senses.seen                     # ball, robots, posts and crossings, as symbolic vision has them
         senses.pose                     # by the particle filter
         senses.belief(percept.time)     # both as the `Belief` that tactics are written for
 
@@ -24,7 +24,7 @@ from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
 from nutmeg.match.players.decide import Seen, SeenMark, SeenRobot
 from nutmeg.match.players.perception.colours import Colour, colour_of, find_blobs
 from nutmeg.match.players.perception.lines import find_crossings, find_line_points
-from nutmeg.match.players.perception.localisation import ParticleFilter, post_row
+from nutmeg.match.players.perception.localisation import ParticleFilter, post_records, post_sighting
 from nutmeg.match.players.perception.objects import find_ball, find_posts, find_robots
 from nutmeg.match.players.perception.pictures import Picture
 from nutmeg.match.rules.play_modes import Side
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nutmeg.base.arrays import Bytes, Floats
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.players.decide import View
-    from nutmeg.match.players.perception.localisation import LocalisationSettings
+    from nutmeg.match.players.perception.localisation import LocalisationSettings, PostSighting
     from nutmeg.match.players.perception.objects import FoundPost, FoundRobot
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.model.field import FieldSettings
@@ -49,7 +50,7 @@ Found = TypeVar("Found", "FoundPost", "FoundRobot")
 SAME_OBJECT_DISTANCE = 0.35
 """Things of a kind that both cameras show nearer to each other than this are one, m and as a share of the distance."""
 BLUE_TEAM = Side.LEFT
-"""Who wears blue waistbands; the other team's are pink (`camera_scene`)."""
+"""The team with blue waistbands; those of the other one are pink (`worlds.behavioural.cameras`)."""
 
 
 class CameraSenses:
@@ -92,11 +93,11 @@ class CameraSenses:
 
     @property
     def pose(self) -> Pose:
-        """Where it believes to stand, as its team sees the pitch."""
+        """The estimated pose, in the frame of the own team."""
         return self.filter.pose
 
     def update(self, percept: View) -> None:
-        """Moves on by the odometry of a view and looks at its pictures; who is not on its feet sees nothing."""
+        """Takes in the odometry of a view and looks at its pictures; a robot that is not upright sees nothing."""
         self.filter.move(percept.odometry, upright=percept.upright)
         if not percept.upright:
             self.seen, self.lines = Seen(), np.zeros((0, 3))
@@ -131,7 +132,7 @@ class CameraSenses:
             )
         self.lines = np.concatenate(lines)
         posts = _once(posts)
-        self.filter.observe(self._rows(posts, side), self.lines)
+        self.filter.observe(self._sightings(posts, side), self.lines)
         ball = min(balls, key=lambda ball: ball.spread, default=None)
         self.seen = Seen(
             ball=None if ball is None else ball.place,
@@ -144,17 +145,17 @@ class CameraSenses:
     def _is_own(self, post: FoundPost, side: Side) -> bool:
         return post.colour is self._goals[0 if side is Side.LEFT else 1]
 
-    def _rows(self, posts: Sequence[FoundPost], side: Side) -> Floats:
-        """(P, 7) posts for the filter, on the pitch as the own team sees it."""
+    def _sightings(self, posts: Sequence[FoundPost], side: Side) -> Records[PostSighting]:
+        """(P,) posts for the filter, in the frame of the own team."""
         x = self._field.length / 2 + self._goal.post_offset
         y = self._goal.inner_width / 2 + self._goal.post_radius
-        rows = []
+        found = []
         for post in posts:
             end = -1.0 if self._is_own(post, side) else 1.0
             both = [(end * x, end * y), (end * x, -end * y)]
             may_be = both if post.side is None else both[:1] if post.side == "left" else both[1:]
-            rows.append(post_row(post.place, post.spread, may_be, self.filter.settings))
-        return np.array(rows).reshape(-1, 7)
+            found.append(post_sighting(post.place, post.spread, may_be, self.filter.settings))
+        return post_records(found)
 
     def _mark(self, post: FoundPost, side: Side) -> SeenMark:
         own = self._is_own(post, side)
@@ -188,7 +189,8 @@ def compile_now() -> None:
     senses = CameraSenses(load_field("spl2011"), load_eyes("nao"), rng=np.random.default_rng(0))
     dark = np.zeros((240, 320, 3), np.uint8)
     senses.look(dict.fromkeys(CAMERA_NAMES, dark), (0.0, 0.0), Side.LEFT)
-    senses.filter.observe(np.ones((1, 7)), np.ones((1, 3)))
+    post = post_sighting((1.0, 0.0), 0.1, [(3.0, 0.7)], senses.filter.settings)
+    senses.filter.observe(post_records([post]), np.ones((1, 3)))
 
 
 def _once(things: list[Found]) -> list[Found]:

@@ -1,248 +1,225 @@
-"""How a compiled player moves: to a place around others, behind the ball, through it; where it kicks and looks.
+"""How a compiled player moves: around others, behind the ball, through it; where it kicks and where it looks.
 
-Everything is plain numbers of `strategy_rows`. A player circles the ball until it stands behind it as seen from its
-aim, as in `team.attack`. Looking follows what two cameras with a narrow view need: the ball most of the time, and now
+A player circles the ball until it stands behind it as seen from its aim, as the built-in team does
+(`players.builtin.attack`). Looking follows what two cameras with a narrow view need: the ball most of the time, and now
 and then a goal, so that the player knows where it is.
+
+All functions get a `PlayerContext` (`records`) and write the player's order. Distances are in metres, times in
+seconds, angles in radians. The constants were tuned in tournaments of the strategies against each other.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
-from nutmeg.base.arrays import Floats
 from nutmeg.base.kernels import inlined
-from nutmeg.match.players.strategies.records import (
-    AHEAD,
-    AIMS,
-    ASIDE,
-    AVOIDS,
-    BACK,
-    BALL_VX,
-    BALL_VY,
-    BALL_X,
-    BALL_Y,
-    EYES,
-    FOOT,
-    GOAL,
-    HEADING,
-    INTENT,
-    KICK,
-    KICK_OFF_X,
-    KICK_OFF_Y,
-    KICK_X,
-    KICK_Y,
-    KICKS,
-    LEGS,
-    LENGTH,
-    MATES,
-    NUMBER,
-    OPPONENTS,
-    PACE,
-    PASSES,
-    PITCH,
-    PLAYERS,
-    REACH,
-    SEEN,
-    SPREAD,
-    STRENGTH,
-    TILT,
-    TIME,
-    TOLD,
-    TURN,
-    TURN_SPREAD,
-    WIDTH,
-    WISH,
-    YAW,
-    X,
-    Y,
-)
+from nutmeg.match.players.strategies.records import Intent
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
-_KICK = float(Legs.KICK)
-_STAND = float(Legs.STAND)
-_WALK = float(Legs.WALK)
-_LEFT_STRAIGHT = float(KickKind.LEFT_STRAIGHT)
-_RIGHT_STRAIGHT = float(KickKind.RIGHT_STRAIGHT)
+if TYPE_CHECKING:
+    from nutmeg.match.players.strategies.records import PlayerContext
+    from nutmeg.match.players.tracking.records import BeliefRecord
 
-TURN_GAIN, WALK_GAIN = 2.0, 2.0
-"""Speed for each radian and metre that is missing [1/s]."""
-ALIGNED_ANGLE, STILL_ALIGNED_ANGLE = 0.35, 0.6
-"""Within this angle of its aim a player begins to kick or dribble, and goes on within that [rad]."""
-APPROACH_DISTANCE, CIRCLING_DISTANCE, BEHIND_BALL_DISTANCE = 0.7, 0.3, 0.22
-"""Farther from the ball a player goes straight to the place behind it; distances while circling and behind it [m]."""
+ALL_PLAYERS = 2 * MAX_PLAYERS
+"""Others that a player knows of: first its mates, then the opponents."""
+TURN_GAIN = 2.0
+"""Turning speed for each radian that is missing, 1/s."""
+WALK_GAIN = 2.0
+"""Walking speed for each metre that is missing, 1/s."""
+ALIGNED_ANGLE = 0.35
+"""Within this angle of its aim a player begins to kick or dribble."""
+STILL_ALIGNED_ANGLE = 0.6
+"""Within this angle of its aim a player who has begun goes on. It is wider, so that players do not hesitate."""
+APPROACH_DISTANCE = 0.7
+"""Farther from the ball a player goes straight to the place behind it."""
+CIRCLING_DISTANCE = 0.3
+"""Distance from the ball while circling it: feet must not touch it."""
+BEHIND_BALL_DISTANCE = 0.22
+"""Distance from the ball when nearly behind it."""
 CIRCLING_STEP = 0.8
-"""How far ahead on the circle the next place lies [rad]."""
+"""How far ahead on the circle the next target lies."""
 MAX_KICK_ANGLE_ERROR = 0.12
-"""How far from the aim a kick may go [rad]."""
-AVOIDANCE_DISTANCE, SLOWING_DISTANCE, STOPPING_DISTANCE = 0.42, 0.45, 0.24
-"""How far ways keep from others; nobody walks towards somebody nearer than the last, and slowly before [m]."""
+"""How far from the aim the heading may be at a kick."""
+AVOIDANCE_DISTANCE = 0.42
+"""How far paths keep from others."""
+SLOWING_DISTANCE = 0.45
+"""Nearer than this to somebody, a player slows down."""
+STOPPING_DISTANCE = 0.24
+"""Nearer than this to somebody, a player does not walk towards it."""
 AVOIDANCE_RANGE = 1.3
-"""Others farther away do not matter yet [m]."""
-BLOCKER_RANGE, BLOCKER_WIDTH, BLOCKER_COST = 1.6, 0.35, 1.5
-"""Opponents so far ahead of the ball and beside the line block it [m], which costs so much [rad]."""
+"""Others farther away do not matter yet."""
+BLOCKER_RANGE = 1.6
+"""Opponents so far ahead of the ball block it."""
+BLOCKER_WIDTH = 0.35
+"""Opponents so far beside the line of the ball block it."""
+BLOCKER_COST = 1.5
+"""What an opponent in the middle of the line costs, in radians of a worse direction."""
 AIM_OFFSETS = np.array([0.0, 0.25, -0.25, 0.5, -0.5, 0.9, -0.9])
-"""Directions that are tried beside that of the goal [rad]."""
-GLANCE_INTERVAL, GLANCE_TIME = 2.4, 0.7
-"""How often, and for how long, a player looks for a goal instead of the ball [s]."""
-CERTAIN_SPREAD, CERTAIN_HEADING_SPREAD = 0.12, 0.08
-"""Unless it is surer than this of its place [m] and heading [rad]."""
-SWEEP_ANGLE, SWEEP_TIME = 1.6, 2.6
-"""How far the head turns when it searches [rad], and how long it takes there and back [s]."""
+"""Directions that are tried beside that of the goal."""
+GLANCE_INTERVAL = 2.4
+"""How often a player looks for a goal instead of the ball."""
+GLANCE_TIME = 0.7
+"""How long it then looks for the goal."""
+CERTAIN_SPREAD = 0.12
+"""Deviation of the own place below which no glance is needed."""
+CERTAIN_HEADING_SPREAD = 0.08
+"""Deviation of the own heading below which no glance is needed."""
+SWEEP_ANGLE = 1.6
+"""How far the head turns when it searches."""
+SWEEP_TIME = 2.6
+"""How long the head takes there and back."""
 YAW_LIMIT = 2.0
+"""How far a head turns to look at something."""
 SEARCH_BALL_AGE = 1.5
-"""A ball not seen for so long is searched for [s]."""
+"""A ball not seen for so long is searched for."""
 SEARCH_PITCH = -0.2
-"""Pitch of a head that searches [rad]."""
+"""Pitch of a head that searches."""
 
 
 @inlined
 def length(x: float, y: float) -> float:
-    """Of a vector; `math.hypot` takes several times as long."""
+    """The length of a vector; `math.hypot` takes several times as long."""
     return math.sqrt(x * x + y * y)
 
 
 @inlined
-def stand(order: Floats, intent: int) -> None:
-    """Stays where it is."""
-    order[LEGS], order[INTENT] = _STAND, intent
+def stand(player: PlayerContext, intent: int) -> None:
+    """Orders to stand."""
+    player.order.legs, player.order.intent = Legs.STAND, intent
 
 
 @inlined
-def look(belief: Floats, game: Floats, ground: Floats, order: Floats) -> None:
+def look(player: PlayerContext) -> None:
     """Looks at the ball, now and then at a goal, and around if the ball is lost."""
-    time, age = game[TIME], min(belief[SEEN], belief[TOLD])
-    dx, dy = belief[BALL_X] - belief[X], belief[BALL_Y] - belief[Y]
+    belief, ground, order = player.belief, player.ground, player.order
+    time, age = player.game.time, min(belief.seen_ago, belief.told_ago)
+    dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
     way = length(dx, dy)
-    phase = (time + 0.3 * game[NUMBER]) % GLANCE_INTERVAL
-    unsure = belief[SPREAD] > CERTAIN_SPREAD or belief[TURN_SPREAD] > CERTAIN_HEADING_SPREAD
-    lost = belief[SPREAD] > 5 * CERTAIN_SPREAD or belief[TURN_SPREAD] > 5 * CERTAIN_HEADING_SPREAD
+    # Numbers shift the moment, so that not all players of a team look away from the ball at once.
+    phase = (time + 0.3 * player.game.number) % GLANCE_INTERVAL
+    unsure = belief.spread > CERTAIN_SPREAD or belief.heading_spread > CERTAIN_HEADING_SPREAD
+    lost = belief.spread > 5 * CERTAIN_SPREAD or belief.heading_spread > 5 * CERTAIN_HEADING_SPREAD
     if age > SEARCH_BALL_AGE or (lost and way > 0.4):
         swept = (time / SWEEP_TIME) % 1.0
-        order[YAW], order[PITCH] = SWEEP_ANGLE * (4.0 * abs(swept - 0.5) - 1.0), SEARCH_PITCH
+        order.yaw, order.pitch = SWEEP_ANGLE * (4.0 * abs(swept - 0.5) - 1.0), SEARCH_PITCH
         return
     if unsure and phase < GLANCE_TIME and way > 0.35:
-        order[YAW], order[PITCH] = nearest_goal(belief, ground), 0.0
+        order.yaw, order.pitch = nearest_goal(player), 0.0
         return
-    order[YAW] = min(max(wrap_angle(math.atan2(dy, dx) - belief[HEADING]), -YAW_LIMIT), YAW_LIMIT)
-    below = math.atan2(ground[EYES], max(way, 0.05))
-    order[PITCH] = -(below - ground[TILT]) if below > 0.55 * ground[TILT] else -below
+    order.yaw = min(max(wrap_angle(math.atan2(dy, dx) - belief.heading), -YAW_LIMIT), YAW_LIMIT)
+    # A near ball is in the middle of the lower camera's picture, a far one in that of the upper one.
+    below = math.atan2(ground.eyes, max(way, 0.05))
+    order.pitch = -(below - ground.lower_eye) if below > 0.55 * ground.lower_eye else -below
 
 
 @inlined
-def nearest_goal(belief: Floats, ground: Floats) -> float:
+def nearest_goal(player: PlayerContext) -> float:
     """Yaw of the goal that the head has to turn least for."""
-    best = math.inf
+    belief, best = player.belief, math.inf
     for end in (-1.0, 1.0):
-        yaw = wrap_angle(math.atan2(-belief[Y], end * ground[LENGTH] / 2 - belief[X]) - belief[HEADING])
+        yaw = wrap_angle(math.atan2(-belief.y, end * player.ground.length / 2 - belief.x) - belief.heading)
         if abs(yaw) < abs(best):
             best = yaw
     return min(max(best, -YAW_LIMIT), YAW_LIMIT)
 
 
 @inlined
-def walk_to(
-    belief: Floats,
-    game: Floats,
-    ground: Floats,
-    order: Floats,
-    x: float,
-    y: float,
-    face: float,
-    rest: float,
-    avoids: float,
-    pace: float,
-) -> None:
-    """Walks to a place and there looks into a direction (NaN for any); stands if it is within `rest` of both."""
-    dx, dy = x - belief[X], y - belief[Y]
+def walk_to(player: PlayerContext, x: float, y: float, face: float, rest: float, avoids: bool, pace: float) -> None:
+    """Walks to a place and there turns to a direction (NaN for any); stands if it is within `rest` of both.
+
+    Args:
+        player: the player.
+        x: of the place, m.
+        y: of the place, m.
+        face: heading at the place, rad.
+        rest: how near is near enough, m.
+        avoids: whether to walk around others.
+        pace: share of the top speed.
+    """
+    belief, ground = player.belief, player.ground
+    dx, dy = x - belief.x, y - belief.y
     way, direction = length(dx, dy), math.atan2(dy, dx)
-    turned = 0.0 if math.isnan(face) else wrap_angle(face - belief[HEADING])
+    turned = 0.0 if math.isnan(face) else wrap_angle(face - belief.heading)
     if way < rest and abs(turned) < 0.3:
-        stand(order, 0)
+        stand(player, Intent.STAND)
         return
-    if avoids > 0.5:
-        direction = around(belief, game, direction, way)
-    bearing = wrap_angle(direction - belief[HEADING])
+    if avoids:
+        direction = around_others(player, direction, way)
+    bearing = wrap_angle(direction - belief.heading)
+    # Far from the place the body turns to where it walks, which is faster; near it, to where it is to look.
     turn = turned if way < 0.5 and not math.isnan(face) else bearing
     c, s = math.cos(bearing), math.sin(bearing)
-    top = 1.0 / length(c / (ground[AHEAD] if c > 0 else ground[BACK]), s / ground[ASIDE])
+    top = 1.0 / length(c / (ground.ahead if c > 0 else ground.back), s / ground.side)
     speed = pace * min(top, WALK_GAIN * way)
-    if way > 0.5:
+    if way > 0.5:  # a player that faces the other way first turns nearly on the spot
         speed *= max(0.5 + 0.5 * c, 0.1)
-    _wish(belief, game, ground, order, speed * c, speed * s, TURN_GAIN * turn, avoids)
+    walk(player, speed * c, speed * s, TURN_GAIN * turn, avoids)
 
 
 @inlined
-def _wish(
-    belief: Floats,
-    game: Floats,
-    ground: Floats,
-    order: Floats,
-    ahead: float,
-    left: float,
-    turn: float,
-    avoids: float,
-) -> None:
-    """Orders a walk; less of what goes towards others who are close, if the strategy cares."""
-    if avoids > 0.5:
-        c, s = math.cos(belief[HEADING]), math.sin(belief[HEADING])
-        for first in (MATES, OPPONENTS):
-            for i in range(MAX_PLAYERS):
-                k = first + 4 * i
-                if not belief[k + 2] < 1.5 or (first == MATES and i == int(game[NUMBER]) - 1):
-                    continue
-                dx, dy = belief[k] - belief[X], belief[k + 1] - belief[Y]
-                if abs(dx) > SLOWING_DISTANCE or abs(dy) > SLOWING_DISTANCE:
-                    continue
-                gap = length(dx, dy)
-                if gap >= SLOWING_DISTANCE or gap < 1e-6:
-                    continue
-                x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
-                towards = x * ahead + y * left
-                if towards > 0.0:
-                    cut = towards * min((SLOWING_DISTANCE - gap) / (SLOWING_DISTANCE - STOPPING_DISTANCE), 1.0)
-                    ahead, left = ahead - cut * x, left - cut * y
-    order[LEGS] = _WALK
-    order[WISH] = min(max(ahead, -ground[BACK]), ground[AHEAD])
-    order[WISH + 1] = min(max(left, -ground[ASIDE]), ground[ASIDE])
-    order[WISH + 2] = min(max(turn, -ground[TURN]), ground[TURN])
-
-
-@inlined
-def around(belief: Floats, game: Floats, direction: float, way: float) -> float:
-    """The direction to walk in: that of the target, or past whoever is in the way first."""
-    nearest, bent = math.inf, direction
-    c, s = math.cos(direction), math.sin(direction)
-    reach = min(way + AVOIDANCE_DISTANCE, AVOIDANCE_RANGE)
-    for first in (MATES, OPPONENTS):
-        for i in range(MAX_PLAYERS):
-            k = first + 4 * i
-            if not belief[k + 2] < 2.0 or (first == MATES and i == int(game[NUMBER]) - 1):
+def walk(player: PlayerContext, ahead: float, left: float, turn: float, avoids: bool) -> None:
+    """Orders a walk; what goes towards others who are close is taken off if the strategy cares."""
+    belief, ground, order = player.belief, player.ground, player.order
+    if avoids:
+        c, s = math.cos(belief.heading), math.sin(belief.heading)
+        for k in range(ALL_PLAYERS):
+            other = belief.others[k]
+            if not other.age < 1.5 or k == player.game.number - 1:
                 continue
-            dx, dy = belief[k] - belief[X], belief[k + 1] - belief[Y]
-            along, across = c * dx + s * dy, c * dy - s * dx
-            if along < 0.0 or along > min(way, reach) or abs(across) > AVOIDANCE_DISTANCE:
+            dx, dy = other.x - belief.x, other.y - belief.y
+            if abs(dx) > SLOWING_DISTANCE or abs(dy) > SLOWING_DISTANCE:
                 continue
             gap = length(dx, dy)
-            if gap > reach or gap > nearest or gap < 1e-6:
+            if gap >= SLOWING_DISTANCE or gap < 1e-6:
                 continue
-            width = math.asin(AVOIDANCE_DISTANCE / gap) if gap > AVOIDANCE_DISTANCE else math.pi / 2
-            nearest, bent = gap, math.atan2(dy, dx) + (width if across < 0.0 else -width)
+            x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
+            towards = x * ahead + y * left
+            if towards > 0.0:
+                cut = towards * min((SLOWING_DISTANCE - gap) / (SLOWING_DISTANCE - STOPPING_DISTANCE), 1.0)
+                ahead, left = ahead - cut * x, left - cut * y
+    order.legs = Legs.WALK
+    order.ahead = min(max(ahead, -ground.back), ground.ahead)
+    order.left = min(max(left, -ground.side), ground.side)
+    order.turn = min(max(turn, -ground.turn), ground.turn)
+
+
+@inlined
+def around_others(player: PlayerContext, direction: float, way: float) -> float:
+    """The direction to walk in: that of the target, or past whoever is in the way first."""
+    belief, nearest, bent = player.belief, math.inf, direction
+    c, s = math.cos(direction), math.sin(direction)
+    reach = min(way + AVOIDANCE_DISTANCE, AVOIDANCE_RANGE)
+    for k in range(ALL_PLAYERS):
+        other = belief.others[k]
+        if not other.age < 2.0 or k == player.game.number - 1:
+            continue
+        dx, dy = other.x - belief.x, other.y - belief.y
+        along, across = c * dx + s * dy, c * dy - s * dx
+        if along < 0.0 or along > min(way, reach) or abs(across) > AVOIDANCE_DISTANCE:
+            continue
+        gap = length(dx, dy)
+        if gap > reach or gap > nearest or gap < 1e-6:
+            continue
+        # the tangent to the circle around the other one, on the side on which the target lies
+        width = math.asin(AVOIDANCE_DISTANCE / gap) if gap > AVOIDANCE_DISTANCE else math.pi / 2
+        nearest, bent = gap, math.atan2(dy, dx) + (width if across < 0.0 else -width)
     return bent
 
 
 @inlined
-def blocked(belief: Floats, angle: float, within: float) -> float:
-    """What opponents in the way of a ball cost."""
+def blocked(belief: BeliefRecord, angle: float, within: float) -> float:
+    """What opponents in the way of a ball that is played in a direction cost."""
     cost, c, s = 0.0, math.cos(angle), math.sin(angle)
-    for i in range(MAX_PLAYERS):
-        k = OPPONENTS + 4 * i
-        if not belief[k + 2] < 2.5:
+    for k in range(MAX_PLAYERS, ALL_PLAYERS):
+        other = belief.others[k]
+        if not other.age < 2.5:
             continue
-        dx, dy = belief[k] - belief[BALL_X], belief[k + 1] - belief[BALL_Y]
+        dx, dy = other.x - belief.ball_x, other.y - belief.ball_y
         along, across = c * dx + s * dy, abs(c * dy - s * dx)
         if 0.0 < along < within and across < BLOCKER_WIDTH:
             cost += BLOCKER_COST * (1.0 - across / BLOCKER_WIDTH)
@@ -250,145 +227,125 @@ def blocked(belief: Floats, angle: float, within: float) -> float:
 
 
 @inlined
-def goal_direction(belief: Floats, ground: Floats) -> float:
+def goal_direction(player: PlayerContext) -> float:
     """From the ball to the opponents' goal, or to the place before it if the ball lies beside it."""
-    end, post = ground[LENGTH] / 2, ground[GOAL] / 2
-    x, y = belief[BALL_X], belief[BALL_Y]
-    if x > end - 0.1 * ground[LENGTH] and abs(y) > post + 0.1:
-        return math.atan2(-y, end - 0.08 * ground[LENGTH] - x)
+    ground, x, y = player.ground, player.belief.ball_x, player.belief.ball_y
+    end, post = ground.length / 2, ground.goal_width / 2
+    if x > end - 0.1 * ground.length and abs(y) > post + 0.1:
+        return math.atan2(-y, end - 0.08 * ground.length - x)
     return math.atan2(min(max(y, -0.4 * post), 0.4 * post) - y, end + 0.15 - x)
 
 
 @inlined
-def choose_aim(belief: Floats, game: Floats, ground: Floats, traits: Floats) -> tuple[float, float]:
+def choose_aim(player: PlayerContext) -> tuple[float, float]:
     """Direction in which to play the ball, and how strongly."""
-    x, y = belief[BALL_X], belief[BALL_Y]
-    if traits[AIMS] < 0.5:
-        return math.atan2(y - belief[Y], x - belief[X]), 1.0
-    goal = goal_direction(belief, ground)
-    if traits[AIMS] < 1.5:
+    belief, ground, traits = player.belief, player.ground, player.traits
+    x, y = belief.ball_x, belief.ball_y
+    if traits.aims == 0:
+        return math.atan2(y - belief.y, x - belief.x), 1.0
+    goal = goal_direction(player)
+    if traits.aims == 1:
         return goal, 1.0
+    # The cheapest of a few directions: few opponents in the way, near that of the goal, not over a line.
     best, least = goal, math.inf
-    to_goal = length(ground[LENGTH] / 2 - x, y)
-    for gap in AIM_OFFSETS:
-        angle = goal + gap
-        cost = abs(gap) + blocked(belief, angle, BLOCKER_RANGE)
+    to_goal = length(ground.length / 2 - x, y)
+    for offset in AIM_OFFSETS:
+        angle = goal + offset
+        cost = abs(offset) + blocked(belief, angle, BLOCKER_RANGE)
         out_x, out_y = x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle)
-        if abs(out_y) > ground[WIDTH] / 2 or out_x < -ground[LENGTH] / 2:
+        if abs(out_y) > ground.width / 2 or out_x < -ground.length / 2:
             cost += 2.0
         if cost < least:
             best, least = angle, cost
     strength = 1.0
-    if traits[PASSES] > 0.5 and to_goal > 0.6 * ground[REACH]:
-        for i in range(int(game[PLAYERS])):
-            k = MATES + 4 * i
-            if i in (0, int(game[NUMBER]) - 1) or not belief[k + 2] < 3.0 or belief[k + 3] > 0.5:
+    # A pass is only worth it where a kick does not reach the goal; the keeper (0) gets none.
+    if traits.passes and to_goal > 0.6 * ground.kick_reach:
+        for k in range(player.game.players):
+            mate = belief.others[k]
+            if k in (0, player.game.number - 1) or not mate.age < 3.0 or mate.lies:
                 continue
-            px, py = belief[k] + 0.3 - x, belief[k + 1] - y
+            px, py = mate.x + 0.3 - x, mate.y - y
             way, angle = length(px, py), math.atan2(py, px)
-            if way < 0.7 or way > ground[REACH] or belief[k] < x + 0.2:
+            if way < 0.7 or way > ground.kick_reach or mate.x < x + 0.2:
                 continue
             cost = 0.5 * abs(wrap_angle(angle - goal)) + blocked(belief, angle, way) - 0.15
             if cost < least:
-                best, least, strength = angle, cost, min(max((way + 0.3) / ground[REACH], 0.3), 1.0)
+                best, least, strength = angle, cost, min(max((way + 0.3) / ground.kick_reach, 0.3), 1.0)
     return wrap_angle(best), strength
 
 
 @inlined
-def play_ball(
-    belief: Floats, game: Floats, ground: Floats, traits: Floats, mind: Floats, order: Floats, restart: bool
-) -> None:
+def play_ball(player: PlayerContext, restart: bool) -> None:
     """Goes for the ball and plays it."""
-    aim, strength = choose_aim(belief, game, ground, traits)
-    bx, by = belief[BALL_X] + 0.3 * belief[BALL_VX], belief[BALL_Y] + 0.3 * belief[BALL_VY]
-    dx, dy = bx - belief[X], by - belief[Y]
+    belief, traits, memory, order = player.belief, player.traits, player.memory, player.order
+    aim, strength = choose_aim(player)
+    bx, by = belief.ball_x + 0.3 * belief.ball_vx, belief.ball_y + 0.3 * belief.ball_vy
+    dx, dy = bx - belief.x, by - belief.y
     way, bearing = length(dx, dy), math.atan2(dy, dx)
     missing = wrap_angle(aim - bearing)
     if way > APPROACH_DISTANCE:
-        lead = min(way / ground[AHEAD] * 0.5, 1.5)
-        bx, by = belief[BALL_X] + lead * belief[BALL_VX], belief[BALL_Y] + lead * belief[BALL_VY]
+        # To where the ball will be, behind it; who comes from the wrong side aims at a place beside it first.
+        lead = min(way / player.ground.ahead * 0.5, 1.5)
+        bx, by = belief.ball_x + lead * belief.ball_vx, belief.ball_y + lead * belief.ball_vy
         x, y = bx - CIRCLING_DISTANCE * math.cos(aim), by - CIRCLING_DISTANCE * math.sin(aim)
         if abs(missing) > 1.2:
             side = math.copysign(1.3, missing)
             x, y = bx - CIRCLING_DISTANCE * math.cos(aim - side), by - CIRCLING_DISTANCE * math.sin(aim - side)
-        walk_to(belief, game, ground, order, x, y, bearing, 0.0, traits[AVOIDS], traits[PACE])
-        order[INTENT], mind[FOOT] = 2, 0.0
+        walk_to(player, x, y, bearing, 0.0, traits.avoids, traits.pace)
+        order.intent, memory.foot = Intent.TO_THE_BALL, 0.0
         return
-    if abs(missing) > (STILL_ALIGNED_ANGLE if mind[FOOT] != 0.0 else ALIGNED_ANGLE):
+    if abs(missing) > (STILL_ALIGNED_ANGLE if memory.foot != 0.0 else ALIGNED_ANGLE):
         angle = bearing + math.pi + min(max(missing, -CIRCLING_STEP), CIRCLING_STEP)
         radius = BEHIND_BALL_DISTANCE if abs(missing) < 2 * ALIGNED_ANGLE else CIRCLING_DISTANCE
         x, y = bx + radius * math.cos(angle), by + radius * math.sin(angle)
-        walk_to(belief, game, ground, order, x, y, bearing, 0.0, traits[AVOIDS], traits[PACE])
-        order[INTENT], mind[FOOT] = 3, 0.0
+        walk_to(player, x, y, bearing, 0.0, traits.avoids, traits.pace)
+        order.intent, memory.foot = Intent.AROUND_THE_BALL, 0.0
         return
-    if traits[KICKS] > 0.5 or restart:
-        strike(belief, game, ground, traits, mind, order, aim, strength)
+    if traits.kicks or restart:
+        strike(player, aim, strength)
     else:
-        dribble(belief, game, ground, traits, order, aim, dx, dy)
-        mind[FOOT] = 1.0
+        dribble(player, aim, dx, dy)
+        memory.foot = 1.0
 
 
 @inlined
-def dribble(
-    belief: Floats, game: Floats, ground: Floats, traits: Floats, order: Floats, aim: float, dx: float, dy: float
-) -> None:
-    """Walks through the ball."""
+def dribble(player: PlayerContext, aim: float, dx: float, dy: float) -> None:
+    """Walks through the ball, which is at (dx, dy) from the player."""
+    traits = player.traits
     c, s = math.cos(aim), math.sin(aim)
     along, beside = c * dx + s * dy, c * dy - s * dx
-    turned = wrap_angle(aim - belief[HEADING])
+    turned = wrap_angle(aim - player.belief.heading)
     bearing = math.atan2(2.0 * beside, max(along, 0.0) + 0.2) + turned
-    speed = traits[PACE] * ground[AHEAD] * (1.0 if abs(beside) < 0.06 or along > 0.3 else 0.5)
-    _wish(
-        belief, game, ground, order, speed * math.cos(bearing), speed * math.sin(bearing), TURN_GAIN * turned,
-        traits[AVOIDS],
-    )  # fmt: skip
-    order[INTENT] = 6
+    speed = traits.pace * player.ground.ahead * (1.0 if abs(beside) < 0.06 or along > 0.3 else 0.5)
+    walk(player, speed * math.cos(bearing), speed * math.sin(bearing), TURN_GAIN * turned, traits.avoids)
+    player.order.intent = Intent.DRIBBLE
 
 
 @inlined
-def strike(
-    belief: Floats,
-    game: Floats,
-    ground: Floats,
-    traits: Floats,
-    mind: Floats,
-    order: Floats,
-    aim: float,
-    strength: float,
-) -> None:
+def strike(player: PlayerContext, aim: float, strength: float) -> None:
     """Gets the ball before a foot and kicks it."""
-    c, s = math.cos(belief[HEADING]), math.sin(belief[HEADING])
-    dx, dy = belief[BALL_X] - belief[X], belief[BALL_Y] - belief[Y]
+    belief, ground, memory, order = player.belief, player.ground, player.memory, player.order
+    c, s = math.cos(belief.heading), math.sin(belief.heading)
+    dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
     ahead, left = c * dx + s * dy, c * dy - s * dx
-    turned = wrap_angle(aim - belief[HEADING]) if traits[AIMS] > 0.5 else 0.0
-    if mind[FOOT] == 0.0:
-        mind[FOOT] = 1.0 if left + 0.15 * turned > 0.0 else -1.0
-    foot = mind[FOOT]
-    off_ahead, off_left = ahead - ground[KICK_X], left - foot * ground[KICK_Y]
-    slow = length(belief[BALL_VX], belief[BALL_VY]) < 0.25
-    if (
-        slow
-        and abs(off_ahead) < ground[KICK_OFF_X]
-        and abs(off_left) < ground[KICK_OFF_Y]
-        and abs(turned) < MAX_KICK_ANGLE_ERROR
-    ):
-        order[LEGS] = _KICK
-        order[KICK] = _LEFT_STRAIGHT if foot > 0 else _RIGHT_STRAIGHT
-        order[STRENGTH], order[INTENT] = strength, 15 if strength < 1.0 else 5
-        mind[FOOT] = 0.0
+    turned = wrap_angle(aim - belief.heading) if player.traits.aims > 0 else 0.0
+    # The foot is chosen once: who changes it in every cycle never gets ready.
+    if memory.foot == 0.0:
+        memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
+    foot = memory.foot
+    off_ahead, off_left = ahead - ground.kick_x, left - foot * ground.kick_y
+    slow = length(belief.ball_vx, belief.ball_vy) < 0.25
+    placed = abs(off_ahead) < ground.kick_slack_x and abs(off_left) < ground.kick_slack_y
+    if slow and placed and abs(turned) < MAX_KICK_ANGLE_ERROR:
+        order.legs = Legs.KICK
+        order.kick = KickKind.LEFT_STRAIGHT if foot > 0 else KickKind.RIGHT_STRAIGHT
+        order.strength, order.intent = strength, Intent.PASS if strength < 1.0 else Intent.KICK
+        memory.foot = 0.0
         return
-    beside = off_left + ground[KICK_X] * turned  # turning moves the ball across
-    fits = abs(beside) < 2.0 * ground[KICK_OFF_Y] and abs(turned) < 0.3
+    beside = off_left + ground.kick_x * turned  # turning moves the ball across
+    fits = abs(beside) < 2.0 * ground.kick_slack_y and abs(turned) < 0.3
+    # Until the ball is before the foot, keep a little more distance, so that no step touches it.
     forward = WALK_GAIN * (off_ahead if fits else off_ahead - 0.05)
-    most = 0.6 * ground[AHEAD]
-    _wish(
-        belief,
-        game,
-        ground,
-        order,
-        min(max(forward, -most), most),
-        WALK_GAIN * beside,
-        TURN_GAIN * turned,
-        traits[AVOIDS],
-    )
-    order[INTENT] = 4
+    most = 0.6 * ground.ahead
+    walk(player, min(max(forward, -most), most), WALK_GAIN * beside, TURN_GAIN * turned, player.traits.avoids)
+    order.intent = Intent.GET_READY

@@ -1,73 +1,50 @@
-"""Rows of plain numbers between players and compiled strategies: what each column means.
+"""Records between players and compiled strategies.
 
-    row = belief_row(view.belief)               # (101,) what a player believes, in its team's frame
-    row[BALL_X], row[others_column(OPPONENTS, 3)]
-
-A strategy is compiled once and plays thousands of players at a time, so that it gets no objects: a row for what a
-player believes, one for the game, one for the ground it plays on and what its body can do, one for the traits of the
-strategy, one that it keeps in mind itself; and it fills one with what it wants. Metres, seconds, radians.
+A strategy is compiled once and plays thousands of players at a time, so that it gets records instead of objects: what
+a player believes (`tracking.records`), the game, the ground it plays on and what its body can do, the traits of the
+strategy (`strategies.Strategy`), and a memory of its own; and it fills an order. A `PlayerContext` holds all six.
+Metres, seconds, radians.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from nutmeg.base.arrays import Floats
-from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.base.nested_records import new_records
 
 if TYPE_CHECKING:
-    from nutmeg.match.players.belief import Belief, Others
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.players.decide import Abilities
+    from nutmeg.match.players.strategies.strategies import Strategy
+    from nutmeg.match.players.tracking.records import BeliefRecord
+    from nutmeg.match.rules.book import Rules
 
 
-X, Y, HEADING, SPREAD, TURN_SPREAD = 0, 1, 2, 3, 4
-"""Of a belief: the own pose, and how uncertain it is."""
-BALL_X, BALL_Y, BALL_VX, BALL_VY, BALL_SPREAD, BALL_HEIGHT, SEEN, TOLD = 5, 6, 7, 8, 9, 10, 11, 12
-"""The ball, and how long ago the player saw it or was told of it."""
-UPRIGHT = 13
-MATES, OPPONENTS = 14, 14 + 4 * MAX_PLAYERS
-"""Where others begin: x, y, age and whether they lie, number by number."""
-BELIEF = 14 + 8 * MAX_PLAYERS
-"""Width of a belief."""
+class Intent(IntEnum):
+    """What a player is about to do, for reports and pages; see `INTENT_NAMES`."""
 
-TIME, MODE, SIDE, NUMBER, PLAYERS, DOING_KICK = 0, 1, 2, 3, 4, 5
-"""Of the game: time of the world, play mode, own side, number, players of the own team, whether a kick goes on."""
-GAME = 6
+    STAND = 0
+    LINE_UP = 1
+    TO_THE_BALL = 2
+    AROUND_THE_BALL = 3
+    GET_READY = 4
+    KICK = 5
+    DRIBBLE = 6
+    KEEP_GOAL = 7
+    HOLD_POST = 8
+    WAIT = 9
+    SEARCH = 10
+    LEAVE_THE_BALL = 11
+    GET_UP = 12
+    WANDER = 13
+    DIVE = 14
+    PASS = 15
 
-LENGTH, WIDTH, GOAL, AREA_DEPTH, AREA_WIDTH, CIRCLE = 0, 1, 2, 3, 4, 5
-"""Of the ground: measures of the pitch."""
-AWAY = 6
-"""How far to keep from the ball when others put it into play."""
-AHEAD, BACK, ASIDE, TURN = 7, 8, 9, 10
-"""Top speeds."""
-KICK_X, KICK_Y, KICK_OFF_X, KICK_OFF_Y, REACH = 11, 12, 13, 14, 15
-"""Where the ball must lie for the left foot, how far off that it may lie, and how far a full kick goes."""
-EYES, TILT = 16, 17
-"""Height of the cameras, and how much further down the lower one looks."""
-ONE_TOUCH = 18
-"""Whether who has put the ball into play must leave it to somebody else."""
-SLOWS, DAMPED = 19, 20
-"""How a rolling ball slows down: m/s^2, and 1/s."""
-DIVE_REACH = 21
-GROUND = 22
 
-PLAYS, CHASERS, AIMS, KICKS, KEEPER, DIVES, POSTS, PASSES, AVOIDS, PACE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-"""Traits of a strategy, see `strategies.Strategy`."""
-TRAITS = 10
-
-LAST_MODE, SINCE, BEAMED, GOES, BARRED, FOOT, FIRST_SIDE, DIVED, STARTED = 0, 1, 2, 3, 4, 5, 6, 7, 8
-"""What a player keeps in mind: mode and since when, when it was beamed, whether it goes for the ball, since when
-it must not touch it, the foot it is going to kick with, its first side (plus 1), when it dived, and whether play has
-begun."""
-MIND = 9
-
-LEGS, WISH, KICK, STRENGTH, YAW, PITCH, BEAMS, BEAM, INTENT = 0, 1, 4, 5, 6, 7, 8, 9, 12
-"""Of an order: `Legs`, three speeds, `KickKind`, strength, head, whether to be beamed and where to, and what for."""
-ORDER = 13
-
-INTENTS = (
+INTENT_NAMES = (
     "stand",
     "line up",
     "to the ball",
@@ -85,57 +62,162 @@ INTENTS = (
     "dive",
     "pass",
 )
-"""What players want, in words."""
+"""Intents in words, by index."""
 
 
-def belief_row(belief: Belief) -> Floats:
-    """A belief as a row, (102,)."""
-    row = np.empty(BELIEF)
-    me, ball = belief.me, belief.ball
-    row[:UPRIGHT] = (
-        *(me.x, me.y, me.heading, me.spread, me.heading_spread),
-        *(ball.place[0], ball.place[1], ball.velocity[0], ball.velocity[1]),
-        *(ball.spread, ball.height, ball.seen_ago, ball.told_ago),
+@dataclass
+class GameRecord:
+    """The game as a player knows it."""
+
+    time: float
+    """Of the world, s."""
+    mode: int
+    """Of `PlayMode`."""
+    side: int
+    """The end that the own team defends, of `Side`."""
+    number: int
+    """The player's own number, from 1."""
+    players: int
+    """Of the own team."""
+    kicking: bool
+    """Whether a kick of the player goes on."""
+
+
+@dataclass
+class GroundRecord:
+    """The pitch, and what a body can do on it (`Abilities`)."""
+
+    length: float
+    width: float
+    goal_width: float
+    penalty_depth: float
+    penalty_width: float
+    circle: float
+    """Radius of the centre circle, m."""
+    restart_distance: float
+    """How far to keep from the ball when others put it into play, m."""
+    ahead: float
+    """Top speeds: ahead, m/s."""
+    back: float
+    side: float
+    turn: float
+    kick_x: float
+    """Where the ball must lie for a kick with the left foot: ahead, m."""
+    kick_y: float
+    kick_slack_x: float
+    """How far off that place it may lie, m."""
+    kick_slack_y: float
+    kick_reach: float
+    """How far a full kick goes, m."""
+    eyes: float
+    """Height of the cameras, m."""
+    lower_eye: float
+    """How much further down the lower camera looks, rad."""
+    one_touch: bool
+    """Whether the player that has put the ball into play must leave it to somebody else."""
+    ball_deceleration: float
+    """Friction of a rolling ball, m/s^2."""
+    ball_damping: float
+    """What grows with its speed, 1/s."""
+    dive_reach: float
+    """How far to a side a dive covers the goal, m."""
+
+
+@dataclass
+class MemoryRecord:
+    """What a player remembers from one decision to the next."""
+
+    mode: int
+    """The last play mode, -1 before the first."""
+    since: float
+    """When that mode began, s."""
+    beamed: float
+    """When the player was last beamed, s."""
+    chases: bool
+    """Whether the player goes for the ball."""
+    barred: float
+    """When the player put the ball into play, which it must then leave to others, s."""
+    foot: float
+    """The foot that it is going to kick with: 1 left, -1 right, 0 none yet."""
+    first_side: int
+    """The side on which the team began, plus 1; 0 before the first decision."""
+    dived: float
+    """When the player last dived, s."""
+    started: bool
+    """Whether play has begun."""
+
+
+@dataclass
+class OrderRecord:
+    """What a player wants."""
+
+    legs: int
+    """Of `Legs`."""
+    ahead: float
+    """The walk: m/s, m/s, rad/s."""
+    left: float
+    turn: float
+    kick: int
+    """Of `KickKind`."""
+    strength: float
+    """Of a kick, 0..1."""
+    yaw: float
+    """Of the head, to the left, rad."""
+    pitch: float
+    """Of the head, upwards, rad."""
+    beams: bool
+    """Whether to be beamed, which is possible before a kick-off."""
+    beam_x: float
+    beam_y: float
+    beam_heading: float
+    intent: int
+    """Of `Intent`."""
+
+
+class PlayerContext(NamedTuple):
+    """All that a strategy reads and writes for one decision of one player."""
+
+    belief: BeliefRecord
+    game: GameRecord
+    ground: GroundRecord
+    traits: Strategy
+    memory: MemoryRecord
+    order: OrderRecord
+
+
+def ground_of(rules: Rules, body: Abilities) -> GroundRecord:
+    """The pitch of a rule book, and what a body can do on it; `nested_records` makes it a record."""
+    pitch = rules.pitch
+    return GroundRecord(
+        length=pitch.length,
+        width=pitch.width,
+        goal_width=pitch.goal_width,
+        penalty_depth=pitch.penalty_depth,
+        penalty_width=pitch.penalty_width,
+        circle=pitch.circle_radius,
+        restart_distance=rules.restarts.distance,
+        ahead=body.ahead,
+        back=body.back,
+        side=body.side,
+        turn=body.turn,
+        kick_x=body.kick_place[0],
+        kick_y=body.kick_place[1],
+        kick_slack_x=body.kick_slack[0],
+        kick_slack_y=body.kick_slack[1],
+        kick_reach=body.kick_reach,
+        eyes=body.eyes,
+        lower_eye=body.lower_eye,
+        one_touch=rules.restarts.watch_taker,
+        ball_deceleration=body.ball_slows,
+        ball_damping=body.ball_damped,
+        dive_reach=body.dive_reach,
     )
-    row[UPRIGHT] = belief.upright
-    for first, others in ((MATES, belief.mates), (OPPONENTS, belief.opponents)):
-        table = row[first : first + 4 * MAX_PLAYERS].reshape(MAX_PLAYERS, 4)
-        table[:, :2], table[:, 2], table[:, 3] = others.places, others.ages, others.fallen
-    return row
 
 
-def belief_of(row: Floats, time: float) -> Belief:
-    """The belief of a row; arrays are copies."""
-    from nutmeg.match.players.belief import BallBelief, Belief, Pose
-
-    x, y, heading, spread, turn_spread, ball_x, ball_y, vx, vy, ball_spread, height, seen, told = row[:UPRIGHT].tolist()
-    return Belief(
-        time=time,
-        me=Pose(x=x, y=y, heading=heading, spread=spread, heading_spread=turn_spread),
-        ball=BallBelief(
-            place=np.array([ball_x, ball_y]),
-            height=height,
-            velocity=np.array([vx, vy]),
-            spread=ball_spread,
-            seen_ago=seen,
-            told_ago=told,
-        ),
-        mates=_others(row[MATES:OPPONENTS]),
-        opponents=_others(row[OPPONENTS:BELIEF]),
-        upright=bool(row[UPRIGHT]),
-    )
-
-
-def _others(row: Floats) -> Others:
-    from nutmeg.match.players.belief import Others
-
-    table = row.reshape(MAX_PLAYERS, 4)
-    return Others(places=table[:, :2].copy(), ages=table[:, 2].copy(), fallen=table[:, 3] > 0.5)
-
-
-def new_minds(*shape: int) -> Floats:
-    """Minds that know nothing, (..., 9)."""
-    minds = np.zeros((*shape, MIND))
-    minds[..., [LAST_MODE]] = -1.0
-    minds[..., [BEAMED, BARRED, DIVED]] = -math.inf
-    return minds
+def new_memories(count: int, players: int) -> Records[Records[MemoryRecord]]:
+    """Memories (count, players) of players who have not decided yet."""
+    memories = new_records(MemoryRecord, count, players)
+    memories["mode"] = -1
+    for name in ("beamed", "barred", "dived"):
+        memories[name] = -math.inf
+    return memories

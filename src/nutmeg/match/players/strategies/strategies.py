@@ -4,58 +4,49 @@
     decide = strategy_decide("roles-pass")      # plays as `decide(percept, memory)` in both worlds
     strategy_names()
 
-Each is the same compiled function (`strategy_kernels`) with other traits. How good they are is measured, not said:
-`nutmeg tournament` lets them play each other.
+All are the same compiled function (`decisions.decide_player`) with other traits. `nutmeg tournament` measures how good
+they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
-from nutmeg.match.players.strategies.decisions import decide_row
+from nutmeg.match.players.strategies.decisions import decide_one
 from nutmeg.match.players.strategies.records import (
-    BEAM,
-    BEAMS,
-    BELIEF,
-    GAME,
-    GROUND,
-    INTENT,
-    INTENTS,
-    KICK,
-    LEGS,
-    ORDER,
-    PITCH,
-    STRENGTH,
-    WISH,
-    YAW,
-    belief_row,
-    new_minds,
+    INTENT_NAMES,
+    GameRecord,
+    GroundRecord,
+    OrderRecord,
+    ground_of,
+    new_memories,
 )
+from nutmeg.match.players.tracking.records import BeliefRecord, belief_record
 from nutmeg.match.rules.play_modes import mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
-    from nutmeg.match.players.belief import Belief
-    from nutmeg.match.players.decide import Abilities, Decide, Memory, View
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Legs as RequestLegs
-    from nutmeg.match.rules.book import Rules
 
 
 STANDS_STILL, WANDERS_ABOUT, PLAYS_SOCCER = 0, 1, 2
+"""What a strategy does at all (`Strategy.plays`)."""
 EVERYONE = 11
+"""So many chasers are the whole team."""
 MEMORY_KEY = "strategy"
-"""Under which name a strategy keeps what it has in mind in a player's memory."""
+"""Name of what a strategy keeps in a player's memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """The traits of a strategy, in the order of `strategy_rows`."""
+    """The traits of a strategy."""
 
     plays: int = PLAYS_SOCCER
     """Whether it stands, wanders about or plays."""
@@ -70,17 +61,13 @@ class Strategy:
     dives: bool = False
     """Whether the keeper dives."""
     posts: bool = False
-    """Whether who does not go for the ball takes places around it, or stays where it is."""
+    """Whether players that do not go for the ball take places around it, or stay where they are."""
     passes: bool = False
     """Whether it passes to team-mates who are ahead."""
     avoids: bool = False
     """Whether it walks around others."""
     pace: float = 1.0
     """Share of the top speed."""
-
-    def row(self) -> Floats:
-        """(10,) for the kernels."""
-        return np.array([float(value) for value in astuple(self)])
 
 
 STRATEGIES = {
@@ -110,68 +97,49 @@ def strategy(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-def ground_row(rules: Rules, body: Abilities) -> Floats:
-    """(22,) the pitch, and what a body can do on it."""
-    pitch = rules.pitch
-    return np.array(
-        [
-            *(pitch.length, pitch.width, pitch.goal_width, pitch.penalty_depth, pitch.penalty_width),
-            *(pitch.circle_radius, rules.restarts.distance),
-            *(body.ahead, body.back, body.side, body.turn),
-            *(*body.kick_place, *body.kick_slack, body.kick_reach),
-            *(body.eyes, body.lower_eye, one_touch(rules)),
-            *(body.ball_slows, body.ball_damped, body.dive_reach),
-        ],
-        float,
-    )
-
-
-def one_touch(rules: Rules) -> bool:
-    """Whether who puts the ball into play must leave it to somebody else."""
-    return rules.restarts.watch_taker
-
-
 def strategy_decide(which: str | Strategy) -> Decide:
     """A strategy as a player for any world."""
-    traits = (strategy(which) if isinstance(which, str) else which).row()
-    decide_row(np.zeros(BELIEF), np.zeros(GAME), np.ones(GROUND), traits, new_minds(), np.zeros(ORDER))  # compiled now
+    traits = nested_records(strategy(which) if isinstance(which, str) else which)
+    # Compiled now, so that the first decision of a match is as quick as all others.
+    blank = new_records(BeliefRecord, 1), new_records(GameRecord, 1), new_records(GroundRecord, 1)
+    decide_one(*blank, traits, new_memories(1, 1)[0], new_records(OrderRecord, 1))
 
     def decide(percept: View, memory: Memory) -> Request:
         if MEMORY_KEY not in memory:
-            memory[MEMORY_KEY] = new_minds(), ground_row(memory.rules, memory.body)
-        mind, ground = memory[MEMORY_KEY]
-        game, order = np.empty(GAME), np.empty(ORDER)
-        mode, doing = mode_named(percept.game.mode), percept.doing
-        game[:] = percept.time, mode, percept.side, percept.number, memory.players, doing == "kick"
-        decide_row(belief_row(percept.belief), game, ground, traits, mind, order)
-        return request_of(order, percept.belief)
+            grounds = nested_records(ground_of(memory.rules, memory.body))
+            kept = new_memories(1, 1)[0], grounds, new_records(GameRecord, 1), new_records(OrderRecord, 1)
+            memory[MEMORY_KEY] = kept
+        memories, grounds, game, order = memory[MEMORY_KEY]
+        belief = belief_record(percept.belief) if percept.belief_record is None else percept.belief_record
+        mode, kicking = mode_named(percept.game.mode), percept.doing == "kick"
+        game[0] = percept.time, mode, percept.side, percept.number, memory.players, kicking
+        decide_one(belief, game, grounds, traits, memories, order)
+        return request_of(order, belief)
 
     return decide
 
 
-def request_of(order: Floats, belief: Belief) -> Request:
-    """What a row of orders (13,) stands for."""
-    beam = None
-    if order[BEAMS] > 0.5:
-        x, y, heading = order[BEAM : BEAM + 3].tolist()
-        beam = x, y, float(np.degrees(heading))
+def request_of(order: Records[OrderRecord], belief: Records[BeliefRecord]) -> Request:
+    """What an order (1,) stands for; the ball of a kick is where the player believes it."""
+    one = OrderRecord(*order[0].tolist())  # type: ignore[attr-defined]
     return Request(
-        legs=_legs(order, belief),
-        look=Look(yaw=float(order[YAW]), pitch=float(order[PITCH])),
-        beam=beam,
-        intent=INTENTS[int(order[INTENT])],
+        legs=_legs(one, belief),
+        look=Look(yaw=one.yaw, pitch=one.pitch),
+        beam=(one.beam_x, one.beam_y, math.degrees(one.beam_heading)) if one.beams else None,
+        intent=INTENT_NAMES[one.intent],
     )
 
 
-def _legs(order: Floats, belief: Belief) -> RequestLegs:
-    match Legs(int(order[LEGS])):
+def _legs(order: OrderRecord, belief: Records[BeliefRecord]) -> RequestLegs:
+    match Legs(order.legs):
         case Legs.WALK:
-            ahead, left, turn = order[WISH : WISH + 3].tolist()
-            return Walk(ahead=ahead, left=left, turn=turn)
+            return Walk(ahead=order.ahead, left=order.left, turn=order.turn)
         case Legs.KICK:
-            x, y = belief.to_body(belief.ball.place).tolist()
-            left_foot = KickKind(int(order[KICK])) in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
-            return Kick(ball=(x, y), strength=float(order[STRENGTH]), foot="left" if left_foot else "right")
+            x, y = float(belief["ball_x"][0] - belief["x"][0]), float(belief["ball_y"][0] - belief["y"][0])
+            c, s = math.cos(belief["heading"][0]), math.sin(belief["heading"][0])
+            left_foot = order.kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
+            place = c * x + s * y, c * y - s * x
+            return Kick(ball=place, strength=order.strength, foot="left" if left_foot else "right")
         case Legs.DIVE_LEFT:
             return Dive(side="left")
         case Legs.DIVE_RIGHT:

@@ -1,19 +1,20 @@
-"""The ball of the behavioural world, compiled: it rolls, and changes its path at feet, bodies, posts and nets.
+"""The compiled ball of one match: it is kicked, rolls, and bounces off feet, bodies, posts and nets.
 
+    strike(players, ball, numbers, STEP)                  # kicks that come to their moment
     push_ball(players, ball, numbers)                     # feet that have moved into it
     roll_ball(players, ball, numbers, goals, STEP)        # on its way
 
 The last two kinds of collision of seed 002: a robot and a ball that rolls, and a robot that walks into one that lies.
 Both use the rectangles of the feet, made larger by the ball's radius. Across the surface the ball leaves with a share
-of the speed with which it met it (`BounceSettings`), seen from what it met; along the surface nothing changes, but at
-nets, which take as much there. A path is followed from bounce to bounce within a step: no ball is fast enough to pass
-through a foot, a post or a net. What lies or dives is as good as a foot. `goals` is a `Goals`.
+of the speed with which it met it (`BounceSettings`), relative to what it met; along the surface the speed stays the
+same, except at nets, which take as much there. A path is followed from bounce to bounce within a step: no ball is fast
+enough to pass through a foot, a post or a net. Robots that lie or dive stop a ball like feet.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.kernels import kernel
@@ -21,9 +22,42 @@ from nutmeg.match.worlds.behavioural.collisions import FEET, bounds
 from nutmeg.match.worlds.behavioural.random import KICK, key, normal_pair
 from nutmeg.match.worlds.behavioural.state import KickKind, Posture
 
-# ----------------------------------------------------------------------------------------------------
-# Kicks of the behavioural world, compiled: which balls they reach, where these go and how fast they start.
-#
+if TYPE_CHECKING:
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.worlds.behavioural.collisions import Rectangle
+    from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
+    from nutmeg.match.worlds.behavioural.state import Ball, Player
+
+MAX_BOUNCES = 6
+"""Bounces in one step; the rest of the way is then lost."""
+SURFACE_GAP = 1e-6
+"""Gap between the ball and a surface that it has just met, so that it does not meet it again [m]."""
+SLIP_PER_STEP = 0.01
+"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
+HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
+"""What a ball has met, if it is no player."""
+STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
+"""Outcomes of a kick."""
+STOPPED_SPEED = 0.01
+"""A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
+SERIES_LIMIT = 1e-3
+"""Below this, a difference of two nearly equal numbers is computed as a series."""
+
+
+class Goals(NamedTuple):
+    """Posts and nets of a pitch; empty where there are no goals."""
+
+    posts: Floats
+    """(P, 2) their centres, m."""
+    post_radius: float
+    """m."""
+    nets: Floats
+    """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
+    nearest: float
+    """No post or net is nearer to the halfway line, m."""
+
+
+# ---- kicks
 # Seed 002, table 2: a ball is kicked if it lies in the kick's rectangle. It leaves along the line from the tip of the
 # foot, (10, 5) or (10, -5) cm, through its centre. That is the angle between this line and the foot's normal, which
 # points ahead for a straight kick and to the other foot's side for a side kick. A left side kick takes balls to the
@@ -33,60 +67,53 @@ from nutmeg.match.worlds.behavioural.state import KickKind, Posture
 # the same way: v^2 / 2a for b = 0, v / b for a = 0, otherwise v/b - a/b^2 ln(1 + b v / a).
 
 
-STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
-"""What became of a kick."""
-STOPPED_SPEED = 0.01
-"""A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
-SERIES_LIMIT = 1e-3
-"""Below this, what is a difference of two like numbers is a series."""
-_KICKING = int(Posture.KICKING)
-_LEFT_STRAIGHT, _LEFT_SIDE, _RIGHT_SIDE = int(KickKind.LEFT_STRAIGHT), int(KickKind.LEFT_SIDE), int(KickKind.RIGHT_SIDE)
-
-
 @kernel
-def kicked_ball(kick: int, strength: float, x: float, y: float, numbers: Any) -> tuple[bool, float, float, int]:  # noqa: ANN401
+def kicked_ball(
+    kick: int, strength: float, x: float, y: float, numbers: BehaviourSettings
+) -> tuple[bool, float, float, int]:
     """What a kick does to a ball at a place of the robot's frame [m].
 
-    Whether it reaches it, the ball's direction from the heading to the left [rad], how far it goes [m], and what became
-    of the kick: `STRAIGHT`, `SIDE` or `WRONG_SIDE`.
+    Returns whether it reaches the ball, the ball's direction from the heading to the left [rad], how far it goes [m],
+    and the outcome: `STRAIGHT_KICK`, `SIDE_KICK` or `WRONG_SIDE_KICK`.
     """
-    mirror = 1.0 if kick in (_LEFT_STRAIGHT, _LEFT_SIDE) else -1.0
+    # kicks of the right foot are mirror images
+    mirror = 1.0 if kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE) else -1.0
     y *= mirror
-    tip_x, tip_y = numbers.kick_tip_ahead, numbers.kick_tip_aside
-    before = numbers.kick_straight_near <= x <= numbers.kick_straight_far
-    before = before and numbers.kick_straight_inner <= y <= numbers.kick_straight_outer
-    if kick in (_LEFT_SIDE, _RIGHT_SIDE):
-        beside = numbers.kick_side_near <= x <= numbers.kick_side_far
-        if beside and numbers.kick_side_inner <= -y <= numbers.kick_side_outer:
-            direction = math.atan2(y - tip_y, x - tip_x - numbers.kick_side_stretch)
-            return True, mirror * direction, strength * numbers.kick_side_distance, SIDE_KICK
-        distance = strength * numbers.kick_straight_distance * numbers.kick_wrong_side_share
+    tip_x, tip_y = numbers.kick.tip_ahead, numbers.kick.tip_aside
+    before = numbers.kick.straight_near <= x <= numbers.kick.straight_far
+    before = before and numbers.kick.straight_inner <= y <= numbers.kick.straight_outer
+    if kick in (KickKind.LEFT_SIDE, KickKind.RIGHT_SIDE):
+        beside = numbers.kick.side_near <= x <= numbers.kick.side_far
+        if beside and numbers.kick.side_inner <= -y <= numbers.kick.side_outer:
+            direction = math.atan2(y - tip_y, x - tip_x - numbers.kick.side_stretch)
+            return True, mirror * direction, strength * numbers.kick.side_distance, SIDE_KICK
+        distance = strength * numbers.kick.straight_distance * numbers.kick.wrong_side_share
         return before, mirror * math.atan2(y - tip_y, x - tip_x), distance, WRONG_SIDE_KICK
-    return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick_straight_distance, STRAIGHT_KICK
+    return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick.straight_distance, STRAIGHT_KICK
 
 
 @kernel
-def strike(players: Any, ball: Any, numbers: Any, step: float) -> None:  # noqa: ANN401 (numpy records)
-    """Kicks the ball of a match for who comes to that moment of its kick within this step."""
-    moment = numbers.kick_follow_through + 1e-9
+def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, step: float) -> None:
+    """Kicks the ball for players whose kicks meet it within this step."""
+    moment = numbers.kick.follow_through + 1e-9
     for k in range(len(players)):
         player = players[k]
-        if player.posture != _KICKING or player.busy <= moment or player.busy - step > moment:
+        if player.posture != Posture.KICKING or player.busy <= moment or player.busy - step > moment:
             continue
         x, y = ball.x - player.x, ball.y - player.y
         along, across = x * player.cos + y * player.sin, y * player.cos - x * player.sin
         reached, direction, distance, kind = kicked_ball(player.kick, player.strength, along, across, numbers)
         if not reached or distance <= 0.0:
             continue
-        aside, apart = numbers.kick_straight_direction_spread, numbers.kick_straight_distance_spread
+        aside, apart = numbers.kick.straight_direction_spread, numbers.kick.straight_distance_spread
         if kind == SIDE_KICK:
-            aside, apart = numbers.kick_side_direction_spread, numbers.kick_side_distance_spread
+            aside, apart = numbers.kick.side_direction_spread, numbers.kick.side_distance_spread
         first, second = normal_pair(key(ball.seed, ball.cycle, player.slot, KICK), 0)
         direction += player.heading + aside * first
         distance *= max(0.0, 1.0 + apart * second)
-        speed = launch_speed(distance, numbers.ball_deceleration, numbers.ball_damping)
+        speed = launch_speed(distance, numbers.ball.deceleration, numbers.ball.damping)
         ball.vx, ball.vy = speed * math.cos(direction), speed * math.sin(direction)
-        player.touched, player.kicked = 1, 1
+        player.touched, player.kicked = True, True
 
 
 @kernel
@@ -95,7 +122,7 @@ def rolled(speed: float, time: float, deceleration: float, damping: float) -> tu
     a, b = deceleration, damping
     if a == 0.0 and speed * math.exp(-b * time) < STOPPED_SPEED:
         return speed / b, 0.0
-    until = time
+    until = time  # or until it stops, if that is sooner
     if a > 0.0:
         until = min(time, math.log1p(b * speed / a) / b if b > 0.0 else speed / a)
     slows, z = a + b * speed, b * until
@@ -138,33 +165,12 @@ def launch_speed(distance: float, deceleration: float, damping: float) -> float:
     return speed
 
 
-MAX_BOUNCES = 6
-"""In one step; what is left of the way is then lost."""
-SURFACE_GAP = 1e-6
-"""How far from a surface the ball is put that has met it [m]."""
-SLIP_PER_STEP = 0.01
-"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
-HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
-"""What a ball meets that is no player."""
-_STANDS = int(Posture.UPRIGHT), int(Posture.KICKING)
-
-
-class Goals(NamedTuple):
-    """What stands around on a pitch; nothing where there are no goals."""
-
-    posts: Floats
-    """(P, 2) their centres, m."""
-    post_radius: float
-    """m."""
-    nets: Floats
-    """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
-    nearest: float
-    """No post or net is nearer to the halfway line, m."""
+# ---- bounces and rolling
 
 
 @kernel
-def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:  # noqa: ANN401
-    """Turns the ball's speed at a surface that moves with (vx, vy); False if it is leaving it already."""
+def _reflect(ball: Ball, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:
+    """Reflects the ball at a surface that moves with (vx, vy); False if it is leaving the surface already."""
     towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
     if towards >= 0.0:
         return False
@@ -174,7 +180,7 @@ def _give_back(ball: Any, nx: float, ny: float, vx: float, vy: float, share: flo
 
 
 @kernel
-def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa: ANN401
+def _slow_along(ball: Ball, nx: float, ny: float, share: float) -> None:
     """Leaves a share of the ball's speed along a surface."""
     along = ball.vy * nx - ball.vx * ny
     ball.vx += (1.0 - share) * along * ny
@@ -182,18 +188,18 @@ def _slow_along(ball: Any, nx: float, ny: float, share: float) -> None:  # noqa:
 
 
 @kernel
-def _surface_speed(player: Any, ball: Any) -> tuple[float, float]:  # noqa: ANN401
-    """How a player's surface moves where the ball is [m/s]."""
-    if player.posture != _STANDS[0]:
+def _surface_speed(player: Player, ball: Ball) -> tuple[float, float]:
+    """Velocity of a player's surface where the ball is: its walk and its turn [m/s]."""
+    if player.posture != Posture.UPRIGHT:
         return 0.0, 0.0
     return player.vx - player.turn * (ball.y - player.y), player.vy + player.turn * (ball.x - player.x)
 
 
 @kernel
-def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
-    """Moves the ball out of who has stepped into it, and lets it roll as fast as it was met.
+def push_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings) -> None:
+    """Moves the ball out of players that have stepped into it, and lets it roll as fast as it was met.
 
-    A ball that several have between their feet slips out to a side, a little in each step.
+    A ball between the feet of several players slips out to a side, a little in each step.
     """
     count, last = 0, 0
     for k in range(len(players)):
@@ -210,53 +216,54 @@ def push_ball(players: Any, ball: Any, numbers: Any) -> None:  # noqa: ANN401
 
 
 @kernel
-def _push_out(player: Any, ball: Any, numbers: Any) -> bool:  # noqa: ANN401
+def _push_out(player: Player, ball: Ball, numbers: BehaviourSettings) -> bool:
     """Moves the ball out of a player's rectangle on the nearest way, if it is in it."""
     a, radius = bounds(player, numbers, FEET), ball.radius
-    x, y = ball.x - a[0], ball.y - a[1]
-    along, across = x * a[2] + y * a[3], y * a[2] - x * a[3]
-    depth_x, depth_y = a[4] + radius - abs(along), a[5] + radius - abs(across)
+    x, y = ball.x - a.x, ball.y - a.y
+    along, across = x * a.cos + y * a.sin, y * a.cos - x * a.sin
+    depth_x, depth_y = a.length + radius - abs(along), a.width + radius - abs(across)
     if depth_x <= 0.0 or depth_y <= 0.0:
         return False
     if depth_x < depth_y:
         sign = math.copysign(1.0, along)
-        nx, ny, depth = sign * a[2], sign * a[3], depth_x
+        nx, ny, depth = sign * a.cos, sign * a.sin, depth_x
     else:
         sign = math.copysign(1.0, across)
-        nx, ny, depth = -sign * a[3], sign * a[2], depth_y
+        nx, ny, depth = -sign * a.sin, sign * a.cos, depth_y
     ball.x += (depth + SURFACE_GAP) * nx
     ball.y += (depth + SURFACE_GAP) * ny
-    player.touched = 1
+    player.touched = True
     vx, vy = _surface_speed(player, ball)
-    _give_back(ball, nx, ny, vx, vy, numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held)
+    _reflect(ball, nx, ny, vx, vy, numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held)
     return True
 
 
 @kernel
-def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) -> None:  # noqa: ANN401
+def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, goals: Goals, step: float) -> None:
     """Rolls the ball for a step."""
     speed = math.hypot(ball.vx, ball.vy)
     if speed == 0.0:
         return
-    way, slower = rolled(speed, step, numbers.ball_deceleration, numbers.ball_damping)
+    way, slower = rolled(speed, step, numbers.ball.deceleration, numbers.ball.damping)
     ux, uy = ball.vx / speed, ball.vy / speed
     ball.vx, ball.vy = slower * ux, slower * uy
     for _ in range(MAX_BOUNCES):
+        # follow the path to the first thing that is met, bounce there, and go on with what is left of the way
         share, nx, ny, what = _first_hit(players, ball, numbers, goals, way * ux, way * uy)
         ball.x += share * way * ux
         ball.y += share * way * uy
         if what == HIT_NOTHING:
             return
-        vx, vy, springs = 0.0, 0.0, numbers.bounce_post
+        vx, vy, springs = 0.0, 0.0, numbers.bounce.post
         if what == HIT_NET:
-            springs = numbers.bounce_net
+            springs = numbers.bounce.net
         elif what != HIT_POST:
             player = players[what]
-            player.touched = 1
+            player.touched = True
             vx, vy = _surface_speed(player, ball)
-            springs = numbers.bounce_robot if player.posture in _STANDS else numbers.bounce_held
+            springs = numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held
         before = math.hypot(ball.vx, ball.vy)
-        bounced = _give_back(ball, nx, ny, vx, vy, springs)
+        bounced = _reflect(ball, nx, ny, vx, vy, springs)
         if what == HIT_NET:
             _slow_along(ball, nx, ny, springs)
         after = math.hypot(ball.vx, ball.vy)
@@ -270,16 +277,16 @@ def roll_ball(players: Any, ball: Any, numbers: Any, goals: Goals, step: float) 
 
 @kernel
 def _first_hit(
-    players: Any,  # noqa: ANN401
-    ball: Any,  # noqa: ANN401
-    numbers: Any,  # noqa: ANN401
+    players: Records[Player],
+    ball: Ball,
+    numbers: BehaviourSettings,
     goals: Goals,
     dx: float,
     dy: float,
 ) -> tuple[float, float, float, int]:
     """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
 
-    What is the place of a player in `players`, `POST`, `NET` or `NOTHING`; the share is 1 where nothing is met.
+    What is the place of a player in `players`, `HIT_POST`, `HIT_NET` or `HIT_NOTHING`; with nothing the share is 1.
     """
     best, best_x, best_y, what = 1.0, 0.0, 0.0, HIT_NOTHING
     x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)
@@ -293,7 +300,7 @@ def _first_hit(
             vx, vy = _surface_speed(player, ball)
             if (ball.vx - vx) * nx + (ball.vy - vy) * ny < 0.0:
                 best, best_x, best_y, what = share, nx, ny, k
-    if abs(x) + length + radius < goals.nearest:
+    if abs(x) + length + radius < goals.nearest:  # most balls are far from both goals
         return best, best_x, best_y, what
     for p in range(len(goals.posts)):
         share, nx, ny = _into_post(x - goals.posts[p, 0], y - goals.posts[p, 1], dx, dy, radius + goals.post_radius)
@@ -308,14 +315,14 @@ def _first_hit(
 
 @kernel
 def _into_rectangle(
-    a: tuple[float, float, float, float, float, float], x: float, y: float, dx: float, dy: float, radius: float
+    a: Rectangle, x: float, y: float, dx: float, dy: float, radius: float
 ) -> tuple[float, float, float]:
     """The share of a way after which a ball enters a rectangle, 1 if it does not, and the normal of the side."""
-    along, across = (x - a[0]) * a[2] + (y - a[1]) * a[3], (y - a[1]) * a[2] - (x - a[0]) * a[3]
-    way_x, way_y = dx * a[2] + dy * a[3], dy * a[2] - dx * a[3]
+    along, across = (x - a.x) * a.cos + (y - a.y) * a.sin, (y - a.y) * a.cos - (x - a.x) * a.sin
+    way_x, way_y = dx * a.cos + dy * a.sin, dy * a.cos - dx * a.sin
     enter, leave, side_x, side_y = -math.inf, math.inf, 0.0, 0.0
     for axis in range(2):
-        place, way, half = (along, way_x, a[4] + radius) if axis == 0 else (across, way_y, a[5] + radius)
+        place, way, half = (along, way_x, a.length + radius) if axis == 0 else (across, way_y, a.width + radius)
         if way == 0.0:
             if abs(place) >= half:
                 return 1.0, 0.0, 0.0
@@ -328,7 +335,7 @@ def _into_rectangle(
         leave = min(leave, last)
     if enter >= leave or enter < 0.0 or enter >= 1.0:
         return 1.0, 0.0, 0.0
-    return enter, side_x * a[2] - side_y * a[3], side_x * a[3] + side_y * a[2]
+    return enter, side_x * a.cos - side_y * a.sin, side_x * a.sin + side_y * a.cos
 
 
 @kernel

@@ -16,6 +16,7 @@ the body: origin between the feet, x ahead, y to the left, z up.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.kernels import inlined
+from nutmeg.base.nested_records import nested_record_of
+from nutmeg.match.worlds.behavioural.eyes import BodiesSettings, VisionSettings
 from nutmeg.match.worlds.behavioural.random import normal_pair
 
 if TYPE_CHECKING:
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.worlds.behavioural.eyes import CamerasSettings
-
+    from nutmeg.match.worlds.behavioural.state import Player
 
 CameraName = Literal["top", "bottom"]
 CAMERA_NAMES: tuple[CameraName, CameraName] = ("top", "bottom")
@@ -147,8 +151,7 @@ def _about_y(angle: float) -> Floats:
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-# ----------------------------------------------------------------------------------------------------
-# The geometry of two cameras in a head, compiled: what is in a picture, what hides it, and where it is found to be.
+# ---- the same geometry, compiled, for symbolic vision
 #
 # The frame of the head has the body's origin, turned by heading and yaw. There a camera is at (x, y, z) and looks
 # ahead and down by a tilt; a point in its own frame is ahead by `cos a - sin dz` and above by `sin a + cos dz`, and
@@ -158,131 +161,173 @@ def _about_y(angle: float) -> Floats:
 # to have. So the error of a distance d grows with d^2 over the camera's height. Of a thing whose foot is not in view,
 # the distance comes from its width in pixels.
 
-
-Frame = tuple[float, float, float, float, float, float]
-"""Of a head: x, y, cosine and sine of where it looks on the pitch, its yaw, and the body's heading."""
-
-DISTANCE, BEARING, TURN, SPREAD = 0, 1, 2, 3
-"""Columns of what is told of a thing: m, rad to the left, rad, and the standard deviation of the distance, m."""
-Camera = tuple[float, float, float, float, float]
-X, Y, Z, COS, SIN = 0, 1, 2, 3, 4
-"""Columns of a camera: its place in the frame of the head, and its tilt downwards."""
-TOP, BOTTOM = 0, 1
-"""Which camera is which in a pair."""
 MIN_CAMERA_DISTANCE = 0.02
 """Nothing nearer to a camera is in view, m."""
-Sway = tuple[float, float, float, float]
-"""The unknown tilt of a trunk: downwards ahead and to the left, and the standard deviation of both; rad. And the share
-of a distance that is its error, where distances are measured as such."""
-Polar = tuple[float, float, float]
-"""Where a thing is found to be: distance, bearing, standard deviation of the distance; `NOWHERE` if it is not found."""
-NOT_FOUND = (-1.0, 0.0, 0.0)
 MAX_CAMERA_OFFSET = 0.2
 """How far at most a camera is from above the feet, m."""
 MAX_GROUND_DISTANCE = 50.0
 """Nothing is found farther away on the ground, m."""
 
 
-class VisionNumbers(NamedTuple):
-    """The settings as the kernels want them; m, rad. What is not said here is as in `eyes`, under the same name."""
+class HeadFrame(NamedTuple):
+    """The frame of a head on the pitch."""
 
-    top: tuple[float, float, float]
-    """From the neck to the upper camera, head straight."""
-    bottom: tuple[float, float, float]
-    bottom_tilt: tuple[float, float]
-    """Cosine and sine of how far the lower camera looks further down."""
+    x: float
+    y: float
+    cos: float
+    """Of the direction in which the head looks."""
+    sin: float
+    yaw: float
+    """Of the head on the body, rad."""
+    heading: float
+    """Of the body, rad."""
+
+
+class Camera(NamedTuple):
+    """A camera in the frame of its head: its place, m, and its tilt downwards."""
+
+    x: float
+    y: float
+    z: float
+    cos: float
+    sin: float
+
+
+class Sway(NamedTuple):
+    """The unknown tilt of a walking trunk in a cycle."""
+
+    ahead: float
+    """Downwards ahead, rad."""
+    left: float
+    """Downwards to the left, rad."""
+    spread: float
+    """Standard deviation of both, rad."""
+
+
+class Polar(NamedTuple):
+    """Where a thing is found to be."""
+
+    distance: float
+    """m; below 0 if it is not found."""
+    bearing: float
+    """To the left, rad."""
+    spread: float
+    """Standard deviation of the distance, m."""
+
+
+@dataclass
+class Occluder:
+    """Something that stands, in the frame of a head: it may be seen, and hide what is behind it."""
+
+    x: float
+    y: float
+    half_width: float
+    height: float
+    thing: int
+    """The number of a goal post (0 to 3), or 4 and the slot of a robot."""
+
+
+@dataclass(frozen=True)
+class VisionNumbers:
+    """The numbers of symbolic vision: settings, and what follows from cameras, pitch and ball."""
+
+    vision: VisionSettings
+    bodies: BodiesSettings
     neck: tuple[float, float, float]
+    top: tuple[float, float, float]
+    """From the neck to the upper camera, head straight, m."""
+    bottom: tuple[float, float, float]
+    """From the neck to the lower camera, m."""
+    tilt_cos: float
+    """Of how far the lower camera looks further down."""
+    tilt_sin: float
     across: float
     """Tangent of half the horizontal opening."""
     up: float
     """Tangent of half the vertical opening."""
     noise: float
     """Standard deviation of a slope in a picture."""
-    sway: float
-    turn_noise: float
-    ball_range: float
-    post_range: float
-    robot_range: float
-    team_range: float
-    mark_range: float
-    miss_ball: float
-    miss_post: float
-    miss_robot: float
-    miss_mark: float
-    ghost_ball: float
-    ghost_robot: float
-    ghost_mark: float
-    range_noise: float
-    hides: bool
-    numbers: bool
-    names: bool
     goals_differ: bool
-    width: float
-    height: float
-    waistband: float
-    lying_width: float
-    lying_height: float
+    """Whether the goals have different colours."""
     ball_radius: float
     post_radius: float
     post_height: float
 
 
+class Gaze(NamedTuple):
+    """How one player looks in a cycle."""
+
+    frame: HeadFrame
+    cameras: tuple[Camera, Camera]
+    """The upper and the lower one."""
+    sway: Sway
+    draw: np.uint64
+    """The key of its random draws."""
+    numbers: VisionNumbers
+
+
+NOT_FOUND = Polar(-1.0, 0.0, 0.0)
+OCCLUDER = nested_record_of(Occluder)
+
+
 @inlined
-def aim(pose: Floats, head: Floats, m: int, s: int) -> Frame:
-    """The frame of the head of player s in match m."""
-    way = pose[m, s, 2] + head[m, s, 0]
-    return pose[m, s, 0], pose[m, s, 1], math.cos(way), math.sin(way), head[m, s, 0], pose[m, s, 2]
+def head_frame(player: Player) -> HeadFrame:
+    """The frame of a player's head."""
+    way = player.heading + player.yaw
+    return HeadFrame(player.x, player.y, math.cos(way), math.sin(way), player.yaw, player.heading)
 
 
 @inlined
 def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Camera]:
     """The upper and the lower camera in the frame of the head."""
-    x, y, z = n.neck
+    x, y, z = n.neck[0], n.neck[1], n.neck[2]
     if x != 0.0 or y != 0.0:
         c, s = math.cos(yaw), math.sin(yaw)
         x, y = c * x + s * y, c * y - s * x
     c, s = math.cos(pitch), math.sin(pitch)
-    top, bottom, (tilt_c, tilt_s) = n.top, n.bottom, n.bottom_tilt
-    return (
-        (x + c * top[0] - s * top[2], y + top[1], z + s * top[0] + c * top[2], c, -s),
-        (
-            x + c * bottom[0] - s * bottom[2],
-            y + bottom[1],
-            z + s * bottom[0] + c * bottom[2],
-            tilt_c * c + tilt_s * s,
-            tilt_s * c - tilt_c * s,
-        ),
+    top, bottom = n.top, n.bottom
+    upper = Camera(x + c * top[0] - s * top[2], y + top[1], z + s * top[0] + c * top[2], c, -s)
+    lower = Camera(
+        x + c * bottom[0] - s * bottom[2],
+        y + bottom[1],
+        z + s * bottom[0] + c * bottom[2],
+        n.tilt_cos * c + n.tilt_sin * s,
+        n.tilt_sin * c - n.tilt_cos * s,
     )
+    return upper, lower
 
 
 @inlined
-def into_head(x: float, y: float, frame: Frame) -> tuple[float, float]:
+def into_head(x: float, y: float, frame: HeadFrame) -> tuple[float, float]:
     """A place on the pitch in the frame of the head."""
-    dx, dy = x - frame[0], y - frame[1]
-    return frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
+    dx, dy = x - frame.x, y - frame.y
+    return frame.cos * dx + frame.sin * dy, frame.cos * dy - frame.sin * dx
 
 
 @inlined
-def is_hidden(x: float, y: float, z: float, own: int, hiding: Floats, count: int, camera: Camera) -> bool:
-    """Whether something that is nearer than a point covers it; `own` is the row that is the thing itself, or -1."""
-    tx, ty = x - camera[X], y - camera[Y]
+def is_hidden(x: float, y: float, z: float, own: int, occluders: Records[Occluder], camera: Camera) -> bool:
+    """Whether something that is nearer than a point covers it; `own` is the row of the thing itself, or -1."""
+    tx, ty = x - camera.x, y - camera.y
     far2 = tx * tx + ty * ty + 1e-12
-    for k in range(count):
-        ox, oy = hiding[k, 0] - camera[X], hiding[k, 1] - camera[Y]
+    for k in range(len(occluders)):
+        other = occluders[k]
+        ox, oy = other.x - camera.x, other.y - camera.y
         along = ox * tx + oy * ty
         if k == own or along <= 0.0 or along >= far2:
             continue
         off = ox * ty - oy * tx
-        if off * off < hiding[k, 2] ** 2 * far2 and camera[Z] + (z - camera[Z]) * along / far2 < hiding[k, 3]:
+        # the ray passes within its half width, and below its upper end
+        if off * off < other.half_width**2 * far2 and camera.z + (z - camera.z) * along / far2 < other.height:
             return True
     return False
 
 
 @inlined
-def surely_out(x: float, y: float, farthest: float, across: float, height: float) -> bool:
-    """Whether a thing is in no picture, told quickly: too far, behind, or far to a side for cameras at that height.
+def is_out(x: float, y: float, farthest: float, across: float, height: float) -> bool:
+    """Whether a thing is surely in no picture: too far, behind, or far to a side for cameras at that height.
 
-    A camera at a height h that looks down by any tilt has a point on the ground ahead by at most its distance and h.
+    It is a quick test. A camera at a height h that looks down by any tilt has a point on the ground ahead by at most
+    its distance and h.
     """
     out: bool = x <= 0.0 or abs(y) > across * (x + height) or x * x + y * y > farthest * farthest
     return out
@@ -292,8 +337,9 @@ def surely_out(x: float, y: float, farthest: float, across: float, height: float
 def is_aside(x: float, y: float, half: float, across: float, height: float) -> bool:
     """Whether a thing of some half width neither is in a picture nor can hide what is; of the rest, not all do.
 
-    The line from a camera within `NECK` of the origin to a point that is not `surely_out` goes through points that are
-    at most `across * (x + height + NECK) + NECK` to a side, and what hides it is within its half width of one of them.
+    The line from a camera within r = `MAX_CAMERA_OFFSET` of the origin to a point that is not `is_out` goes through
+    points that are at most `across * (x + height + r) + r` to a side, and what hides it is within its half width of
+    one of them.
     """
     off: bool = (
         x < -(MAX_CAMERA_OFFSET + half)
@@ -305,12 +351,12 @@ def is_aside(x: float, y: float, half: float, across: float, height: float) -> b
 @inlined
 def to_camera(x: float, y: float, z: float, camera: Camera) -> tuple[float, float, float]:
     """A point in a camera's own frame: ahead, to the left and above."""
-    a, dz = x - camera[X], z - camera[Z]
-    return camera[COS] * a - camera[SIN] * dz, y - camera[Y], camera[SIN] * a + camera[COS] * dz
+    a, dz = x - camera.x, z - camera.z
+    return camera.cos * a - camera.sin * dz, y - camera.y, camera.sin * a + camera.cos * dz
 
 
 @inlined
-def is_in_picture(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
+def is_in_view(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
     ahead, left, above = to_camera(x, y, z, camera)
     seen: bool = ahead > MIN_CAMERA_DISTANCE and abs(left) <= across * ahead and abs(above) <= up * ahead
@@ -320,16 +366,18 @@ def is_in_picture(x: float, y: float, z: float, camera: Camera, across: float, u
 @inlined
 def visible_heights(x: float, y: float, top: float, camera: Camera, across: float, up: float) -> tuple[float, float]:
     """The part of an upright line from the ground to `top` that is in a picture: its heights; none if low > high."""
-    a, left = x - camera[X], abs(y - camera[Y])
-    ahead, above = camera[COS] * a + camera[SIN] * camera[Z], camera[SIN] * a - camera[COS] * camera[Z]
+    a, left = x - camera.x, abs(y - camera.y)
+    ahead, above = camera.cos * a + camera.sin * camera.z, camera.sin * a - camera.cos * camera.z
     low, high = 0.0, top
+    # Each side of the picture is an inequality `at + slope * height >= 0`: below its upper edge, above its lower
+    # edge, and between its left and right edges.
     for k in range(3):
         if k == 0:
-            at, slope = up * ahead - above, -up * camera[SIN] - camera[COS]
+            at, slope = up * ahead - above, -up * camera.sin - camera.cos
         elif k == 1:
-            at, slope = up * ahead + above, -up * camera[SIN] + camera[COS]
+            at, slope = up * ahead + above, -up * camera.sin + camera.cos
         else:
-            at, slope = across * ahead - left, -across * camera[SIN]
+            at, slope = across * ahead - left, -across * camera.sin
         if slope > 1e-9:
             low = max(low, -at / slope)
         elif slope < -1e-9:
@@ -340,42 +388,39 @@ def visible_heights(x: float, y: float, top: float, camera: Camera, across: floa
 
 
 @inlined
-def measure(
-    x: float,
-    y: float,
-    z: float,
-    camera: Camera,
-    draw: np.uint64,
-    count: int,
-    sway: Sway,
-    yaw: float,
-    noise: float,
-) -> Polar:
-    """Where a point of known height z is found to be from its place in a picture."""
+def measure(gaze: Gaze, camera: Camera, x: float, y: float, z: float, count: int) -> Polar:
+    """Where a point of known height z is found to be from its place in a picture; `count` is of its random draw."""
+    sway, yaw, noise, share = gaze.sway, gaze.frame.yaw, gaze.numbers.noise, gaze.numbers.vision.range_noise
     ahead, left, up = to_camera(x, y, z, camera)
-    dz = z - camera[Z]
-    e, f = normal_pair(draw, count)
-    if sway[3] > 0.0:
+    dz = z - camera.z
+    e, f = normal_pair(gaze.draw, count)
+    if share > 0.0:  # distances are measured as such
         far = math.sqrt(x * x + y * y)
-        return far * (1.0 + sway[3] * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), far * sway[3]
+        return Polar(far * (1.0 + share * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), far * share)
     across, above = left / ahead + noise * e, up / ahead + noise * f
-    across, above = across + sway[1] * above, above + sway[0] * (1.0 + above * above) - sway[1] * across
-    level, down = camera[COS] + camera[SIN] * above, camera[SIN] - camera[COS] * above
+    across, above = across + sway.left * above, above + sway.ahead * (1.0 + above * above) - sway.left * across
+    # back onto the plane at height z, along the ray through that place of the picture
+    level, down = camera.cos + camera.sin * above, camera.sin - camera.cos * above
     if down * MAX_GROUND_DISTANCE < -dz or dz >= 0.0:
         return NOT_FOUND
     far = -dz / down
-    hx, hy = camera[X] + level * far, camera[Y] + across * far
+    hx, hy = camera.x + level * far, camera.y + across * far
     flat2 = (level * level + across * across) * far * far
-    spread = (flat2 + dz * dz) / -dz * math.sqrt(noise**2 + sway[2] ** 2)
-    return math.sqrt(hx * hx + hy * hy), wrap_angle_exactly(math.atan2(hy, hx) + yaw), spread
+    spread = (flat2 + dz * dz) / -dz * math.sqrt(noise**2 + sway.spread**2)
+    return Polar(math.sqrt(hx * hx + hy * hy), wrap_angle_exactly(math.atan2(hy, hx) + yaw), spread)
 
 
 @inlined
-def measure_width(x: float, y: float, width: float, draw: np.uint64, count: int, yaw: float, noise: float) -> Polar:
+def measure_width(gaze: Gaze, x: float, y: float, width: float, count: int) -> Polar:
     """Where a thing of known width is found to be without its foot."""
-    e, f = normal_pair(draw, count)
+    noise = gaze.numbers.noise
+    e, f = normal_pair(gaze.draw, count)
     distance = math.sqrt(x * x + y * y)
     slope = math.sqrt(2.0) * noise * distance / width
     if 1.0 + slope * e < 0.2:
         return NOT_FOUND
-    return distance / (1.0 + slope * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), slope * distance
+    return Polar(
+        distance / (1.0 + slope * e),
+        wrap_angle_exactly(math.atan2(y, x) + noise * f + gaze.frame.yaw),
+        slope * distance,
+    )

@@ -1,4 +1,4 @@
-"""What a player of the behavioural world sees, hears and says with: settings, read from a TOML file.
+"""Settings of the senses of a player of the behavioural world, read from a TOML file.
 
     eyes = load_eyes("nao")                # or the path of your own
     eyes.cameras.focal                     # 360.8 pixels
@@ -7,22 +7,25 @@
 The numbers are those of NaOISIS (seed 002) where it has some; every number's origin is in the file. Frames: the body's
 has x ahead, y to the left and z up, its origin between the feet. Yaw is to the left and pitch upwards, as everywhere in
 the behavioural world. NaOISIS turns the head by rotations about y, which are positive downwards; its limits
-(-35 to +30 degrees) are therefore -30 to +35 degrees upwards here. Those limits are the neck's, in `body_settings`.
+(-35 to +30 degrees) are therefore -30 to +35 degrees upwards here. They are in `settings.HeadSettings`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import read_cached
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached
 
 FOLDER = Path(__file__).parent.parent / "data" / "eyes"
 
 Place = tuple[float, float, float]
+Share = Annotated[float, Bounds(0.0, 1.0)]
+NotNegative = Annotated[float, at_least(0.0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,24 +35,20 @@ class CamerasSettings:
     top: Place
     """Where the upper one is while the head looks straight ahead, m from between the feet."""
     bottom: Place
-    """The same of the lower one."""
+    """Where the lower one is, m from between the feet."""
     bottom_tilt_degrees: float
     """How far the lower one looks further down than the upper one."""
-    diagonal_degrees: float
+    diagonal_degrees: Annotated[float, above(0.0, up_to=179.9)]
     """From corner to corner of a picture."""
-    width: int
+    width: Annotated[int, at_least(8)]
     """Of a picture, pixels."""
-    height: int
+    height: Annotated[int, at_least(8)]
     """Of a picture, pixels."""
     neck: Place
     """The point about which the head turns, m from between the feet."""
 
     def __post_init__(self) -> None:
-        """Refuse what no camera can have."""
-        if not 0.0 < self.diagonal_degrees < 180.0:
-            raise ValueError(f"diagonal_degrees is {self.diagonal_degrees}; it must lie between 0 and 180.")
-        if self.width < 8 or self.height < 8:
-            raise ValueError(f"a picture of {self.width} x {self.height} pixels is too small; at least 8 x 8.")
+        check_bounds(self)
 
     @property
     def focal(self) -> float:
@@ -67,26 +66,26 @@ class BodiesSettings:
     """How large robots look."""
 
     width: float
-    """Of who stands, m: what it hides."""
+    """Of a robot that stands, m: what it hides."""
     height: float
-    """Of who stands, m."""
+    """Of a robot that stands, m."""
     waistband: float
     """Height of the coloured band that tells the team, m."""
     lying_width: float
-    """Of who lies, m."""
+    """Of a robot that lies, m."""
     lying_height: float
-    """Of who lies, m."""
+    """Of a robot that lies, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VisionSettings:
     """How well things are recognised in pictures."""
 
-    pixel_noise: float
+    pixel_noise: NotNegative
     """Standard deviation of a place in a picture, pixels, across and up."""
-    sway: float
-    """Standard deviation of the unknown tilt of a walking trunk, ahead and sideways, rad; who stands has none."""
-    turn_noise: float
+    sway: NotNegative
+    """Standard deviation of the unknown tilt of a walking trunk, ahead and sideways, rad; 0 for a robot that stands."""
+    turn_noise: NotNegative
     """Standard deviation of the direction in which a crossing of lines points, rad."""
     ball_range: float
     """Farther balls are not recognised, m."""
@@ -98,23 +97,23 @@ class VisionSettings:
     """Farther robots' waistbands are not recognised, m."""
     mark_range: float
     """Farther crossings, marks and circles are not recognised, m."""
-    miss_ball: float
+    miss_ball: Share
     """Probability that a ball in view is not recognised in a picture."""
-    miss_post: float
+    miss_post: Share
     """The same of a goal post."""
-    miss_robot: float
+    miss_robot: Share
     """The same of a robot."""
-    miss_mark: float
+    miss_mark: Share
     """The same of a crossing, mark or circle."""
-    ghost_ball: float
+    ghost_ball: Share
     """Probability of a ball that is not there, in a cycle in which none is recognised."""
-    ghost_robot: float
+    ghost_robot: Share
     """Probability of a robot that is not there, in a cycle."""
-    ghost_mark: float
+    ghost_mark: Share
     """Probability of a crossing that is not there, in a cycle."""
     numbers: bool = False
     """Whether players' numbers are recognised as well as their team."""
-    range_noise: float = 0.0
+    range_noise: NotNegative = 0.0
     """Standard deviation of a distance that is measured as such, as a share of it (as in the 3D simulation league); 0
     where distances come from places in a picture."""
     hides: bool = True
@@ -123,9 +122,7 @@ class VisionSettings:
     """Whether it is recognised which of its kind a crossing, mark or post is (as in the 3D simulation league)."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        refuse_beyond(self, 0.0, 1.0, "miss_", "ghost_")
-        refuse_beyond(self, 0.0, math.inf, "pixel_noise", "sway", "turn_noise", "range_noise")
+        check_bounds(self)
         if self.ghost_ball + self.ghost_robot + self.ghost_mark > 1.0:
             raise ValueError("ghost_ball, ghost_robot and ghost_mark are together more than 1.")
 
@@ -141,9 +138,9 @@ class SonarSettings:
     height: float
     """Above the ground, m."""
     nearest: float
-    """Nearer things are not told, m."""
+    """Nearer things give no answer, m."""
     farthest: float
-    """Farther things are not told, m."""
+    """Farther things give no answer, m."""
     noise: float = 0.0
     """Standard deviation of a distance, m."""
 
@@ -152,26 +149,25 @@ class SonarSettings:
 class VoicesSettings:
     """Messages."""
 
-    loss: float
+    loss: Share
     """Probability that a message does not reach a team-mate."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
-        refuse_beyond(self, 0.0, 1.0, "loss")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerSettings:
-    """How a player makes beliefs of what it sees; a cycle is the world's decision cycle."""
+    """How a player's filters work; a cycle is the world's decision cycle."""
 
     move_noise: float
     """Deviation of the place that each cycle on the feet adds, m."""
     move_share: float
-    """The same as a part of how far the odometry says to have gone."""
+    """The same as a part of the distance that the odometry gives."""
     turn_noise: float
     """Deviation of the heading that each cycle on the feet adds, rad."""
     turn_share: float
-    """The same as a part of how far the odometry says to have turned."""
+    """The same as a part of the turn that the odometry gives."""
     fallen_noise: float
     """Deviation of the place that each cycle of falling, lying and getting up adds, m."""
     fallen_turn_noise: float
@@ -181,21 +177,21 @@ class TrackerSettings:
     rival_gate: float
     """... and no other landmark of its kind is nearer than this."""
     mark_floor: float
-    """What no place of a landmark is measured better than, m."""
+    """Least deviation of a measured place of a landmark, m."""
     ball_push: float
     """Deviation of the ball's velocity that each cycle adds, m/s."""
     ball_gate: float
     """A ball farther from where it was expected (squared, in deviations) has been kicked, or is none."""
     ball_told: float
-    """A ball not seen for this long is believed to be where team-mates tell, s."""
+    """A ball not seen for this long is believed to be where team-mates see it, s."""
     others_drift: float
-    """How fast others are thought to wander, m/s."""
+    """How fast other players are assumed to wander, m/s."""
     others_gate: float
     """A robot is one that is known if it is seen nearer to it than this, m, and what it may have wandered."""
     others_memory: float
-    """Who was not seen for this long may be forgotten for somebody else, s."""
+    """A player that was not seen for this long may be replaced by another one, s."""
     lost: float
-    """Share of the last about twenty landmarks that fitted nothing at which a player begins anew."""
+    """A player relocates itself when this share of about the last twenty landmarks fitted nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +199,7 @@ class EyesSettings:
     """All senses; every number's origin is in `source`."""
 
     name: str
-    """The name it is called by, that of its file."""
+    """The name of the settings: that of their file."""
     cameras: CamerasSettings
     """Where the cameras are and what they show."""
     bodies: BodiesSettings
@@ -218,14 +214,6 @@ class EyesSettings:
     """How beliefs are made."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
-
-
-def refuse_beyond(settings: object, least: float, most: float, *names: str) -> None:
-    """Raises ValueError if a field whose name begins with one of the names is out of bounds."""
-    for each in fields(settings):  # type: ignore[arg-type]
-        value = getattr(settings, each.name)
-        if each.name.startswith(names) and not least <= value <= most:
-            raise ValueError(f"{each.name} is {value}; allowed: {least:g} to {most:g}.")
 
 
 def eyes_names() -> list[str]:

@@ -1,10 +1,12 @@
-"""A body for players without joints, so that recordings, pages and videos can show them: a Nao of the catalogue.
+"""How a behavioural match is drawn in recordings, pages and videos, and read back from a recording.
 
-    figures = BehaviourFigures(world, match=0)
+    figures = BehaviourFigures(world, match=0)          # each player is shown as a Nao of the catalogue
     figures.poses(), figures.angles(), figures.ball()
+    match = RecordedMatch(Recording.open(Path("match.nutmeg")))
+    match.state(row), match.sights(row).of(0, slot)     # where everybody is, and what a player sees
 
-It stands in its standing pose with its head turned, swings its legs when it walks, bends one for a kick, and lies the
-way it has fallen. None of this has to do with how the behavioural world moves it; it is to be looked at.
+A figure stands with its head turned, swings its legs when it walks, bends one for a kick, and lies the way the player
+has fallen. The behavioural world has no joints: the figure is only to be looked at.
 """
 
 from __future__ import annotations
@@ -37,9 +39,9 @@ if TYPE_CHECKING:
 
 FIGURE_ROBOT, FIGURE_POSE = "nao-v4", "stand"
 HIDDEN_HEIGHT = -5.0
-"""Height of who does not play [m]."""
+"""Height of absent players [m]."""
 LYING_HEIGHT = 0.09
-"""Height of the torso of who lies [m]."""
+"""Height of the torso of a player that lies [m]."""
 STEP_TIME, THIGH_SWING, KNEE_BEND = 0.8, 0.22, 0.45
 """A pair of steps takes so long [s]; how far the thighs swing and the knees bend at full speed [rad]."""
 FULL_SPEED = 0.2
@@ -155,11 +157,11 @@ class BehaviourFigures:
 
 
 # ----------------------------------------------------------------------------------------------------
-# A behavioural match read back from its recording: where everybody is, and what its eyes show it, at any moment.
+# Reading back.
 #
 # A recording keeps places to a tenth of a millimetre, attitudes and joints, but no postures; these follow from how
-# the torso leans. Chance here is a function of seed and cycle, so that eyes can be asked again and say the same, up
-# to that rounding.
+# the torso leans. Random draws are a function of seed and cycle, so that vision gives the same sightings again, up to
+# that rounding.
 
 
 BEHAVIOURAL_WORLD = "behavioural"
@@ -169,7 +171,7 @@ UPRIGHT_LEAN = math.radians(1.0)
 LYING_LEAN = math.radians(85.0)
 """Who leans more than this lies."""
 CARRIED_DISTANCE = 0.15
-"""Who has come farther than this in a cycle was put there [m]."""
+"""A robot that has moved farther than this in a cycle was put there [m]."""
 
 
 def is_behavioural(recording: Recording) -> bool:
@@ -189,7 +191,7 @@ class RecordedMatch:
         eyes = str(config.get("eyes", "nao"))
         self.eyes = load_eyes(Path(eyes) if eyes.endswith(".toml") else eyes)
         self.robots = tuple(name for name in SLOT_NAMES if f"{name}.pose" in recording.channels)
-        """Who is recorded, by the names that robots began with."""
+        """Recorded robots, by the names that they began with."""
         self._height = standing(load_robot(FIGURE_ROBOT), FIGURE_POSE).height
         self._vision: Vision | None = None
 
@@ -204,7 +206,7 @@ class RecordedMatch:
 
     def state(self, row: int) -> MatchesState:
         """Where everybody and the ball are; what a recording does not tell is as in a new state."""
-        recording, state = self._recording, MatchesState.new(1)
+        recording, state = self._recording, MatchesState(1)
         seed = recording.manifest.seed or 0
         state.seed[0], state.cycle[0] = np.uint64(seed % 2**64), row + 1
         state.ball[0] = state.ball_before[0] = recording.read("ball.pose", row, row + 1)[0][:2]

@@ -1,8 +1,8 @@
-"""What a pitch has to be recognised by: kinds of things seen, and where the landmarks of a field are.
+"""Kinds of objects that players see, and the landmarks of a pitch: crossings of lines, marks and goal posts.
 
-    marks = marks_of(load_field("spl2011"))
+    marks = landmarks_of(load_field("spl2011"))
     marks.kind, marks.place, marks.turn        # (F,), (F, 2), (F,)
-    posts_of(load_field("spl2011"))            # (4, 2): +y and -y of the goal at -x, then of that at +x
+    goal_posts_of(load_field("spl2011"))       # (4, 2): +y and -y of the goal at -x, then of that at +x
 
 Landmarks are ambiguous: a crossing that looks like an L is one of many. Only goals of two colours tell the ends of a
 pitch apart. A pitch looks the same from both goals (turned by half a turn about its middle), so the landmarks are where
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 GOAL_POSTS = 4
+"""Posts of both goals."""
 
 
 class ObjectKind(IntEnum):
-    """What a thing in a picture looks like; goals, mates and opponents are those of who sees them."""
+    """What a thing in a picture looks like; goals, mates and opponents are those of the player that sees them."""
 
     BALL = 0
     MATE = 1
@@ -50,11 +51,6 @@ class ObjectKind(IntEnum):
     PENALTY_MARK = 10
     CENTRE_CIRCLE = 11
     """Its middle."""
-
-    @property
-    def is_post(self) -> bool:
-        """Whether it stands in a goal."""
-        return ObjectKind.OWN_POST <= self <= ObjectKind.POST
 
     @property
     def is_robot(self) -> bool:

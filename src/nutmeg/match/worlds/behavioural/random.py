@@ -20,12 +20,9 @@ import numpy as np
 
 from nutmeg.base.kernels import kernel
 
-NOBODY = 22
-"""The slot of draws that belong to no player, such as the ball's."""
-
 MOTION, ODOMETRY, FALL, KICK, GETTING_UP = 1, 2, 3, 4, 5
 """Purposes of the world."""
-VISION, SONAR, VOICES, TRACKER, CAMERAS = 32, 48, 64, 80, 96
+VISION, SONAR, VOICES = 32, 48, 64
 """First purposes of the senses: each has sixteen."""
 STRATEGY = 128
 """First purpose of players; a hundred and twenty-eight."""

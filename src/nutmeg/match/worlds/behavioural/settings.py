@@ -3,7 +3,7 @@
     settings = load_behaviour("nao")                         # or the path of your own
     settings.walk.ahead                                      # 0.2 m/s
     faster = settings.changed({"walk.ahead": 0.3, "kick.straight_distance": 4.0})
-    table = numbers_of([settings, faster])                   # (2,) for the kernels: table[1]["walk_ahead"] is 0.3
+    table = numbers_of([settings, faster])                   # (2,) records for kernels: table[1].walk.ahead is 0.3
 
 `nao` has the numbers of NaOISIS (seed 002) where the paper gives any; `nao-spark` mimics the robot of the 3D simulation
 league as it walks, kicks and falls in the physical world here. Every number is a plain scalar with a dotted name
@@ -17,44 +17,33 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import read_cached
+from nutmeg.base.nested_records import nested_records
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from nutmeg.base.nested_records import Records
 
 
-# ----------------------------------------------------------------------------------------------------
-# Numbers of a robot without joints: how it walks, looks, falls, gets up and dives, and how large it is.
-#
-# They are groups of `settings.BehaviourSettings`, read from its TOML file; SI units, angles in radians. Body frames
-# have their origin between the feet, x ahead, y to the left.
+Positive = Annotated[float, above(0.0)]
+NotNegative = Annotated[float, at_least(0.0)]
+Share = Annotated[float, Bounds(0.0, 1.0)]
+FOLDER = Path(__file__).parent.parent / "data" / "behaviour"
 
 
-def refuse_below(group: object, least: float = 0.0, *, above: tuple[str, ...] = ()) -> None:
-    """Refuses numbers of a group that are too small, or not above the least where it says so."""
-    for declared in dataclasses.fields(group):  # type: ignore[arg-type]
-        number = getattr(group, declared.name)
-        if number < least or (declared.name in above and number <= least):
-            allowed = f"above {least:g}" if declared.name in above else f"{least:g} or more"
-            raise ValueError(f"{declared.name} is {number:g}, but must be {allowed}.")
+class NumberGroup:
+    """A group of numbers; those out of their bounds are refused."""
 
-
-def refuse_beyond_one(group: object, *names: str) -> None:
-    """Refuses shares and probabilities above 1."""
-    for name in names:
-        if getattr(group, name) > 1.0:
-            raise ValueError(f"{name} is {getattr(group, name):g}, but a share is at most 1.")
+    def __post_init__(self) -> None:
+        check_bounds(self)  # type: ignore[arg-type]  # subclasses are dataclasses
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkSettings:
+class WalkSettings(NumberGroup):
     """How a robot walks.
 
     A wish (ahead, left, turn) is divided by the limits, axis by axis; where the length of the result is above 1, the
@@ -63,203 +52,167 @@ class WalkSettings:
     `noise + noise_share * |speed|`, as long as the robot walks.
     """
 
-    ahead: float
+    ahead: Positive
     """Fastest ahead, m/s."""
-    back: float
+    back: Positive
     """Fastest backwards, m/s."""
-    side: float
+    side: Positive
     """Fastest to a side, m/s."""
-    turn: float
+    turn: Positive
     """Fastest turn, rad/s."""
-    acceleration: float
-    """Most change of the speed over the ground, m/s^2; inf for any."""
-    turn_acceleration: float
-    """Most change of the turn, rad/s^2; inf for any."""
-    ahead_noise: float
-    """Of the speed ahead, at any speed, m/s."""
-    ahead_noise_share: float
-    """Of the speed ahead, as a share of it."""
-    side_noise: float
-    """Of the speed to the left, m/s."""
-    side_noise_share: float
-    """Of the speed to the left, as a share of it."""
-    turn_noise: float
-    """Of the turn, rad/s."""
-    turn_noise_share: float
-    """Of the turn, as a share of it."""
-    odometry_noise_share: float
-    """Of what a robot believes to have gone in a cycle, as a share of it, beside what the noise of the walk does."""
-
-    def __post_init__(self) -> None:
-        """Refuse what no robot can have."""
-        refuse_below(self, above=("ahead", "back", "side", "turn", "acceleration", "turn_acceleration"))
+    acceleration: Positive
+    """Greatest change of the speed over the ground, m/s^2; inf for no limit."""
+    turn_acceleration: Positive
+    """Greatest change of the turn, rad/s^2; inf for no limit."""
+    ahead_noise: NotNegative
+    """Noise of the speed ahead, at any speed, m/s."""
+    ahead_noise_share: NotNegative
+    """Noise of the speed ahead, as a share of it."""
+    side_noise: NotNegative
+    """Noise of the speed to the left, m/s."""
+    side_noise_share: NotNegative
+    """Noise of the speed to the left, as a share of it."""
+    turn_noise: NotNegative
+    """Noise of the turn, rad/s."""
+    turn_noise_share: NotNegative
+    """Noise of the turn, as a share of it."""
+    odometry_noise_share: NotNegative
+    """Noise of the odometry of a cycle, as a share of the distance, beside the noise of the walk."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadSettings:
+class HeadSettings(NumberGroup):
     """How far and how fast the head turns. The paper counts pitch downwards, this world upwards."""
 
-    yaw: float
+    yaw: Annotated[float, Bounds(0.0, math.pi, "rad")]
     """Farthest to either side, rad."""
-    up: float
+    up: NotNegative
     """Farthest upwards, rad; the paper's least pitch."""
-    down: float
+    down: NotNegative
     """Farthest downwards, rad; the paper's greatest pitch."""
-    speed: float
-    """Of either axis, rad/s."""
-
-    def __post_init__(self) -> None:
-        """Refuse what no neck can do."""
-        refuse_below(self, above=("speed",))
-        if self.yaw > math.pi:
-            raise ValueError(f"yaw is {self.yaw:g}, but a head turns by at most pi to either side.")
+    speed: Positive
+    """Speed of either axis, rad/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodySettings:
+class BodySettings(NumberGroup):
     """How large a robot is: rectangles in its frame, and heights."""
 
-    torso_ahead: float
+    torso_ahead: Positive
     """Half of the torso's depth: bounds against robots and posts, m."""
-    torso_aside: float
+    torso_aside: Positive
     """Half of the torso's width, arms included, m."""
-    base_front: float
+    base_front: Positive
     """The tips of the feet: bounds against the ball, m ahead."""
-    base_back: float
+    base_back: Positive
     """The heels, m behind."""
-    base_aside: float
+    base_aside: Positive
     """Half of the width of the stance, m."""
-    lying_length: float
-    """From the feet to the head of who lies, m."""
-    lying_width: float
-    """Of who lies, m."""
-    torso_height: float
-    """Of the torso's centre of who stands, m."""
-    lying_height: float
-    """Of the torso's centre of who lies, m."""
-
-    def __post_init__(self) -> None:
-        """Refuse bodies without size."""
-        refuse_below(self, above=tuple(f.name for f in dataclasses.fields(self)))
+    lying_length: Positive
+    """From the feet to the head of a robot that lies, m."""
+    lying_width: Positive
+    """Width of a robot that lies, m."""
+    torso_height: Positive
+    """Height of the torso's centre of a robot that stands, m."""
+    lying_height: Positive
+    """Height of the torso's centre of a robot that lies, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FallSettings:
+class FallSettings(NumberGroup):
     """When robots fall: hazards, so that a chance in t seconds is 1 - exp(-hazard t)."""
 
-    walking: float
+    walking: NotNegative
     """While walking at any speed, 1/s."""
-    fast: float
+    fast: NotNegative
     """Beside that at full speed, 1/s; grows with the square of the share of the full speed."""
-    collision: float
+    collision: NotNegative
     """Torso against torso or post: for each metre that they would have moved into each other, 1/m."""
-    lying: float
-    """The same for who walks into somebody who lies, 1/m."""
-
-    def __post_init__(self) -> None:
-        """Refuse negative hazards."""
-        refuse_below(self)
+    lying: NotNegative
+    """The same for a robot that walks into one that lies, 1/m."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetUpSettings:
+class GetUpSettings(NumberGroup):
     """How long getting up takes and how it ends."""
 
-    front: float
+    front: Positive
     """From the belly, s."""
-    back: float
+    back: Positive
     """From the back, s."""
-    side: float
+    side: Positive
     """From a side, and so after a dive, s."""
-    spread: float
+    spread: NotNegative
     """Standard deviation of these times, as a share."""
-    failure: float
+    failure: Share
     """Probability that a try fails; the robot then lies again."""
-    turn: float
+    turn: NotNegative
     """Standard deviation of the heading's change while getting up, which the robot does not notice, rad."""
 
-    def __post_init__(self) -> None:
-        """Refuse what takes no time."""
-        refuse_below(self, above=("front", "back", "side"))
-        refuse_beyond_one(self, "failure")
-
 
 @dataclass(frozen=True, kw_only=True)
-class DiveSettings:
+class DiveSettings(NumberGroup):
     """A goalkeeper who throws itself to a side covers a rectangle beside it, which grows, and then lies there."""
 
-    reach: float
+    reach: Positive
     """How far from the middle of its feet the body covers the side in the end, m."""
-    width: float
+    width: Positive
     """Ahead and back together, m."""
-    time: float
+    time: Positive
     """Until it covers that, s."""
-    hold: float
+    hold: NotNegative
     """How long it then stays as it is before it can get up, s."""
-
-    def __post_init__(self) -> None:
-        """Refuse dives that cover nothing."""
-        refuse_below(self, above=("reach", "width", "time"))
-
-
-# ----------------------------------------------------------------------------------------------------
-# Numbers of kicks, ball, bounces and of who is to blame for a push.
-#
-# They are groups of `settings.BehaviourSettings`, read from its TOML file; SI units, angles in radians. Kicks are
-# given for the left foot; those of the right one are their mirror images.
 
 
 @dataclass(frozen=True, kw_only=True)
-class KickSettings:
+class KickSettings(NumberGroup):
     """The four kicks, by the rectangles in which the ball must lie (table 2 of the paper)."""
 
-    straight_near: float
+    straight_near: NotNegative
     """Least x of the ball for a straight kick, m."""
-    straight_far: float
+    straight_far: NotNegative
     """Greatest x, m."""
-    straight_inner: float
+    straight_inner: NotNegative
     """Least y for the left foot, m."""
-    straight_outer: float
+    straight_outer: NotNegative
     """Greatest y for the left foot, m."""
-    side_near: float
+    side_near: NotNegative
     """Least x of the ball for a side kick, m."""
-    side_far: float
+    side_far: NotNegative
     """Greatest x, m."""
-    side_inner: float
+    side_inner: NotNegative
     """How far to the right of the middle the ball must at least lie for the left foot, m."""
-    side_outer: float
+    side_outer: NotNegative
     """How far it may lie there at most, m."""
-    tip_ahead: float
+    tip_ahead: NotNegative
     """Where the tips of the feet are, m ahead."""
-    tip_aside: float
+    tip_aside: NotNegative
     """Where the tips of the feet are, m from the middle."""
-    side_stretch: float
+    side_stretch: NotNegative
     """How far ahead of its tip's place the foot of a side kick is stretched when it meets the ball, m."""
-    straight_distance: float
+    straight_distance: NotNegative
     """How far a straight kick of full strength sends the ball, m."""
-    side_distance: float
+    side_distance: NotNegative
     """How far a side kick of full strength sends it, m."""
-    wrong_side_share: float
+    wrong_side_share: Share
     """Of the straight kick's distance, what a side kick gives a ball on the wrong side."""
-    straight_distance_spread: float
+    straight_distance_spread: NotNegative
     """Standard deviation of the distance of straight kicks, as a share."""
-    side_distance_spread: float
+    side_distance_spread: NotNegative
     """Standard deviation of the distance of side kicks, as a share."""
-    straight_direction_spread: float
+    straight_direction_spread: NotNegative
     """Standard deviation of the direction of straight kicks, rad."""
-    side_direction_spread: float
+    side_direction_spread: NotNegative
     """Standard deviation of the direction of side kicks, rad."""
-    wind_up: float
+    wind_up: Positive
     """From the order to the ball, s."""
-    follow_through: float
+    follow_through: NotNegative
     """From the ball until the robot can walk again, s."""
-    fall: float
+    fall: Share
     """Probability of falling after a kick."""
 
     def __post_init__(self) -> None:
-        """Refuse rectangles without area."""
-        refuse_below(self, above=("wind_up",))
-        refuse_beyond_one(self, "wrong_side_share", "fall")
+        check_bounds(self)
         for low, high in (("near", "far"), ("inner", "outer")):
             for kind in ("straight", "side"):
                 if getattr(self, f"{kind}_{low}") >= getattr(self, f"{kind}_{high}"):
@@ -267,61 +220,48 @@ class KickSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallRollSettings:
+class BallRollSettings(NumberGroup):
     """How a rolling ball slows down: dv/dt = -(deceleration + damping v)."""
 
-    deceleration: float
-    """Carpet's friction, m/s^2."""
-    damping: float
-    """What grows with the speed, 1/s; 0 on carpets, above 0 for the ball of the simulation league."""
+    deceleration: NotNegative
+    """Friction of the carpet, m/s^2."""
+    damping: NotNegative
+    """Friction that grows with the speed, 1/s: 0 on carpets, above 0 for the ball of the simulation league."""
 
     def __post_init__(self) -> None:
-        """Refuse balls that never stop."""
-        refuse_below(self)
+        check_bounds(self)
         if self.deceleration == 0.0 and self.damping == 0.0:
             raise ValueError("deceleration and damping are both 0; the ball would roll for ever.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BounceSettings:
+class BounceSettings(NumberGroup):
     """What is left of the ball's speed against something, across its surface; along it all is left, but at nets."""
 
-    robot: float
+    robot: Share
     """Off feet and bodies, as a share."""
-    post: float
+    post: Share
     """Off goal posts, as a share."""
-    net: float
+    net: Share
     """Off nets, across and along, as a share."""
-    held: float
-    """Of who dives or lies, as a share: a ball that is stopped, not sent back."""
-    shoved: float
-    """Of what parts two robots that walk into each other, the share of the one who does not walk."""
-
-    def __post_init__(self) -> None:
-        """Refuse bounces that make energy."""
-        refuse_below(self)
-        refuse_beyond_one(self, "robot", "post", "net", "held", "shoved")
+    held: Share
+    """Off robots that dive or lie, as a share: such a ball is stopped, not sent back."""
+    shoved: Share
+    """When two robots are parted, the share of the way of the one that does not walk."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushSettings:
-    """Who is responsible when two robots collide: by their speeds towards each other, and where the ball is."""
+class PushSettings(NumberGroup):
+    """Limits that say who is responsible when two robots collide, by their speeds towards each other and the ball."""
 
-    least_speed: float
-    """Who moves towards the other more slowly than this is not to blame, m/s."""
-    margin: float
-    """So much faster than the other must one be to be alone responsible, m/s; otherwise the ball decides."""
-    ball_distance: float
-    """Who is not farther from the ball, and nearer to it than the other, plays the ball and is not to blame, m."""
-    ball_angle: float
-    """For that, the ball must be within this angle of where it looks, rad."""
-
-    def __post_init__(self) -> None:
-        """Refuse negative limits."""
-        refuse_below(self)
-
-
-FOLDER = Path(__file__).parent.parent / "data" / "behaviour"
+    least_speed: NotNegative
+    """A robot that moves towards the other more slowly than this is not responsible, m/s."""
+    margin: NotNegative
+    """A robot that is faster than the other by this is alone responsible, m/s; otherwise the ball decides."""
+    ball_distance: NotNegative
+    """A robot this near to the ball, and nearer than the other one, plays the ball and is not responsible, m."""
+    ball_angle: NotNegative
+    """For that, the ball must be within this angle of its heading, rad."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,7 +269,7 @@ class BehaviourSettings:
     """The numbers of the behavioural world; every number's origin is in `source`."""
 
     name: str
-    """The name it is called by, that of its file."""
+    """The name of the settings: that of their file."""
     walk: WalkSettings
     head: HeadSettings
     body: BodySettings
@@ -361,33 +301,20 @@ class BehaviourSettings:
         group, key = name.split(".")
         return float(getattr(getattr(self, group), key))
 
-    def numbers(self) -> dict[str, float]:
-        """All numbers by dotted name."""
-        return {name: self.number(name) for name in NAMES}
 
-
-GROUPS: Mapping[str, type] = {
-    "walk": WalkSettings,
-    "head": HeadSettings,
-    "body": BodySettings,
-    "fall": FallSettings,
-    "get_up": GetUpSettings,
-    "dive": DiveSettings,
-    "kick": KickSettings,
-    "ball": BallRollSettings,
-    "bounce": BounceSettings,
-    "push": PushSettings,
+GROUPS: Mapping[str, type[NumberGroup]] = {
+    name: kind
+    for name, kind in get_type_hints(BehaviourSettings).items()
+    if isinstance(kind, type) and issubclass(kind, NumberGroup)
 }
-NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))
+"""Groups of numbers by name."""
+NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))  # type: ignore[arg-type]
 """Dotted names of all numbers."""
-NUMBERS = np.dtype([(name.replace(".", "_"), np.float64) for name in NAMES])
-"""A row of the table that kernels get: the dotted names with underscores."""
 
 
-def numbers_of(settings: Sequence[BehaviourSettings]) -> NDArray[np.void]:
-    """A row of numbers for each match, of the type `NUMBERS`."""
-    rows = [tuple(s.numbers().values()) for s in settings]
-    return np.array(rows, NUMBERS)
+def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
+    """A record of numbers for each match, for kernels."""
+    return nested_records(*settings)
 
 
 def behaviour_names() -> list[str]:
@@ -406,14 +333,4 @@ def load_behaviour(name: str | Path) -> BehaviourSettings:
 
 def write_behaviour(settings: BehaviourSettings, path: Path) -> None:
     """Writes settings to a TOML file that `load_behaviour` reads."""
-    lines = [f'name = "{settings.name}"']
-    for group, kind in GROUPS.items():
-        lines += ["", f"[{group}]"]
-        lines += [f"{f.name} = {_toml(settings.number(f'{group}.{f.name}'))}" for f in dataclasses.fields(kind)]
-    quoted = {key: text.replace("\\", "\\\\").replace('"', '\\"') for key, text in settings.source.items()}
-    lines += ["", "[source]", *[f'"{key}" = "{text}"' for key, text in quoted.items()], ""]
-    path.write_text("\n".join(lines), encoding="utf-8")
-
-
-def _toml(number: float) -> str:
-    return repr(number) if math.isfinite(number) else "inf"
+    path.write_text(toml_text(dataclasses.asdict(settings)), encoding="utf-8")

@@ -5,34 +5,48 @@
 
 After NaOISIS (seed 002, figure 4): cones 18 degrees wide at +-19.48 degrees, 40 cm above the ground, that answer from
 0.15 to 0.75 m. The cones are sectors of the plane that begin between the player's feet; robots are upright discs of a
-torso's width, posts of theirs. What lies is too low to answer, and who lies hears nothing.
+torso's width, posts of theirs. What lies is too low to answer, and a player that lies gets no answers.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.kernels import kernel
+from nutmeg.base.nested_records import nested_records
 from nutmeg.match.rules.slots import SLOTS
+from nutmeg.match.worlds.behavioural.eyes import SonarSettings
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
 from nutmeg.match.worlds.behavioural.random import SONAR, normal
 from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.base.nested_records import Records
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
-    from nutmeg.match.worlds.behavioural.state import MatchesState
+    from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings
 
+LEFT = 0
+"""The column of the left sonar."""
 
-KICKING = Posture.KICKING.value
-LEFT, RIGHT = 0, 1
-"""Columns of the answers."""
+
+@dataclass(frozen=True)
+class SonarNumbers:
+    """The numbers of the sonars: settings, and sizes of what answers."""
+
+    settings: SonarSettings
+    angle: float
+    """How far to its side each sonar looks, rad."""
+    half_opening: float
+    """Half the width of a cone, rad."""
+    robot_radius: float
+    """Of a robot that stands, m; below 0 if robots are too low to answer."""
+    post_radius: float
 
 
 class Sonar:
@@ -45,84 +59,71 @@ class Sonar:
     """
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, *, count: int) -> None:
-        s, bodies = eyes.sonar, eyes.bodies
-        tall = bodies.height > s.height
-        self._robot = bodies.width / 2 if tall else -1.0
-        stands = field.goal is not None and field.goal.height > s.height
-        self._posts = goal_posts_of(field) if stands else np.zeros((0, 2))
-        self._post = field.goal.post_radius if field.goal else 0.0
-        self._cone = np.array([math.radians(s.angle_degrees), math.radians(s.opening_degrees) / 2])
-        self._range = np.array([s.nearest, s.farthest, s.noise])
+        settings, goal = eyes.sonar, field.goal
+        numbers = SonarNumbers(
+            settings=settings,
+            angle=math.radians(settings.angle_degrees),
+            half_opening=math.radians(settings.opening_degrees) / 2,
+            robot_radius=eyes.bodies.width / 2 if eyes.bodies.height > settings.height else -1.0,
+            post_radius=goal.post_radius if goal else 0.0,
+        )
+        self._numbers = nested_records(numbers)
+        self._posts = goal_posts_of(field) if goal is not None and goal.height > settings.height else np.zeros((0, 2))
         self.answers: Floats = np.full((count, SLOTS, 2), np.nan)
-        """(M, 22, 2) what was heard last: left and right, m."""
+        """(M, 22, 2) the last distances: left and right, m."""
         self._all = np.arange(count)
 
-    def listen(self, state: MatchesState, rows: Ints | None = None) -> Floats:
-        """What all sonars say now, (M, 22, 2), in all matches or only in `rows`; the same array every time."""
-        listen_all(
-            self._all if rows is None else rows,
-            state.seed, state.cycle, state.present, state.pose, state.posture,
-            self._posts, self._robot, self._post, self._cone, self._range, self.answers,
-        )  # fmt: skip
+    def listen(self, state: MatchesState, chosen: Ints | None = None) -> Floats:
+        """The distances of all sonars now, (M, 22, 2), in all matches or only in those chosen (K,).
+
+        The array is the same every time.
+        """
+        rows = self._all if chosen is None else chosen
+        listen_all(rows, state.players, state.balls, self._posts, self._numbers, self.answers)
         return self.answers
 
 
 @kernel
 def listen_all(
-    rows: Ints,
-    seed: NDArray[np.uint64],
-    cycle: Ints,
-    present: Bools,
-    pose: Floats,
-    posture: SmallInts,
+    chosen: Ints,
+    players: Records[Records[Player]],
+    balls: Records[Ball],
     posts: Floats,
-    robot: float,
-    post: float,
-    cone: Floats,
-    range_: Floats,
+    table: Records[SonarNumbers],
     answers: Floats,
 ) -> None:
-    """Fills answers (M, 22, 2); radii of robots (below 0: too low) and posts, cone: angle and half width."""
-    nearest, farthest, noise = range_
-    for m in rows:
+    """Fills answers (M, 22, 2) of the matches `chosen` (K,)."""
+    numbers = table[0]
+    settings = numbers.settings
+    for m in chosen:
+        here, ball = players[m], balls[m]
         for s in range(SLOTS):
             for side in range(2):
                 answers[m, s, side] = np.nan
-                if not present[m, s] or posture[m, s] > KICKING:
+                if not here[s].present or here[s].posture > Posture.KICKING:
                     continue
-                way = pose[m, s, 2] + (cone[0] if side == LEFT else -cone[0])
-                best = _nearest(m, s, present, pose, posture, posts, robot, post, way, cone[1], farthest)
-                if nearest <= best <= farthest:
-                    if noise > 0.0:
-                        best += noise * normal(seed[m], cycle[m], s, SONAR, side)
-                    answers[m, s, side] = min(max(best, nearest), farthest)
+                way = here[s].heading + (numbers.angle if side == LEFT else -numbers.angle)
+                best = _nearest(here, s, posts, way, numbers)
+                if settings.nearest <= best <= settings.farthest:
+                    if settings.noise > 0.0:
+                        best += settings.noise * normal(ball.seed, ball.cycle, s, SONAR, side)
+                    answers[m, s, side] = min(max(best, settings.nearest), settings.farthest)
 
 
 @kernel
-def _nearest(
-    m: int,
-    s: int,
-    present: Bools,
-    pose: Floats,
-    posture: SmallInts,
-    posts: Floats,
-    robot: float,
-    post: float,
-    way: float,
-    half: float,
-    farthest: float,
-) -> float:
-    """The nearest answer to the sonar of a player that looks a way."""
-    best, c, d = np.inf, math.cos(way), math.sin(way)
+def _nearest(players: Records[Player], s: int, posts: Floats, way: float, numbers: SonarNumbers) -> float:
+    """The nearest answer to the sonar of player s that looks a way."""
+    best, c, d, farthest = np.inf, math.cos(way), math.sin(way), numbers.settings.farthest
     for k in range(SLOTS + len(posts)):
         if k < SLOTS:
-            if not present[m, k] or k == s or posture[m, k] > KICKING or robot < 0.0:
+            other, radius = players[k], numbers.robot_radius
+            if not other.present or k == s or other.posture > Posture.KICKING or radius < 0.0:
                 continue
-            dx, dy, radius = pose[m, k, 0] - pose[m, s, 0], pose[m, k, 1] - pose[m, s, 1], robot
+            dx, dy = other.x - players[s].x, other.y - players[s].y
         else:
-            dx, dy, radius = posts[k - SLOTS, 0] - pose[m, s, 0], posts[k - SLOTS, 1] - pose[m, s, 1], post
+            dx, dy, radius = posts[k - SLOTS, 0] - players[s].x, posts[k - SLOTS, 1] - players[s].y, numbers.post_radius
         if dx * dx + dy * dy <= (farthest + radius) ** 2:
-            best = min(best, echo(c * dx + d * dy, c * dy - d * dx, radius, half))
+            best = min(best, echo(c * dx + d * dy, c * dy - d * dx, radius, numbers.half_opening))
     return best
 
 

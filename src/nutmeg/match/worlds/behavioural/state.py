@@ -1,32 +1,37 @@
-"""What M matches of the behavioural world are like at a moment, and what their players are told to do.
+"""The state of M matches of the behavioural world, and the commands of their players.
 
-    state = MatchesState.new(count=512)
-    orders = Orders.new(count=512)
+    state = MatchesState(512)
+    state.pose[:, 3] = 1.0, 0.5, 0.0                    # arrays over matches and slots are views of the records
+    orders = Orders(state)
     orders.legs[:, 3], orders.wish[:, 3] = Legs.WALK, (0.2, 0.0, 0.1)
+    state.players[7][3]["busy"]                         # the same data as records, as kernels get them
 
-Matches are rows, players the 22 slots of `match.rules.slots`: side * 11 + number - 1. Everything is on the pitch as
-everybody sees it: metres from the centre, the left team attacks +x; headings in radians, 0 looks at +x. Body frames
-have x ahead and y to the left. Arrays are written by kernels in place; what belongs to a player who is not `present`
-means nothing. Kernels get the arrays of both as one named tuple, `Rows`, which numba knows and a dataclass is not.
+Matches are rows, players the 22 slots of `nutmeg.match.rules.slots`: side * 11 + number - 1. Coordinates are those of
+the pitch: metres from its centre, the left team attacks +x; headings in radians, 0 is +x. Body frames have x ahead and
+y to the left. The data of a slot whose player is not `present` has no meaning.
+
+Everything is declared once, in `Player` and `Ball`. The state holds one record for each player and one for each ball;
+kernels read and write them as `player.heading`, and Python code uses array views such as `state.pose`.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
-from nutmeg.base.kernels import kernel
+from nutmeg.base.nested_records import nested_record_of, new_records
 from nutmeg.match.rules.slots import SLOTS
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+    from nutmeg.base.nested_records import Records
 
 
 class Posture(IntEnum):
-    """What the body of a player is doing."""
+    """What the body of a player is doing; those above KICKING are not upright."""
 
     UPRIGHT = 0
     KICKING = 1
@@ -37,7 +42,7 @@ class Posture(IntEnum):
 
 
 class Legs(IntEnum):
-    """What a player wants of its legs."""
+    """Commands to the legs."""
 
     STAND = 0
     WALK = 1
@@ -56,219 +61,164 @@ class KickKind(IntEnum):
     RIGHT_SIDE = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Orders:
-    """What players want, M matches x 22 slots; stays until it is changed."""
+@dataclass
+class Player:
+    """The record of a player: its command, its state, and what kernels compute within a cycle."""
 
-    legs: SmallInts
-    """(M, 22) of `Legs`."""
-    wish: Floats
-    """(M, 22, 3) walking: speeds ahead and to the left [m/s] and turning left [rad/s]."""
-    kick: SmallInts
-    """(M, 22) of `KickKind`."""
-    strength: Floats
-    """(M, 22) of a kick, 0..1."""
-    look: Floats
-    """(M, 22, 2) where the head is to look: yaw to the left, pitch upwards [rad]."""
+    slot: int
+    present: bool
+    """Whether the player is on the pitch or beside it."""
 
-    @classmethod
-    def new(cls, count: int) -> Orders:
-        """Everybody stands and looks ahead."""
-        return cls(
-            legs=np.zeros((count, SLOTS), np.int8),
-            wish=np.zeros((count, SLOTS, 3)),
-            kick=np.zeros((count, SLOTS), np.int8),
-            strength=np.ones((count, SLOTS)),
-            look=np.zeros((count, SLOTS, 2)),
-        )
+    legs: int
+    """The command to the legs, of `Legs`. Commands stay until they are changed."""
+    wish_ahead: float
+    """The commanded walk: speed ahead, m/s."""
+    wish_left: float
+    """The commanded walk: speed to the left, m/s."""
+    wish_turn: float
+    """The commanded walk: turning left, rad/s."""
+    order_kick: int
+    """The commanded kick, of `KickKind`."""
+    order_strength: float
+    """The commanded strength of a kick, 0..1."""
+    look_yaw: float
+    """Commanded yaw of the head to the left, rad."""
+    look_pitch: float
+    """Commanded pitch of the head upwards, rad."""
+
+    x: float
+    y: float
+    heading: float
+    pace_ahead: float
+    """The speed that the legs are set to, before noise: ahead, m/s."""
+    pace_left: float
+    pace_turn: float
+    ahead: float
+    """The real velocity in the last cycle, in the body's frame half way through the turn: ahead, m/s."""
+    left: float
+    turn: float
+    odometry_ahead: float
+    """The distance that the player believes to have walked in the last cycle, in the frame half way through the
+    turn: ahead, m."""
+    odometry_left: float
+    odometry_turn: float
+    yaw: float
+    """Of the head, to the left, rad."""
+    pitch: float
+    """Of the head, upwards, rad."""
+    posture: int
+    """Of `Posture`."""
+    busy: float
+    """How long the posture still lasts, s; 0 of a player who lies and has not begun to get up."""
+    fallen_to: float
+    """Where the body of a player who lies or gets up points from its feet, from the heading to the left, rad: 0 on
+    the belly, pi on the back, a quarter turn on a side."""
+    kick: int
+    """The kick that goes on, of `KickKind`, as it was commanded when it began."""
+    strength: float
+    """The strength of that kick, 0..1."""
+    touched: bool
+    """Whether the player touched the ball in the last cycle."""
+    kicked: bool
+    """Whether its kick hit the ball in the last cycle."""
+    fell: bool
+    """Whether it fell in the last cycle."""
+
+    cos: float
+    """Cosine of the heading, within a cycle."""
+    sin: float
+    vx: float
+    """Velocity over the pitch within a step, m/s."""
+    vy: float
+    reach: float
+    """No part of the body is farther from (x, y) than this, m."""
+    start_x: float
+    """Pose at the beginning of the cycle."""
+    start_y: float
+    start_heading: float
+    risk: float
+    """Hazard of falling from the collisions of this cycle."""
+    shove_x: float
+    """Direction on the pitch in which these collisions push, weighted by their hazards."""
+    shove_y: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
+class Ball:
+    """The record of the ball of a match, with the key of everything random in that match."""
+
+    seed: np.uint64
+    cycle: int
+    """How many cycles have been played."""
+    x: float
+    y: float
+    vx: float
+    vy: float
+    before_x: float
+    """Where it was at the beginning of the last cycle, m."""
+    before_y: float
+    radius: float
+
+
+PLAYER = nested_record_of(Player)
+
+
 class MatchesState:
-    """M matches at the end of a cycle."""
+    """M matches at the end of a cycle: nobody is present at first, and balls are in the middle.
 
-    seed: NDArray[np.uint64]
-    """(M,) key of everything random in a match."""
-    cycle: Ints
-    """(M,) how many cycles have been played."""
-    present: Bools
-    """(M, 22) who is on the pitch or beside it."""
-    pose: Floats
-    """(M, 22, 3) x, y [m], heading [rad]."""
-    pace: Floats
-    """(M, 22, 3) what the legs are set to, before anything disturbs it: ahead, left [m/s], turning left [rad/s]."""
-    speed: Floats
-    """(M, 22, 3) as it really went in the last cycle, in the body's frame half way through the turn: ahead, left [m/s],
-    turning left [rad/s]."""
-    odometry: Floats
-    """(M, 22, 3) how far a player believes to have gone in the last cycle: ahead, left [m], as seen half way through
-    the turn, and turned left [rad]."""
-    head: Floats
-    """(M, 22, 2) yaw to the left, pitch upwards [rad]."""
-    posture: SmallInts
-    """(M, 22) of `Posture`."""
-    busy: Floats
-    """(M, 22) how long the posture still lasts [s]; of who lies and has not begun to get up, 0."""
-    fallen_to: Floats
-    """(M, 22) of who lies or gets up: where the body lies from its feet, from the heading to the left [rad]: 0 on the
-    belly, pi on the back, a quarter turn on a side."""
-    kick: SmallInts
-    """(M, 22) of who kicks: its `KickKind`, as it was ordered when the kick began."""
-    strength: Floats
-    """(M, 22) of who kicks: of the kick, 0..1."""
-    ball: Floats
-    """(M, 2) where it lies or rolls [m]."""
-    ball_before: Floats
-    """(M, 2) where it was at the beginning of the last cycle [m]."""
-    ball_speed: Floats
-    """(M, 2) [m/s]."""
-    touched: Bools
-    """(M, 22) who touched the ball in the last cycle."""
-    kicked: Bools
-    """(M, 22) whose kick hit the ball in the last cycle."""
-    fell: Bools
-    """(M, 22) who fell in the last cycle."""
-    pushed: SmallInts
-    """(M, 22, 22) who ran into whom in the last cycle: 1 where the row's player is responsible, else 0."""
-    contact: Bools
-    """(M, 22, 22) whose torsos touched in the last cycle, both ways."""
+    Args:
+        count: how many matches, M.
+        ball_radius: m.
+    """
 
-    @classmethod
-    def new(cls, count: int) -> MatchesState:
-        """Nobody there; the ball in the middle."""
-        players = (count, SLOTS)
-        return cls(
-            seed=np.zeros(count, np.uint64),
-            cycle=np.zeros(count, np.int64),
-            present=np.zeros(players, bool),
-            pose=np.zeros((*players, 3)),
-            pace=np.zeros((*players, 3)),
-            speed=np.zeros((*players, 3)),
-            odometry=np.zeros((*players, 3)),
-            head=np.zeros((*players, 2)),
-            posture=np.zeros(players, np.int8),
-            busy=np.zeros(players),
-            fallen_to=np.zeros(players),
-            kick=np.zeros(players, np.int8),
-            strength=np.zeros(players),
-            ball=np.zeros((count, 2)),
-            ball_before=np.zeros((count, 2)),
-            ball_speed=np.zeros((count, 2)),
-            touched=np.zeros(players, bool),
-            kicked=np.zeros(players, bool),
-            fell=np.zeros(players, bool),
-            pushed=np.zeros((*players, SLOTS), np.int8),
-            contact=np.zeros((*players, SLOTS), bool),
-        )
+    def __init__(self, count: int, ball_radius: float = 0.0) -> None:
+        self.players = new_records(Player, count, SLOTS)
+        """(M, 22) records of players."""
+        self.balls = new_records(Ball, count)
+        """(M,) records of balls."""
+        self.pushed = np.zeros((count, SLOTS, SLOTS), np.int8)
+        """(M, 22, 22) who ran into whom in the last cycle: 1 where the row's player is responsible, else 0."""
+        self.contact = np.zeros((count, SLOTS, SLOTS), bool)
+        """(M, 22, 22) whose torsos touched in the last cycle, both ways."""
+        self.players["slot"] = np.arange(SLOTS)
+        self.players["order_strength"] = 1.0
+        self.balls["radius"] = ball_radius
+        players, balls = self.players, self.balls
+        self.seed, self.cycle = balls["seed"], balls["cycle"]
+        """(M,) keys of everything random, and numbers of cycles played."""
+        self.ball, self.ball_speed = _columns(balls, "x", "y"), _columns(balls, "vx", "vy")
+        """(M, 2) places, m, and velocities, m/s, of balls."""
+        self.ball_before = _columns(balls, "before_x", "before_y")
+        """(M, 2) places at the beginning of the last cycle, m."""
+        self.present, self.posture, self.busy = players["present"], players["posture"], players["busy"]
+        """(M, 22) each."""
+        self.fallen_to, self.kick, self.strength = players["fallen_to"], players["kick"], players["strength"]
+        self.touched, self.kicked, self.fell = players["touched"], players["kicked"], players["fell"]
+        self.pose = _columns(players, "x", "y", "heading")
+        """(M, 22, 3)."""
+        self.pace = _columns(players, "pace_ahead", "pace_left", "pace_turn")
+        self.speed = _columns(players, "ahead", "left", "turn")
+        self.odometry = _columns(players, "odometry_ahead", "odometry_left", "odometry_turn")
+        self.head = _columns(players, "yaw", "pitch")
+        """(M, 22, 2)."""
 
 
-class Rows(NamedTuple):
-    """The arrays of a state and of orders, for kernels; names as there, of orders with `order_` before them."""
+class Orders:
+    """The commands of all players, as arrays over matches and slots: views of the records of a state."""
 
-    seed: NDArray[np.uint64]
-    cycle: Ints
-    present: Bools
-    pose: Floats
-    pace: Floats
-    speed: Floats
-    odometry: Floats
-    head: Floats
-    posture: SmallInts
-    busy: Floats
-    fallen_to: Floats
-    kick: SmallInts
-    strength: Floats
-    ball: Floats
-    ball_before: Floats
-    ball_speed: Floats
-    touched: Bools
-    kicked: Bools
-    fell: Bools
-    pushed: SmallInts
-    contact: Bools
-    order_legs: SmallInts
-    order_wish: Floats
-    order_kick: SmallInts
-    order_strength: Floats
-    order_look: Floats
-
-    @classmethod
-    def of(cls, state: MatchesState, orders: Orders) -> Rows:
-        """The very arrays, not copies."""
-        return cls(**vars(state), **{f"order_{name}": array for name, array in vars(orders).items()})
+    def __init__(self, state: MatchesState) -> None:
+        players = state.players
+        self.legs, self.kick = players["legs"], players["order_kick"]
+        """(M, 22) of `Legs` and of `KickKind`."""
+        self.strength = players["order_strength"]
+        """(M, 22) of kicks, 0..1."""
+        self.wish = _columns(players, "wish_ahead", "wish_left", "wish_turn")
+        """(M, 22, 3) walks: speeds ahead and to the left, m/s, and turning left, rad/s."""
+        self.look = _columns(players, "look_yaw", "look_pitch")
+        """(M, 22, 2) of heads: yaw to the left, pitch upwards, rad."""
 
 
-# ----------------------------------------------------------------------------------------------------
-# One match of the behavioural world laid out for its kernels: a record for each player, and one for the ball.
-#
-# A record is passed on as one address, where the two dozen arrays of a `state.Rows` would be copied at each call:
-# that is most of what a cycle would cost. All are compiled. Units are those of `state`; what is along no axis of
-# `state` is said here.
-
-
-_WHOLE = ("slot", "posture", "kick", "touched", "kicked", "fell", "legs", "order_kick")
-_ORDERED = ("wish_ahead", "wish_left", "wish_turn", "order_strength", "look_yaw", "look_pitch")
-_KEPT = ("x", "y", "heading", "pace_ahead", "pace_left", "pace_turn", "yaw", "pitch", "busy", "fallen_to", "strength")
-_MADE = ("ahead", "left", "turn", "believed_ahead", "believed_left", "believed_turn")
-_ALSO = ("cos", "sin", "vx", "vy", "reach", "start_x", "start_y", "start_heading", "risk", "shove_x", "shove_y")
-
-PLAYER = np.dtype([(n, np.int64) for n in _WHOLE] + [(n, np.float64) for n in _ORDERED + _KEPT + _MADE + _ALSO])
-"""A player. Beside what `state` has:
-
-cos, sin: of the heading
-vx, vy: how it walks over the pitch in this cycle [m/s]
-reach: no part of it is farther from its place [m]
-start_x, start_y, start_heading: its pose at the beginning of the cycle
-risk, shove_x, shove_y: the hazard of this cycle's collisions, and the direction on the pitch in which they push
-"""
-BALL = np.dtype(
-    [("seed", np.uint64), ("cycle", np.int64)] + [(n, np.float64) for n in ("x", "y", "vx", "vy", "radius")]
-)
-"""The ball, and of which match and cycle it is, for what is drawn by lot."""
-
-
-@kernel
-def load(rows: Rows, m: int, players: Any, ball: Any) -> int:  # noqa: ANN401 (numpy records)
-    """Copies a match from the arrays of all; how many players it has. Nothing has happened to them yet."""
-    ball.seed, ball.cycle = rows.seed[m], rows.cycle[m]
-    ball.x, ball.y, ball.vx, ball.vy = rows.ball[m, 0], rows.ball[m, 1], rows.ball_speed[m, 0], rows.ball_speed[m, 1]
-    count = 0
-    for i in range(SLOTS):
-        if not rows.present[m, i]:
-            continue
-        p = players[count]
-        count += 1
-        p.slot, p.posture, p.kick = i, rows.posture[m, i], rows.kick[m, i]
-        p.touched, p.kicked, p.fell = 0, 0, 0
-        p.legs, p.order_kick, p.order_strength = rows.order_legs[m, i], rows.order_kick[m, i], rows.order_strength[m, i]
-        p.wish_ahead, p.wish_left = rows.order_wish[m, i, 0], rows.order_wish[m, i, 1]
-        p.wish_turn = rows.order_wish[m, i, 2]
-        p.look_yaw, p.look_pitch = rows.order_look[m, i, 0], rows.order_look[m, i, 1]
-        p.x, p.y, p.heading = rows.pose[m, i, 0], rows.pose[m, i, 1], rows.pose[m, i, 2]
-        p.pace_ahead, p.pace_left, p.pace_turn = rows.pace[m, i, 0], rows.pace[m, i, 1], rows.pace[m, i, 2]
-        p.yaw, p.pitch, p.busy = rows.head[m, i, 0], rows.head[m, i, 1], rows.busy[m, i]
-        p.fallen_to, p.strength = rows.fallen_to[m, i], rows.strength[m, i]
-        p.start_x, p.start_y, p.start_heading = p.x, p.y, p.heading
-        p.cos, p.sin = math.cos(p.heading), math.sin(p.heading)
-        p.vx, p.vy, p.risk, p.shove_x, p.shove_y = 0.0, 0.0, 0.0, 0.0, 0.0
-    return count
-
-
-@kernel
-def store(rows: Rows, m: int, players: Any, ball: Any) -> None:  # noqa: ANN401
-    """Copies a match back, and counts the cycle."""
-    rows.cycle[m] += 1
-    rows.ball_before[m, 0], rows.ball_before[m, 1] = rows.ball[m, 0], rows.ball[m, 1]
-    rows.ball[m, 0], rows.ball[m, 1], rows.ball_speed[m, 0], rows.ball_speed[m, 1] = ball.x, ball.y, ball.vx, ball.vy
-    for k in range(len(players)):
-        p = players[k]
-        i = p.slot
-        rows.posture[m, i], rows.kick[m, i], rows.strength[m, i] = p.posture, p.kick, p.strength
-        rows.touched[m, i], rows.kicked[m, i], rows.fell[m, i] = p.touched != 0, p.kicked != 0, p.fell != 0
-        rows.pose[m, i, 0], rows.pose[m, i, 1], rows.pose[m, i, 2] = p.x, p.y, p.heading
-        rows.pace[m, i, 0], rows.pace[m, i, 1], rows.pace[m, i, 2] = p.pace_ahead, p.pace_left, p.pace_turn
-        rows.speed[m, i, 0], rows.speed[m, i, 1], rows.speed[m, i, 2] = p.ahead, p.left, p.turn
-        rows.odometry[m, i, 0], rows.odometry[m, i, 1] = p.believed_ahead, p.believed_left
-        rows.odometry[m, i, 2] = p.believed_turn
-        rows.head[m, i, 0], rows.head[m, i, 1] = p.yaw, p.pitch
-        rows.busy[m, i], rows.fallen_to[m, i] = p.busy, p.fallen_to
+def _columns(records: Records[Any], *names: str) -> Floats:
+    """Neighbouring number fields of records (...) as one array (..., names); a view, not a copy."""
+    first: Floats = records[names[0]]
+    return np.lib.stride_tricks.as_strided(first, (*first.shape, len(names)), (*first.strides, first.itemsize))

@@ -16,21 +16,23 @@ Nothing keeps robots on the pitch: that is the referee's work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.errors import UsageError
-from nutmeg.base.kernels import kernel
+from nutmeg.base.kernels import inlined, kernel
 from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall, SwapEnds
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of, start_place
 from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts
 from nutmeg.match.worlds.behavioural.ball import Goals, push_ball, roll_ball, strike
 from nutmeg.match.worlds.behavioural.collisions import find_reaches, part_from_posts, part_robots
+from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
 from nutmeg.match.worlds.behavioural.motion import CYCLE, STEP, SUBSTEPS, begin_cycle, end_cycle, end_postures, move
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, numbers_of
-from nutmeg.match.worlds.behavioural.state import BALL, PLAYER, MatchesState, Orders, Posture, Rows, load, store
+from nutmeg.match.worlds.behavioural.state import PLAYER, MatchesState, Orders, Posture
 from nutmeg.match.worlds.physical.world import MAX_COORDINATE
 from nutmeg.model.ball import load_ball
 
@@ -39,43 +41,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
+    from nutmeg.base.nested_records import Records
+    from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.model.field import FieldSettings
-
-
-# ----------------------------------------------------------------------------------------------------
-# A cycle of many matches of the behavioural world, compiled.
-#
-# A cycle of 0.1 s has five steps of 0.02 s: everybody walks, kicks meet the ball, postures end, robots part from each
-# other and from posts, the ball is pushed and rolls. Matches share nothing, so any of them may be stepped at the same
-# time on other threads: no lock is held.
-
-
-@kernel
-def step_matches(chosen: Ints, rows: Rows, numbers: Any, goals: Goals, players: Any, balls: Any) -> None:  # noqa: ANN401
-    """One cycle of the matches `chosen` (K,).
-
-    `numbers` (M,) are of `settings.NUMBERS`; `players` (22,) of `PLAYER` and `balls` (1,) of `BALL`, which has the
-    radius, are room to work in that no other thread may use.
-    """
-    ball = balls[0]
-    for m in chosen:
-        own = numbers[m]
-        here = players[: load(rows, m, players, ball)]
-        contact, pushed = rows.contact[m], rows.pushed[m]
-        contact[:], pushed[:] = False, 0
-        begin_cycle(here, ball, own)
-        for _ in range(SUBSTEPS):
-            move(here, STEP)
-            strike(here, ball, own, STEP)
-            end_postures(here, ball, own, STEP)
-            find_reaches(here, own)
-            part_robots(here, ball, own, contact, pushed, STEP)
-            part_from_posts(here, own, goals.posts, goals.post_radius, STEP)
-            push_ball(here, ball, own)
-            roll_ball(here, ball, own, goals, STEP)
-        end_cycle(here, ball, own)
-        store(rows, m, here, ball)
 
 
 class BehaviourWorld:
@@ -105,16 +74,15 @@ class BehaviourWorld:
         self.settings, self.field, self.count = tuple(each), field, count
         self.ball_radius = load_ball(field.ball).radius
         self.goals = goals_of(field)
-        self.state, self.orders = MatchesState.new(count), Orders.new(count)
+        self.state = MatchesState(count, self.ball_radius)
+        self.orders = Orders(self.state)
         self.state.seed[:] = seeds
         self.numbers = numbers_of(each)
         """(M,) the settings of each match, for kernels."""
-        self.rows = Rows.of(self.state, self.orders)
-        """State and orders, for kernels."""
         self._all = np.arange(count)
         self._heights = np.array([_heights(s) for s in each])
 
-    # ---- who plays
+    # ---- players
 
     def join(self, match: int, slot: int) -> None:
         """Lets a player play, from its place beside the pitch's corner."""
@@ -131,16 +99,12 @@ class BehaviourWorld:
         self._forget(match, slot)
 
     def _forget(self, match: int, slot: int) -> None:
-        """Clears all that is known and ordered of a player, but whether it is there."""
-        state, orders = self.state, self.orders
-        for array in (
-            state.pose, state.pace, state.speed, state.odometry, state.head, state.posture, state.busy, state.fallen_to,
-            state.kick, state.strength, state.touched, state.kicked, state.fell, state.pushed, state.contact,
-            orders.legs, orders.wish, orders.kick, orders.look,
-        ):  # fmt: skip
-            array[match, slot] = 0
+        """Clears the state and the command of a player, but not whether it is there."""
+        state, record = self.state, np.zeros((), PLAYER)
+        record["slot"], record["present"], record["order_strength"] = slot, state.present[match, slot], 1.0
+        state.players[match, slot] = record
+        state.pushed[match, slot], state.contact[match, slot] = 0, False
         state.pushed[match, :, slot], state.contact[match, :, slot] = 0, False
-        orders.strength[match, slot] = 1.0
 
     def reset(self, match: int, seed: int) -> None:
         """Begins a match anew with another seed: nobody there, the ball in the middle."""
@@ -151,14 +115,13 @@ class BehaviourWorld:
 
     def swap_ends(self, match: int) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
-        turned = np.roll(np.arange(SLOTS), SLOTS // 2)
-        for name, array in self.rows._asdict().items():
-            if name not in ("seed", "cycle", "ball", "ball_before", "ball_speed"):
-                array[match] = array[match][turned]
-        for pairs in (self.state.pushed, self.state.contact):
-            pairs[match] = pairs[match][:, turned]
+        state, half = self.state, SLOTS // 2
+        state.players[match] = np.roll(state.players[match], half)
+        state.players["slot"][match] = np.arange(SLOTS)
+        for pairs in (state.pushed, state.contact):
+            pairs[match] = np.roll(pairs[match], (half, half), axis=(0, 1))
 
-    # ---- where things are put
+    # ---- placing
 
     def place(self, match: int, slot: int, x: float, y: float, heading: float | None = None) -> None:
         """Puts a player somewhere at rest: upright with a heading [rad], or as it is and looking where it looks."""
@@ -173,12 +136,6 @@ class BehaviourWorld:
         if heading is not None:
             state.pose[match, slot, 2] = wrap_angle_exactly(float(heading))
             state.posture[match, slot], state.busy[match, slot] = Posture.UPRIGHT, 0.0
-
-    def lay_down(self, match: int, slot: int, to: float = 0.0) -> None:
-        """Puts a player down on the ground where it is: on its belly (0), its back (pi) or a side (rad to the left)."""
-        state = self.state
-        state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-        state.pace[match, slot] = state.speed[match, slot] = 0.0
 
     def place_ball(self, match: int, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
         """Puts the ball somewhere [m], with a velocity [m/s]."""
@@ -211,15 +168,10 @@ class BehaviourWorld:
         chosen = self._all if rows is None else np.asarray(rows, np.int64)
         if rows is not None and len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.count:
             raise UsageError(f"there are matches 0 to {self.count - 1}; asked for {chosen.min()} to {chosen.max()}.")
-        players, balls = np.zeros(SLOTS, PLAYER), np.zeros(1, BALL)
-        balls["radius"] = self.ball_radius
-        step_matches(chosen, self.rows, self.numbers, self.goals, players, balls)
+        state = self.state
+        step_matches(chosen, state.players, state.balls, state.contact, state.pushed, self.numbers, self.goals)
 
-    def time(self, match: int) -> float:
-        """Since the beginning of a match, s."""
-        return float(self.state.cycle[match] * CYCLE)
-
-    # ---- what is told
+    # ---- facts for the referee
 
     def facts(self, match: int, time_step: float = CYCLE, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle of a match.
@@ -282,14 +234,86 @@ def _heights(settings: BehaviourSettings) -> list[float]:
 
 def goals_of(field: FieldSettings) -> Goals:
     """Posts and nets of a pitch."""
-    goal = field.goal
+    goal, posts = field.goal, goal_posts_of(field)
     if goal is None:
-        return Goals(np.zeros((0, 2)), 0.0, np.zeros((0, 4)), float("inf"))
-    x, y = field.length / 2 + goal.post_offset, goal.inner_width / 2 + goal.post_radius
-    posts = np.array([(sign_x * x, sign_y * y) for sign_x in (-1, 1) for sign_y in (-1, 1)])
+        return Goals(posts, 0.0, np.zeros((0, 4)), float("inf"))
+    x, y = np.abs(posts[0]).tolist()
     nets = []
     for sign in (-1, 1):
         near, far = sorted((sign * x, sign * (x + goal.depth)))
         back = sign * (x + goal.depth)
         nets += [(near, -y, far, -y), (near, y, far, y), (back, -y, back, y)]
     return Goals(posts, goal.post_radius, np.array(nets), x - goal.post_radius)
+
+
+@kernel
+def step_matches(
+    chosen: Ints,
+    players: Records[Records[Player]],
+    balls: Records[Ball],
+    contacts: Bools,
+    pushes: SmallInts,
+    numbers: Records[BehaviourSettings],
+    goals: Goals,
+) -> None:
+    """One cycle of the matches `chosen` (K,), in five steps of 0.02 s.
+
+    Matches share nothing, so any of them may be stepped at the same time on other threads: no lock is held. The
+    present players of a match are copied to a small array and back, so that loops over pairs see nobody else.
+    """
+    room: Records[Player] = np.empty(SLOTS, PLAYER)  # type: ignore[assignment]
+    for m in chosen:
+        ball, own, contact, pushed = balls[m], numbers[m], contacts[m], pushes[m]
+        here = room[: _gather(players[m], room)]
+        contact[:], pushed[:] = False, 0
+        ball.before_x, ball.before_y = ball.x, ball.y
+        begin_cycle(here, ball, own)
+        for _ in range(SUBSTEPS):
+            move(here, STEP)
+            strike(here, ball, own, STEP)
+            end_postures(here, ball, own, STEP)
+            find_reaches(here, own)
+            part_robots(here, ball, own, contact, pushed, STEP)
+            part_from_posts(here, own, goals.posts, goals.post_radius, STEP)
+            push_ball(here, ball, own)
+            roll_ball(here, ball, own, goals, STEP)
+        end_cycle(here, ball, own)
+        ball.cycle += 1
+        for k in range(len(here)):
+            players[m][here[k].slot] = here[k]
+
+
+@kernel
+def _gather(players: Records[Player], room: Records[Player]) -> int:
+    """Copies the present players of a match for a cycle, and returns how many there are."""
+    count = 0
+    for i in range(SLOTS):
+        if not players[i].present:
+            continue
+        room[count] = players[i]
+        player = room[count]
+        count += 1
+        player.touched, player.kicked, player.fell = False, False, False
+        player.start_x, player.start_y, player.start_heading = player.x, player.y, player.heading
+        player.cos, player.sin = math.cos(player.heading), math.sin(player.heading)
+        player.vx, player.vy, player.risk, player.shove_x, player.shove_y = 0.0, 0.0, 0.0, 0.0, 0.0
+    return count
+
+
+@kernel
+def beam_player(players: Records[Player], slot: int, x: float, y: float, degrees: float) -> None:
+    """Beams one of the players of a match (22,), for callers in Python."""
+    beam(players[slot], x, y, degrees)
+
+
+@inlined
+def beam(player: Player, x: float, y: float, degrees: float) -> None:
+    """Puts a player upright into its own half, at a place as its team sees it [m, m, degrees]."""
+    left = player.slot < SLOTS // 2
+    sign, turn = (1.0, 0.0) if left else (-1.0, math.pi)
+    player.x, player.y = sign * min(x, 0.0), sign * y
+    player.heading = wrap_angle_exactly(degrees * (math.pi / 180.0) + turn)
+    player.pace_ahead, player.pace_left, player.pace_turn = 0.0, 0.0, 0.0
+    player.ahead, player.left, player.turn = 0.0, 0.0, 0.0
+    player.odometry_ahead, player.odometry_left, player.odometry_turn = 0.0, 0.0, 0.0
+    player.posture, player.busy = Posture.UPRIGHT, 0.0

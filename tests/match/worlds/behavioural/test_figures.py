@@ -1,0 +1,141 @@
+"""A behavioural match read back from its recording: same places, postures and sights."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nutmeg.base.errors import NutmegError
+from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
+from nutmeg.match.worlds.behavioural.state import Posture
+from nutmeg.match.worlds.behavioural.world import BehaviourWorld
+from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.view.files.camera_frames import rows_at, write_cameras
+from nutmeg.view.match_sight import BehaviourSight
+
+ROWS = 60
+
+
+def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
+    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
+    state = world.state
+    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
+    state.pace[match, slot] = state.speed[match, slot] = 0.0
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, np.ndarray]]]:
+    """A recording with a change of ends and a fall, and what was true in each cycle."""
+    path = tmp_path_factory.mktemp("recorded") / "match.nutmeg"
+    rules = load_rules("spl2011").with_match(
+        players=2, half_length=1.5, automatic_kick_off=True, wait_before_kick_off=0.5, swap_ends=True
+    )
+    game = BehaviourGame(rules, seed=2**63 - 5, left="a", right="b", record=path)
+    decide, truth = strategy_decide("everyone-aims"), []
+    driver = GameLoop(game, game.team("a", decide) | game.team("b", decide))
+    game.record_with(minds=lambda: driver.players)
+
+    def note(_: GameLoop) -> None:
+        state, sights = game.world.state, game.senses.sightings
+        truth.append(
+            {name: getattr(state, name)[0].copy() for name in ("pose", "posture", "fallen_to", "head", "present")}
+            | {"kinds": [[thing.kind for thing in sights.of(0, slot)] for slot in range(22)]}
+        )
+        if game.cycles == 10:
+            lay_down(game.world, 0, 12, to=2.0)
+
+    driver.run(ROWS, on_cycle=note)
+    assert game.swaps == 1
+    game.close()
+    return path, truth
+
+
+def test_places_postures_and_heads_are_those_of_the_match(played: tuple[Path, list[dict[str, np.ndarray]]]) -> None:
+    path, truth = played
+    match = RecordedMatch(Recording.open(path))
+    lying = 0
+    for row, true in enumerate(truth):
+        state, there = match.state(row), true["present"]
+        assert np.array_equal(state.present[0], there)
+        assert state.pose[0][there][:, :2] == pytest.approx(true["pose"][there][:, :2], abs=2e-4)
+        turned = np.cos(state.pose[0][there][:, 2] - true["pose"][there][:, 2])
+        assert turned == pytest.approx(1.0, abs=1e-6)
+        assert state.head[0][there] == pytest.approx(true["head"][there], abs=2e-4)
+        assert np.array_equal(state.posture[0][there] > Posture.KICKING, true["posture"][there] > Posture.KICKING)
+        for slot in np.flatnonzero(there & (true["posture"] > Posture.KICKING)):
+            lying += 1
+            assert math.cos(state.fallen_to[0, slot] - true["fallen_to"][slot]) == pytest.approx(1.0, abs=1e-3)
+    assert lying > 0
+
+
+def test_eyes_that_are_asked_again_say_the_same(played: tuple[Path, list[dict[str, np.ndarray]]]) -> None:
+    path, truth = played
+    match = RecordedMatch(Recording.open(path))
+    same = [
+        [thing.kind for thing in match.sights(row).of(0, slot)] == true["kinds"][slot]
+        for row, true in enumerate(truth)
+        if row != 10  # where somebody was laid down after the others had looked
+        for slot in np.flatnonzero(true["present"])
+    ]
+    assert np.mean(same) > 0.98, "but for roundings at the edges of pictures"
+    assert match.slot("left1", 0) == 0
+    assert match.slot("left1", ROWS - 1) == 11
+
+
+def test_what_a_player_sees_is_told_in_words_and_shown_on_the_grass(
+    played: tuple[Path, list[dict[str, np.ndarray]]],
+) -> None:
+    path, _ = played
+    sight = BehaviourSight(Recording.open(path))
+    views = [sight.look("left2", row) for row in range(0, ROWS, 10)]
+    assert all(view is not None for view in views)
+    assert any("the ball" in view.words for view in views if view is not None)
+    for view in views:
+        assert view is not None
+        assert len(view.places) == len(view.colours)
+        assert view.edges.shape[1:] == (2, 2)
+    sight.close()
+
+
+def test_all_cameras_are_written_with_the_truth(
+    played: tuple[Path, list[dict[str, np.ndarray]]], tmp_path: Path
+) -> None:
+    path, _ = played
+    count = write_cameras(path, tmp_path / "cameras", rate=0.5)
+    assert count == 4 * 2 * 3
+    with (tmp_path / "cameras" / "frames.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == count
+    assert {(one["robot"], one["camera"]) for one in lines} == {
+        (robot, camera) for robot in ("left1", "left2", "right1", "right2") for camera in ("top", "bottom")
+    }
+    picture = np.asarray(Image.open(tmp_path / "cameras" / "left2-top" / "000002.png"))
+    assert picture.shape == (240, 320, 3)
+    assert picture.std() > 5.0
+    with pytest.raises(NutmegError, match="not empty"):
+        write_cameras(path, tmp_path / "cameras")
+
+
+def test_rows_are_chosen_by_time() -> None:
+    times = 0.1 * np.arange(1, 41)
+    assert rows_at(times, 2.0).tolist() == [0, 5, 10, 15, 20, 25, 30, 35]
+    assert len(rows_at(times, 10.0)) == 40
+    assert len(rows_at(np.zeros(0), 2.0)) == 0
+
+
+def test_a_recording_of_something_else_is_refused(tmp_path: Path) -> None:
+    with RecordingWriter.create(tmp_path / "x.nutmeg", [Channel(name="a", labels=("b",))], kind="walk", seed=0) as one:
+        one.append(0.0, np.zeros(1))
+    recording = Recording.open(tmp_path / "x.nutmeg")
+    assert not is_behavioural(recording)
+    with pytest.raises(NutmegError, match="no recording of a match"):
+        RecordedMatch(recording)
