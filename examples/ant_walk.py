@@ -14,7 +14,7 @@ from nutmeg.sim.trace import TraceWriter
 scene = assemble(SceneSettings(field="floor", robots=(Placement(robot="ant", name="ant"),)))
 worlds = Worlds(scene, count=16, threads=2)
 friction = np.linspace(0.1, 1.0, worlds.count)
-worlds.vary.friction("ant", friction)
+worlds.vary("ant", "foot.friction", friction)
 ant = worlds.robot("ant")
 gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
 schedule = Schedule(worlds)

@@ -172,7 +172,7 @@ def search_get_up(
     space = get_up_space(motion, reach=reach)
     trials = GetUpTrials(motion=motion, names=space.names, starts=6, longest=motion.seconds + 0.2)
     searcher = CmaEs(space, CmaEsSettings(step=0.06, population=population), np.random.default_rng(1))
-    return trials.motion_of(minimise(trials, space, searcher, InThisThread(), budget=evaluations).mean)
+    return trials.motion_of(minimise(trials, searcher, InThisThread(), budget=evaluations).mean)
 
 
 if __name__ == "__main__":

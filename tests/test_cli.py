@@ -116,7 +116,7 @@ def test_a_process_answers_and_exits_with_the_code(tmp_path: Path) -> None:
         (["play", "--no-view", "--report", "empty", "--output", "out"], 1, "empty: is a folder"),
         (["view", "ant", "--seconds", "inf"], 2, "--seconds is inf"),
         (["walk", "nao-v6", "--seconds", "nan"], 2, "--seconds is nan"),
-        (["walk", "compare", "nao-v6", "--step-duration", "0"], 2, "step_duration is 0.0"),
+        (["walk", "compare", "nao-v6", "--step-duration", "0"], 2, "step_duration is 0; allowed is above 0 s"),
         (["walk", "compare", "nao-v6", "--actuation", ","], 2, "name at least one"),
         (["walk", "compare", "nao-v6", "--plot", "empty"], 1, "must end in .png or .pdf or .svg"),
         (["agents", "--port", "70000"], 2, "--port is 70000; allowed is 1..65535"),

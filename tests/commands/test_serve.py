@@ -194,7 +194,7 @@ def test_a_player_of_ones_own_that_fails_is_named_with_its_line(
 ) -> None:
     own = tmp_path / "own.py"
     own.write_text("class Bad:\n    def __init__(self, *_): pass\n    def act(self, percept): return 1 / 0\n")
-    with Server(Game(load_rules("sim3d"), seed=1, players=1), ServerSettings(agent_port=0, monitor_port=0)) as server:
+    with Server(Game(load_rules("sim3d"), seed=1, seats=1), ServerSettings(agent_port=0, monitor_port=0)) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         call = ["agents", "Ours", "--player", f"{own}:Bad", "--players", "1", "--port", str(server.agent_port)]

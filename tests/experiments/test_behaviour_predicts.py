@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nutmeg.experiments import behaviour_predicts
 from nutmeg.experiments.behaviour_predicts import (
     Size,
     agreement,
-    behaviour_predicts,
     behavioural,
     ceiling_of,
-    kendall,
     series_of,
-    spearman,
     strengths_of,
 )
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments.experiment import perform, rank_correlation
 from nutmeg.match.series.series import GameResult
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
@@ -42,17 +40,17 @@ def games(strengths: dict[str, float], count: int, seed: int) -> list[GameResult
 @pytest.mark.slow
 def test_both_worlds_play_and_games_are_kept(tmp_path: Path) -> None:
     said: list[str] = []
-    answer = behaviour_predicts(tmp_path, size=TINY, on_progress=said.append)
+    answer = perform(behaviour_predicts, tmp_path, behaviour_predicts.Settings(size=TINY), said.append)
     assert {row["strategy"] for row in answer["table"]} == {"statue", "dribblers", "roles"}
     assert answer["physical_games"] == 3
     assert answer["behavioural_games"] == 2 * 3 * 2
     assert json.loads((tmp_path / "results.json").read_text())["before"] == answer["before"]
     assert (tmp_path / "worlds.png").stat().st_size > 3000
     assert load_behaviour(tmp_path / "body.toml").name == "nao-spark"
-    again = behaviour_predicts(tmp_path, size=TINY, on_progress=said.append)
+    again = perform(behaviour_predicts, tmp_path, behaviour_predicts.Settings(size=TINY), said.append)
     assert again["pairs"] == answer["pairs"]
     assert said.count("physical: game 0 of 3") == 1, "the second time all games are there"
-    shown = TABLES["behaviour-predicts"](answer)
+    shown = behaviour_predicts.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
 
 
@@ -67,10 +65,10 @@ def test_both_worlds_have_the_same_teams_pitch_and_rules() -> None:
 def test_rank_correlations_are_those_of_the_textbook() -> None:
     a = np.array([106.0, 100, 86, 101, 99, 103, 97, 113, 112, 110])
     b = np.array([7.0, 27, 2, 50, 28, 29, 20, 12, 6, 17])
-    assert spearman(a, b) == pytest.approx(-29 / 165)
-    assert kendall(a, b) == pytest.approx(-1 / 9)
-    assert spearman(a, a) == kendall(a, a) == pytest.approx(1.0)
-    assert spearman(a, np.ones(10)) == kendall(a, np.ones(10)) == 0.0
+    assert rank_correlation("spearman", a, b) == pytest.approx(-29 / 165)
+    assert rank_correlation("kendall", a, b) == pytest.approx(-1 / 9)
+    assert rank_correlation("spearman", a, a) == rank_correlation("kendall", a, a) == pytest.approx(1.0)
+    assert rank_correlation("spearman", a, np.ones(10)) is rank_correlation("kendall", a, np.ones(10)) is None
 
 
 def test_strengths_come_out_and_like_series_agree() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError
+from nutmeg.experiments import btr_ant
 from nutmeg.experiments.btr_ant import (
     FAMILIES,
     FIT_SETTINGS,
@@ -19,13 +20,12 @@ from nutmeg.experiments.btr_ant import (
     Effort,
     ant_lengths,
     ant_settings,
-    btr_ant,
     length_summary,
     on_true_body,
     read_reality,
     without_identification,
 )
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments.experiment import perform
 
 TINY = Effort(iterations=2, controllers=2, simulations=2, trials=8, most_trials=20)
 
@@ -38,8 +38,8 @@ def test_a_tiny_run_writes_figures_and_results_and_is_only_read_when_run_again(
         "nutmeg.experiments.btr_ant.FIT_SETTINGS", replace(FIT_SETTINGS, candidates=11, rounds=1)
     )  # found well below
     said: list[str] = []
-    options = {"quick": True, "seed": 3, "families": (LENGTHS_FAMILY,), "effort": TINY, "bodies": 1}
-    answer = btr_ant(tmp_path, on_progress=said.append, **options)  # type: ignore[arg-type]
+    settings = btr_ant.Settings(quick=True, seed=3, families=(LENGTHS_FAMILY,), effort=TINY, bodies=1)
+    answer = perform(btr_ant, tmp_path, settings, said.append)
     written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert written["complete"]
     assert written["learned"] == answer["learned"]
@@ -48,16 +48,17 @@ def test_a_tiny_run_writes_figures_and_results_and_is_only_read_when_run_again(
     assert family["trials_in_reality"] <= TINY.most_trials
     assert set(family["speed"]) == {"btr", "true body", "no identification", "reality alone"}
     assert all(np.isfinite(value) for value in family["speed"].values())
-    shown = TABLES["btr-ant"](answer)
+    shown = btr_ant.table(answer)
     assert any("true body" in row[0] and row[2] == ">= 0.9" for row in shown.rows)
-    again = btr_ant(tmp_path, **options)  # type: ignore[arg-type]
+    again = btr_ant.run(tmp_path, settings)
     assert again["learned"][0]["errors"] == answer["learned"][0]["errors"]
 
 
 @pytest.mark.slow
-def test_our_way_finds_the_lengths_of_a_hidden_body_from_two_trials() -> None:
-    hidden = {"L1_femur": 1.2, "L1_tibia": 0.8, "R3_femur": 0.75, "R3_tibia": 1.3}
-    found = ant_lengths(bodies=1, seed=5, hidden=hidden)
+def test_our_way_finds_the_lengths_of_a_hidden_body_from_two_trials(tmp_path: Path) -> None:
+    file = tmp_path / "reality.toml"
+    file.write_text("[hidden]\nL1_femur = 1.2\nL1_tibia = 0.8\nR3_femur = 0.75\nR3_tibia = 1.3\n", encoding="utf-8")
+    found = ant_lengths(1, btr_ant.Settings(seed=5, reality=file))
     same = length_summary(found, "same")
     assert same["trials_in_reality"] == 2
     assert same["median"] < 0.03

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.experiments import btr_nao
 from nutmeg.experiments.btr_nao import (
     COMMAND_PERIOD,
     DISTURBANCE,
@@ -16,12 +17,11 @@ from nutmeg.experiments.btr_nao import (
     STEPS_PER_COMMAND,
     TABLE_MASSES,
     Scale,
-    btr_nao,
     nao_twin,
     walking_in_the_air,
 )
-from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit, hidden_values
-from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.experiments.experiment import perform
+from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit, hidden_values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,11 +54,11 @@ def test_all_joints_move_and_stay_within_their_ranges() -> None:
 def test_the_masses_of_hip_roll_cannot_be_seen_but_a_shank_can() -> None:
     twin = nao_twin()
     trial = walking_in_the_air(twin.table, 280)
-    fit = HiddenFit.of(twin, twin.space.start, [trial], Disturbance(), np.random.default_rng(0))
+    fit = hidden_fit(twin, twin.space.start, [trial], Disturbance(), np.random.default_rng(0))
     rows = np.tile(twin.space.start, (3, 1))
     rows[1, twin.space.names.index("mass_LHipRoll")] *= 1.4
     rows[2, twin.space.names.index("mass_LKneePitch")] *= 1.4
-    same, hip, shank = fit.distances(DistanceSettings(kind="rms"), rows)
+    same, hip, shank = fit(rows)
     assert same == 0
     assert hip < 1e-5
     assert shank > 100 * hip
@@ -67,10 +67,10 @@ def test_the_masses_of_hip_roll_cannot_be_seen_but_a_shank_can() -> None:
 def test_noise_is_that_of_the_encoders() -> None:
     twin = nao_twin()
     trial = walking_in_the_air(twin.table, 280)
-    fit = HiddenFit.of(
+    fit = hidden_fit(
         twin, twin.space.start, [trial], Disturbance(angle=0.0005, resolution=0.0015), np.random.default_rng(0)
     )
-    series = fit.real[0].series
+    series = fit.measured[0].real.series
     assert series is not None
     np.testing.assert_allclose(series, np.round(series / 0.0015) * 0.0015, atol=1e-12)
     error = series - np.asarray(fit.behaviours(twin.space.start)[0].series)[0]
@@ -91,10 +91,10 @@ def test_a_file_sets_hidden_masses_and_others_are_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_writes_figures_and_results_that_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = btr_nao(tmp_path / "a", seed=3, seeds=1, scale=TINY)
+    first = perform(btr_nao, tmp_path / "a", btr_nao.Settings(seed=3, seeds=1, size=TINY))
     for drawn in ("plot_following", "plot_parameters", "plot_errors"):  # once is enough
-        monkeypatch.setattr(f"nutmeg.experiments.btr_nao.{drawn}", lambda *_, **__: None)
-    second = btr_nao(tmp_path / "b", seed=3, seeds=1, threads=2, scale=TINY)
+        monkeypatch.setattr(f"nutmeg.view.reports.figures.{drawn}", lambda *_, **__: None)
+    second = perform(btr_nao, tmp_path / "b", btr_nao.Settings(seed=3, seeds=1, threads=2, size=TINY))
     assert {f.name for f in (tmp_path / "a").iterdir()} == {
         "figure-5.png",
         "figure-6.png",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.experiments.camera_localisation import Scale, camera_localisation
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments import camera_localisation
+from nutmeg.experiments.experiment import perform
 from nutmeg.recording import Recording
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @pytest.mark.slow
 def test_who_looks_at_pictures_knows_where_it_is_and_errors_are_recorded(tmp_path: Path) -> None:
-    answer = camera_localisation(tmp_path, seed=1, seeds=1, scale=Scale(seconds=5.0, search=1.0))
+    size = camera_localisation.Scale(seconds=5.0, search=1.0)
+    settings = camera_localisation.Settings(seed=1, seeds=1, size=size)
+    answer = perform(camera_localisation, tmp_path, settings)
     pictures = answer["conditions"]["pictures"]
     assert answer["met"]
     assert pictures["median_error"] < 0.3
@@ -28,7 +30,7 @@ def test_who_looks_at_pictures_knows_where_it_is_and_errors_are_recorded(tmp_pat
     off = np.median(np.linalg.norm(truth[:, :2] - believed[:, :2], axis=1))
     assert off == pytest.approx(pictures["median_error"], abs=1e-3)
     assert (tmp_path / "camera-localisation.png").stat().st_size > 10_000
-    shown = TABLES["camera-localisation"](answer)
+    shown = camera_localisation.table(answer)
     assert [row[0] for row in shown.rows] == ["pictures", "shaken", "odometry"]
-    again = camera_localisation(tmp_path, seed=1, seeds=1, scale=Scale(seconds=5.0, search=1.0))
+    again = camera_localisation.run(tmp_path, settings)
     assert again["runs"] == answer["runs"]

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit
+from nutmeg.experiments import motoflex_fit
+from nutmeg.experiments.experiment import perform
+from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.experiments.motoflex_fit import (
     FALLEN_COSINE,
     SEARCHED_FACTORS,
@@ -17,7 +19,6 @@ from nutmeg.experiments.motoflex_fit import (
     Scale,
     falling,
     four_walks_and_a_kick,
-    motoflex_fit,
     motoflex_twin,
     walking,
 )
@@ -33,9 +34,17 @@ def test_five_robots_walk_and_kick_and_every_number_changes_what_they_do() -> No
     twin = motoflex_twin(0.004)
     assert [t.name for t in four_walks_and_a_kick(twin.table, 2.0)] == [*WALKS, "kick"]
     trial = walking(twin.table, "long steps", WALKS["long steps"], 2.0)
-    fit = HiddenFit.of(twin, twin.space.start, [trial], Disturbance(), np.random.default_rng(0), fallen=FALLEN_COSINE)
+    fit = hidden_fit(
+        twin,
+        twin.space.start,
+        [trial],
+        Disturbance(),
+        np.random.default_rng(0),
+        distance=DistanceSettings(kind="joint_error"),
+        fallen=FALLEN_COSINE,
+    )
     rows = np.vstack([twin.space.start, np.where(np.eye(twin.space.size) > 0, 0.5, 1.0)])
-    errors = fit.distances(DistanceSettings(kind="joint_error"), rows)
+    errors = fit(rows)
     assert errors[0] == 0
     assert twin.space.names == tuple(SEARCHED_FACTORS)
     assert (errors[1:] > 0).all()
@@ -53,12 +62,12 @@ def test_falling_pays_with_m_0_and_1_and_not_with_2() -> None:
 
 def test_an_unknown_scale_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="middle"):
-        motoflex_fit(tmp_path, scale="midle")  # type: ignore[arg-type]
+        motoflex_fit.run(tmp_path, motoflex_fit.Settings(scale="midle"))
 
 
 @pytest.mark.slow
 def test_a_run_writes_figures_and_results(tmp_path: Path) -> None:
-    answer = motoflex_fit(tmp_path, seed=1, seeds=1, scale=TINY)
+    answer = perform(motoflex_fit, tmp_path, motoflex_fit.Settings(seed=1, seeds=1, scale=TINY))
     names = {f.name for f in tmp_path.iterdir()}
     assert names == {"following.png", "parameters.png", "error.png", "falls.png", "results.json", "seed-1.json"}
     assert json.loads((tmp_path / "results.json").read_text()) == json.loads(json.dumps(answer))

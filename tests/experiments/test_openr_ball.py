@@ -11,8 +11,6 @@ import pytest
 
 from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.experiments import openr_ball
-from nutmeg.experiments import openr_ball as experiment
-from nutmeg.experiments.experiment import TABLES
 from nutmeg.experiments.openr_ball import (
     MAX_BALL_DISTANCE,
     MIN_BALL_DISTANCE,
@@ -21,6 +19,7 @@ from nutmeg.experiments.openr_ball import (
     BallTrial,
     ball_start,
     ball_trial,
+    build_example,
 )
 
 
@@ -43,12 +42,12 @@ def test_each_robot_is_tried_from_the_same_starts_and_counted(tmp_path: Path, mo
             start=start, reached=reached, seconds=12.0 if reached else None, says_so=reached, nearest=0.2, path=1.0
         )
 
-    monkeypatch.setattr(experiment, "ball_trial", far)
-    answer = experiment.openr_ball(tmp_path, seeds=4)
+    monkeypatch.setattr(openr_ball, "ball_trial", far)
+    answer = openr_ball.run(tmp_path, openr_ball.Settings(seeds=4))
     near = [trial["start"]["distance"] < 2.5 for trial in answer["trials"][:4]]
     assert answer["robots"] == {"ers7": {"reached": sum(near), "starts": 4}, "ers210": {"reached": 4, "starts": 4}}
     assert answer["trials"][0]["start"] == answer["trials"][4]["start"]
-    shown = TABLES["openr-ball"](answer)
+    shown = openr_ball.table(answer)
     assert len(shown.rows) == 8
     assert "ers210 4 of 4" in shown.notes[0]
 
@@ -59,21 +58,21 @@ def test_the_program_in_cpp_is_asked_for_and_what_is_missing_for_it_is_told(
     scripts: list[Path | None] = []
 
     def there(start: BallStart, *, model: str, example: Path | None) -> BallTrial:
-        assert model in experiment.AIBOS
+        assert model in openr_ball.AIBOS
         scripts.append(example)
         return BallTrial(start=start, reached=True, seconds=9.0, says_so=True, nearest=0.2, path=1.0)
 
-    monkeypatch.setattr(experiment, "ball_trial", there)
-    monkeypatch.setattr(experiment, "build_example", lambda into: into / "run")
-    answer = experiment.openr_ball(tmp_path, seeds=1, client="cpp")
+    monkeypatch.setattr(openr_ball, "ball_trial", there)
+    monkeypatch.setattr(openr_ball, "build_example", lambda into: into / "run")
+    answer = openr_ball.run(tmp_path, openr_ball.Settings(seeds=1, client="cpp"))
     assert scripts == [tmp_path / "cpp" / "run"] * 2
-    assert "Program: cpp." in TABLES["openr-ball"](answer).notes[0]
+    assert "Program: cpp." in openr_ball.table(answer).notes[0]
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match=r"g\+\+ and make cannot be found.*--client python"):
-        openr_ball.build_example(tmp_path / "cpp")
-    monkeypatch.setattr(openr_ball, "CLIENTS", tmp_path / "nowhere")
+        build_example(tmp_path / "cpp")
+    monkeypatch.setattr(openr_ball, "CLIENTS_FOLDER", tmp_path / "nowhere")
     with pytest.raises(EnvironmentProblem, match="comes with Nutmeg's sources"):
-        openr_ball.build_example(tmp_path / "cpp")
+        build_example(tmp_path / "cpp")
 
 
 @pytest.mark.slow

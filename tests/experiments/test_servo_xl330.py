@@ -9,7 +9,8 @@ import pytest
 from mujoco import sysid
 
 from nutmeg.base.errors import EnvironmentProblem
-from nutmeg.experiments.servo_xl330 import SPLITS, Split, least_squares_fit, servo_xl330
+from nutmeg.experiments import servo_xl330
+from nutmeg.experiments.servo_xl330 import SPLITS, Split, least_squares_fit
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.conditions import stated_adjustments
@@ -69,8 +70,9 @@ def test_an_interrupted_experiment_goes_on_and_ends_with_the_same_numbers(
 ) -> None:
     monkeypatch.setattr("nutmeg.experiments.servo_xl330.SPLITS", SPLITS[1:])  # two fits are enough to see it
     config, out = short_bench(tmp_path), tmp_path / "out"
+    settings = servo_xl330.Settings(quick=True, seed=2, seeds=2, reality=config)
     said: list[str] = []
-    first = servo_xl330(out, quick=True, seed=2, seeds=2, reality=config, on_progress=said.append)
+    first = servo_xl330.run(out, settings, said.append)
     assert [row["left_out"] for row in first["splits"]] == ["sin_time_square", "lift_and_drop"]
     assert all(len(row["per_seed"]) == 2 for row in first["splits"])
     assert "candidates to go in all, about" in said[0]
@@ -80,7 +82,7 @@ def test_an_interrupted_experiment_goes_on_and_ends_with_the_same_numbers(
     (searched,) = out.glob("searches/*/without-lift_and_drop/seed-3/search.jsonl")
     lines = searched.read_text().splitlines(keepends=True)
     searched.write_text("".join(lines[:3]) + lines[3][:100])  # two generations, and what a crash left of the third
-    again = servo_xl330(out, quick=True, seed=2, seeds=2, reality=config)
+    again = servo_xl330.run(out, settings)
     assert again["splits"] == first["splits"]
     assert searched.read_text().splitlines(keepends=True) == lines
     assert (out / "without-sin_time_square" / "seed-2.json").stat().st_mtime_ns == untouched

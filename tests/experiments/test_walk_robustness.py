@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nutmeg.experiments import walk_robustness as robustness
-from nutmeg.experiments.experiment import TABLES
 from nutmeg.learning import measure
 from nutmeg.learning.measure import PushSettings
 from nutmeg.motion.walk.files import read_walk, write_walk
@@ -23,13 +22,13 @@ TINY = robustness.Scale(
 def test_every_walk_is_pushed_and_those_with_real_motors_tried_on_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure, "SECONDS", 0.2)
+    monkeypatch.setattr(measure, "SPEED_SECONDS", 0.2)
     initial = read_walk("initial")
     real = dataclasses.replace(initial.with_set("walk", {"z_torso": 0.31}), name="mine", robot="nao-v6")
     monkeypatch.setattr(robustness, "agent_walks", lambda _: ({"Initial": initial}, ("Sprint",)))
     monkeypatch.setattr(robustness, "other_walks", lambda _: {"mine": real})
     said: list[str] = []
-    answer = robustness.walk_robustness(tmp_path, on_progress=said.append, scale=TINY)
+    answer = robustness.run(tmp_path, robustness.Settings(size=TINY), said.append)
     assert [(curve["walk"], curve["walking"]) for curve in answer["pushes"]] == [
         ("Initial", True),
         ("Initial", False),
@@ -43,9 +42,9 @@ def test_every_walk_is_pushed_and_those_with_real_motors_tried_on_them(
     assert answer["missing"] == {"Sprint": "motion/data/walks/sprint.toml"}
     assert (tmp_path / "pushes.png").stat().st_size > 5000
     before = len(said)
-    robustness.walk_robustness(tmp_path, on_progress=said.append, scale=TINY)
+    robustness.run(tmp_path, robustness.Settings(size=TINY), said.append)
     assert len(said) == before, "results are kept"
-    shown = TABLES["walk-robustness"](answer)
+    shown = robustness.table(answer)
     assert all(len(line) == len(shown.columns) for line in shown.rows)
     assert shown.rows[0][:4] == ("Initial, ideal", "walking", "100 %", "0 %")
     assert any(note.startswith("mine on motoflex: forward") for note in shown.notes)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nutmeg.experiments import walk_table2 as table2
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments.experiment import perform
 from nutmeg.experiments.walk_table2 import Goal, goals
 from nutmeg.learning import agents as agents_module
 from nutmeg.learning import measure
@@ -23,7 +23,7 @@ TINY = table2.Scale(trials=2, changes=2, starts=2)
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything in tenths of a second."""
-    for name in ("SECONDS", "RUN_UP", "STOPPING", "CHANGE_EVERY"):
+    for name in ("SPEED_SECONDS", "RUN_UP_SECONDS", "STOPPING_SECONDS", "CHANGE_SECONDS"):
         monkeypatch.setattr(measure, name, 0.2)
 
 
@@ -63,7 +63,8 @@ def met(agents: dict[str, dict[str, Any]], beginning: str) -> list[bool | None]:
 def test_agents_are_measured_once_and_again_only_if_their_walk_changes(tmp_path: Path, folder: Path) -> None:
     out = tmp_path / "out"
     said: list[str] = []
-    answer = table2.walk_table2(out, walks=folder, seeds=2, on_progress=said.append, scale=TINY)
+    settings = table2.Settings(walks=folder, seeds=2, size=TINY)
+    answer = perform(table2, out, settings, said.append)
     agents = answer["agents"]
     assert list(agents) == ["Initial", "DynamicRewards"]
     assert set(agents) | set(answer["missing"]) == set(AGENTS)
@@ -74,9 +75,9 @@ def test_agents_are_measured_once_and_again_only_if_their_walk_changes(tmp_path:
     assert json.loads((out / "results.json").read_text(encoding="utf-8"))["goals"] == answer["goals"]
     assert len(said) == 2 * len(agents)
     write_walk(folder / "initial.toml", read_walk("initial").with_set("walk", {"max_step_x": 0.02}))
-    table2.walk_table2(out, walks=folder, seeds=2, on_progress=said.append, scale=TINY)
+    table2.run(out, settings, said.append)
     assert said[2 * len(agents) :] == ["Initial, seed 0", "Initial, seed 1"]
-    shown = TABLES["walk-table2"](answer)
+    shown = table2.table(answer)
     assert [line[0] for line in shown.rows] == list(agents)
     assert all(len(line) == len(shown.columns) for line in shown.rows)
     assert any("MISSED: DynamicRewards, forward" in note for note in shown.notes)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.experiments.experiment import TABLES
+from nutmeg.experiments import walk_table3
+from nutmeg.experiments.experiment import perform
 from nutmeg.experiments.walk_table3 import (
     PAPER_DIFFERENCES,
     Size,
     fitted_strengths,
-    rank_correlation,
     verdict,
-    walk_table3,
 )
 from nutmeg.learning import agents as agents_module
 from nutmeg.motion.walk.files import read_walk, write_walk
@@ -36,7 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 def test_the_pairs_of_the_paper_play_and_games_are_kept(tmp_path: Path, folder: Path) -> None:
     out, said = tmp_path / "out", list[str]()
-    answer = walk_table3(out, walks=folder, size=TINY, on_progress=said.append)
+    settings = walk_table3.Settings(walks=folder, size=TINY)
+    answer = perform(walk_table3, out, settings, said.append)
     assert [(row["home"], row["away"]) for row in answer["pairs"]] == [("GoToTarget", "Initial")]
     assert answer["pairs"][0]["paper_difference"] == 8.82
     assert answer["pairs"][0]["games"] == 1
@@ -44,10 +44,10 @@ def test_the_pairs_of_the_paper_play_and_games_are_kept(tmp_path: Path, folder: 
     assert json.loads((out / "results.json").read_text())["order"] == answer["order"]
     assert "paper +8.82 (0.11)" in (out / "report.html").read_text()
     assert (out / "table-3.png").stat().st_size > 3000
-    again = walk_table3(out, walks=folder, size=TINY, on_progress=said.append)
+    again = walk_table3.run(out, settings, said.append)
     assert again["pairs"] == answer["pairs"]
-    assert said == ["game 0 of 1", "game 1 of 1", "game 1 of 1"]
-    shown = TABLES["walk-table3"](answer)
+    assert said == ["games: game 0 of 1", "games: game 1 of 1", "games: game 1 of 1"]
+    shown = walk_table3.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
     assert any("1 games of 1 x 1 s" in note for note in shown.notes)
 
@@ -82,11 +82,3 @@ def test_the_papers_own_order() -> None:
     assert set(order[:2]) == {"DynamicRewards", "DynamicAvgRewards"}
     assert order.index("Final") < order.index("StaticRewards")
     assert order[-1] == "Initial"
-
-
-def test_the_rank_correlation_goes_from_one_to_minus_one() -> None:
-    up, down = {"a": 1.0, "b": 2.0, "c": 5.0}, {"a": 3.0, "b": 2.0, "c": 1.0}
-    assert rank_correlation(up, up) == pytest.approx(1.0)
-    assert rank_correlation(up, down) == pytest.approx(-1.0)
-    assert rank_correlation({"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 2.0}) is None
-    assert rank_correlation({"a": 1.0}, up) is None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import Foul, Rules, load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
-from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
 from nutmeg.match.worlds.physical.percept import JOINTS, Action, Percept
 from nutmeg.recording import Recording
 
@@ -21,9 +20,9 @@ RULES = load_rules("sim3d")
 REDS, BLUES = "reds", "blues"
 
 
-def new_game(rules: Rules = RULES, *, seed: int = 5, record: Path | None = None, beam_noise: bool = True) -> Game:
+def new_game(rules: Rules = RULES, *, seed: int = 5, seats: int = 2, **options: Any) -> Game:
     """One player a side, the second of type 1."""
-    game = Game(rules, seed=seed, left=REDS, right=BLUES, record=record, beam_noise=beam_noise, players=2)
+    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, **options)
     game.enter(REDS, 1)
     game.enter(BLUES, 0, 1)
     return game
@@ -161,19 +160,6 @@ def test_a_recording_has_all_that_a_viewer_needs(tmp_path: Path) -> None:
     assert kinds == ["join", "join", "play_mode"]
 
 
-def test_more_players_than_seats_move_the_match_to_a_larger_ground() -> None:
-    game = new_game()
-    idle(game, 20)
-    before = game.world.position.copy()
-    assert not game.has_seat(0)
-    slot = game.enter(REDS)
-    assert slot == 1
-    assert game.has_seat(0)
-    percepts = game.cycle({})
-    assert set(percepts) == {0, 1, 11}
-    assert game.world.position[0] == pytest.approx(before[0], abs=1e-3)
-
-
 def test_teams_change_ends_with_their_players_and_their_score() -> None:
     rules = RULES.with_match(swap_ends=True, half_length=0.1)
     game = new_game(rules)
@@ -218,7 +204,7 @@ def test_an_impossible_action_is_refused_and_disturbs_nobody(action: Action, why
 
 
 def test_a_team_is_limited_in_types_on_request() -> None:
-    game = Game(RULES, seed=1, type_limits=True, players=8)
+    game = Game(RULES, seed=1, type_limits=True, seats=8)
     for _ in range(7):
         game.enter(REDS)
     with pytest.raises(UsageError, match="at most 7 of one type"):
@@ -247,8 +233,8 @@ def test_a_trainer_can_send_a_player_off() -> None:
     assert game.ball_pose()[0] == pytest.approx(game.world.ball)
 
 
-def test_toes_can_be_asked_for_while_the_match_goes_on() -> None:
-    game = new_game()
+def test_a_robot_with_toes_joins_while_the_match_goes_on() -> None:
+    game = new_game(seats=3, toed=1)
     idle(game, 5)
     before = game.world.position.copy()
     slot = game.enter(REDS, 5, 4)
@@ -261,36 +247,20 @@ def test_toes_can_be_asked_for_while_the_match_goes_on() -> None:
     assert game.world.position[slot, 2] == pytest.approx(0.385, abs=0.01)
 
 
-@pytest.mark.slow
-def test_a_groundskeeper_prepares_seats_while_the_match_goes_on() -> None:
-    with Groundskeeper() as keeper:
-        game = Game(RULES, seed=1, keeper=keeper)
-        game.enter(REDS)
-        assert not game.has_seat()
-        game.prepare_seat()
-        deadline = time.monotonic() + 240.0
-        while not game.has_seat() and time.monotonic() < deadline:
-            game.cycle({})
-        assert game.has_seat()
-        assert game.enter(BLUES) == 11
-        assert set(game.cycle({})) == {0, 11}
-        assert not game.has_seat(4)
-
-
 def test_recorded_commands_move_the_robot_as_they_did_on_the_leagues_server() -> None:
     path = Path(__file__).parent / "data" / "walk_start.csv"
     recorded = np.genfromtxt(path, delimiter=",", skip_header=2)
     commands, angles, inertial = recorded[:, :22], recorded[:, 22:44], recorded[:, 44:]
-    game = Game(RULES, seed=1, noise=False, beam_noise=False, left=REDS)
+    game = Game(RULES, seed=1, noise=False, beam_noise=False, left=REDS, seats=1)
     slot = game.enter(REDS)
     ground = game.world.ground
-    ground.world.qpos[ground.angles[game.world.seat_of[slot], :22]] = np.radians(angles[1])
+    ground.world.qpos[ground.seats["joints"][game.world.seat_of[slot], :22]] = np.radians(angles[1])
     game.place_player(slot, (-3.0, 0.0, 0.0), 0.0)
     game.world.command([slot], commands[:1])
     percepts: list[Percept] = []
     for row in commands[1:-1]:
         if not percepts:  # the command before the first is under way already
-            np.copyto(game.world._told, game.world._next)
+            ground.seats["driven"] = ground.seats["ordered"]
         percepts.append(game.cycle({slot: Action(speeds=row)})[slot])
     moved = np.array([percept.angles for percept in percepts])
 
@@ -327,7 +297,7 @@ def test_a_cycle_worked_on_ahead_is_the_same_cycle() -> None:
 
 
 def test_percepts_of_past_cycles_stay_as_they_were() -> None:
-    game = new_game()
+    game = new_game(seats=3)
     kept = idle(game, 5)[0]
     before = kept.angles.copy(), kept.acc.copy(), kept.forces.copy()
     game.enter(REDS)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import ModelError, UnknownNameError
-from nutmeg.model import Placement, SceneSettings, assemble, robot_names
-from nutmeg.model.scene import PARKING_GAP, TEAM_COLOURS
+from nutmeg.base.arrays import Floats
+from nutmeg.base.errors import FileError, ModelError, UnknownNameError
+from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot, robot_names
+from nutmeg.model.scene import PARKING_GAP, TEAM_COLOURS, ObjectSettings, add_object
+from nutmeg.sim import Worlds
 
 
 def test_robots_are_placed_turned_and_named() -> None:
@@ -147,3 +152,148 @@ def test_a_robot_that_is_bolted_down_has_no_pose() -> None:
     scene = assemble(SceneSettings(field="none", robots=(Placement(robot="ant"),)))
     assert scene.robots[0].root >= 0
     assert scene.model.body(scene.robots[0].body).name == "ant-1/Torso"
+
+
+# ----------------------------------------------------------------------------------------------------
+# Users' objects land where they are put, under their own names.
+
+
+CRATE = """<mujoco><worldbody>
+  <geom name="plate" type="box" size=".2 .1 .01" pos=".3 0 0"/>
+  <body name="crate" pos="0.5 0 0.1"><freejoint name="root"/>
+    <geom type="box" size=".1 .1 .1" density="500"/>
+    <body name="lid" pos="0 0 .1"><joint name="hinge"/><inertial mass="1" pos="0 0 0" diaginertia=".1 .1 .1"/></body>
+  </body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    path = tmp_path / "crate.xml"
+    path.write_text(CRATE)
+    return path
+
+
+def test_an_object_is_moved_turned_and_prefixed(crate: Path) -> None:
+    spec = mujoco.MjSpec()
+    add_object(spec, ObjectSettings(name="box", file=crate, pos=(1, 2, 0), heading=math.pi / 2))
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert np.allclose(data.body("box/crate").xpos, (1, 2.5, 0.1))
+    assert np.allclose(data.geom("box/plate").xpos, (1, 2.3, 0))
+    assert model.joint("box/root").type[0] == mujoco.mjtJoint.mjJNT_FREE
+
+
+def test_two_of_a_kind_live_in_one_scene_but_not_under_one_name(crate: Path) -> None:
+    spec = mujoco.MjSpec()
+    add_object(spec, ObjectSettings(name="a", file=crate))
+    add_object(spec, ObjectSettings(name="b", file=crate, pos=(3, 0, 0)))
+    assert spec.compile().nbody == 5
+    with pytest.raises(ModelError, match="already has something called 'a'"):
+        add_object(spec, ObjectSettings(name="a", file=crate))
+
+
+def test_a_given_mass_scales_all_bodies_and_inertias(crate: Path) -> None:
+    light, heavy = mujoco.MjSpec(), mujoco.MjSpec()
+    add_object(light, ObjectSettings(name="a", file=crate))
+    add_object(heavy, ObjectSettings(name="a", file=crate, mass=10.0))
+    before, after = light.compile(), heavy.compile()
+    assert before.body_mass.sum() == pytest.approx(5.0)  # 0.2^3 m^3 * 500 + 1
+    assert np.allclose(after.body_mass, 2 * before.body_mass)
+    assert np.allclose(after.body_inertia, 2 * before.body_inertia)
+
+
+def test_a_file_that_is_missing_or_broken_is_named_with_mujocos_words(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"gone\.xml: there is no such file"):
+        add_object(mujoco.MjSpec(), ObjectSettings(name="a", file=tmp_path / "gone.xml"))
+    broken = tmp_path / "broken.xml"
+    broken.write_text('<mujoco><worldbody><geom type="cube"/></worldbody></mujoco>')
+    with pytest.raises(FileError, match=r"broken\.xml: MuJoCo cannot build this object: (.|\n)*cube"):
+        add_object(mujoco.MjSpec(), ObjectSettings(name="a", file=broken))
+    unsound = tmp_path / "unsound.xml"
+    unsound.write_text('<mujoco><worldbody><geom type="sphere" size="0"/></worldbody></mujoco>')
+    with pytest.raises(FileError, match=r"unsound\.xml: MuJoCo cannot build this object"):
+        add_object(mujoco.MjSpec(), ObjectSettings(name="a", file=unsound))
+
+
+def test_what_has_no_mass_cannot_be_made_heavy(tmp_path: Path) -> None:
+    wall = tmp_path / "wall.xml"
+    wall.write_text('<mujoco><worldbody><geom type="box" size="1 1 1"/></worldbody></mujoco>')
+    with pytest.raises(FileError, match="no moving mass"):
+        add_object(mujoco.MjSpec(), ObjectSettings(name="wall", file=wall, mass=3.0))
+    with pytest.raises(ValueError, match="without '/'"):
+        ObjectSettings(name="a/b", file=wall)
+
+
+# ----------------------------------------------------------------------------------------------------
+# An exported scene moves in bare MuJoCo as it does here, to the last bit.
+
+
+KINDS = [(name, kind) for name in robot_names() for kind in ("", *load_robot(name).types)]
+
+
+def sway(scene: Scene, time: float) -> Floats:
+    return scene.commands + 0.1 * np.sin(6 * time + np.arange(scene.model.nu))
+
+
+def in_bare_mujoco(scene: Scene, seconds: float) -> Floats:
+    model = mujoco.MjModel.from_xml_string(scene.xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("start").id)
+    for step in range(round(seconds / model.opt.timestep)):
+        data.ctrl[:] = sway(scene, step * model.opt.timestep)
+        mujoco.mj_step(model, data)
+    return np.array(data.qpos)
+
+
+def here(scene: Scene, seconds: float) -> Floats:
+    worlds = Worlds(scene)
+    for step in range(round(seconds / scene.timestep)):
+        worlds.batch.ctrl[0] = sway(scene, step * scene.timestep)
+        worlds.step()
+    assert not worlds.diverged().any()
+    return np.array(worlds.qpos[0])
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS)
+def test_an_exported_robot_moves_the_same_without_nutmeg(name: str, kind: str) -> None:
+    placement = Placement(robot=name, type=kind, height=0.01, heading=0.3)
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    moved = here(scene, 1.0)
+    assert np.array_equal(in_bare_mujoco(scene, 1.0), moved)
+    assert np.abs(moved - scene.start).max() > 0.01
+
+
+@pytest.mark.parametrize("field", ["spl2025", "sim3d"])
+def test_an_exported_match_moves_the_same_without_nutmeg(field: str) -> None:
+    robots = (
+        Placement(robot="nao-v6", pos=(-0.3, 0.0)),
+        Placement(robot="ant", pos=(0.5, 0.2), heading=2.0),
+        Placement(robot="nao-spark", pos=(1.5, 0.0), parked=True),
+    )
+    scene = assemble(SceneSettings(field=field, ball_pos=(-0.15, 0.02), robots=robots))
+    moved = here(scene, 1.0)
+    assert np.array_equal(in_bare_mujoco(scene, 1.0), moved)
+    assert scene.has_ball
+
+
+def test_the_keyframe_is_the_start() -> None:
+    scene = assemble(SceneSettings(field="none", robots=(Placement(robot="nao-v6", pose="sit"),)))
+    key = mujoco.MjModel.from_xml_string(scene.xml).key("start")
+    assert np.array_equal(key.qpos, scene.start)
+    assert np.array_equal(key.ctrl, scene.commands)
+    assert np.array_equal(key.act, scene.setpoints)
+    held = scene.start[scene.robots[0].angles[scene.robots[0].motor_joints]]
+    assert scene.commands == pytest.approx(held, abs=1e-6)
+
+
+def test_a_users_robot_with_meshes_is_exported_whole(tmp_path: Path) -> None:
+    (tmp_path / "robot.xml").write_text(
+        """<mujoco><asset><mesh name="wedge" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset><worldbody>
+        <body name="base"><geom type="mesh" mesh="wedge"/><body name="arm" pos="0 0 .1">
+        <joint name="elbow" axis="0 1 0" range="-60 60"/><geom type="mesh" mesh="wedge"/></body></body>
+        </worldbody></mujoco>"""
+    )
+    scene = assemble(SceneSettings(ball="none", robots=(Placement(robot=str(tmp_path / "robot.xml")),)))
+    (tmp_path / "robot.xml").unlink()
+    assert np.array_equal(in_bare_mujoco(scene, 0.5), here(scene, 0.5))

@@ -14,7 +14,7 @@ from nutmeg.model import Adjustment, Placement, SceneSettings, assemble
 from nutmeg.reality.twin import SCENES_KEPT, Searched, Trial, Twin, TwinSettings
 from nutmeg.reality.twin import _scene as scenes
 from nutmeg.sim import Worlds
-from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.worlds import StartState
 
 BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
@@ -42,7 +42,9 @@ def equal(one: Rollout, other: Rollout) -> bool:
 def by_hand(trial: Trial, *adjustments: Adjustment) -> Floats:
     placement = Placement(robot="ant", name="robot", adjustments=adjustments)
     scene = assemble(SceneSettings(ball="none", robots=(placement,), visuals=False))
-    return np.asarray(roll_out(Worlds(scene), "robot", trial.commands, period=trial.period).angles[0])
+    return np.asarray(
+        roll_out(Worlds(scene), "robot", CommandSeries(values=trial.commands, period=trial.period)).angles[0]
+    )
 
 
 def test_a_rebuilt_morphology_is_what_assembling_by_hand_gives() -> None:

@@ -135,7 +135,7 @@ def search(
     searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
     function = OneByOne(functions.slowly)
     budget = Budget(generations=8)
-    return minimise(function, space, searcher, evaluator, budget=budget, seed=5, folder=folder, progress=progress)
+    return minimise(function, searcher, evaluator, budget=budget, seed=5, folder=folder, progress=progress)
 
 
 def test_values_are_those_of_this_thread(functions: types.ModuleType, cluster: LocalCluster) -> None:
@@ -321,7 +321,7 @@ def kill(done, total):
 
 space = Space({{name: Dimension(low=-1, high=2) for name in ("x", "y")}})
 searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
-minimise(OneByOne({MODULE}.slowly), space, searcher, OnCluster(sys.argv[2], piece=1),
+minimise(OneByOne({MODULE}.slowly), searcher, OnCluster(sys.argv[2], piece=1),
          budget=Budget(generations=8), seed=5, folder=Path(sys.argv[1]), progress=kill)
 """
 

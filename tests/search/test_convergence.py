@@ -99,7 +99,7 @@ def test_the_minimum_is_found_within_so_many_evaluations(
     make: Callable[[int], Searcher], cost: Cost, evaluations: int, enough: float
 ) -> None:
     for seed in SEEDS:
-        result = minimise(cost, SPACE, make(seed), InThisThread(), budget=evaluations)
+        result = minimise(cost, make(seed), InThisThread(), budget=evaluations)
         assert result.evaluations <= evaluations
         assert result.best.value < enough, f"seed {seed}"
 
@@ -107,7 +107,7 @@ def test_the_minimum_is_found_within_so_many_evaluations(
 @pytest.mark.parametrize("make", [cma_es, strategy, genetic])
 def test_under_noise_the_mean_comes_close_to_the_minimum(make: Callable[[int], Searcher]) -> None:
     for seed in SEEDS:
-        result = minimise(noisy_sphere, SPACE, make(seed), InThisThread(), budget=2000, seed=seed)
+        result = minimise(noisy_sphere, make(seed), InThisThread(), budget=2000, seed=seed)
         assert sphere(result.mean[None], [])[0] < 0.05, f"seed {seed}"
 
 
@@ -117,7 +117,7 @@ def test_restarts_find_the_deeper_of_two_funnels() -> None:
 
     def found(settings: CmaEsSettings) -> list[float]:
         runs = [CmaEs(space, settings, np.random.default_rng(seed)) for seed in SEEDS]
-        return [minimise(two_funnels, space, run, InThisThread(), budget=budget).best.value for run in runs]
+        return [minimise(two_funnels, run, InThisThread(), budget=budget).best.value for run in runs]
 
     once = CmaEsSettings(step=0.1, value_tolerance=1e-6)
     assert min(found(once)) > 0.9, "a single run ends where it starts"

@@ -65,7 +65,7 @@ def same(one: SearchResult, other: SearchResult) -> bool:
 def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     make_searcher: MakeSearcher, space: Space, noisy: Cost, tmp_path: Path, at: int
 ) -> None:
-    whole = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, seed=5)
+    whole = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET, seed=5)
     calls = 0
 
     def interrupted(rows: Floats, generators: Sequence[Generator]) -> Floats:
@@ -76,8 +76,8 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
         return noisy(rows, generators)
 
     with pytest.raises(KeyboardInterrupt):
-        minimise(interrupted, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, seed=5, folder=tmp_path)
-    resumed = minimise(noisy, space, make_searcher(space, 3), Threads(2), budget=BUDGET, seed=5, folder=tmp_path)
+        minimise(interrupted, make_searcher(space, 3), InThisThread(), budget=BUDGET, seed=5, folder=tmp_path)
+    resumed = minimise(noisy, make_searcher(space, 3), Threads(2), budget=BUDGET, seed=5, folder=tmp_path)
     assert [g.replayed for g in resumed.history] == [True] * at + [False] * (24 - at)
     assert same(whole, resumed)
     assert whole.failures > 0
@@ -87,9 +87,9 @@ def test_a_search_can_be_continued_with_a_larger_budget(
     make_searcher: MakeSearcher, space: Space, noisy: Cost, tmp_path: Path
 ) -> None:
     short = replace(BUDGET, generations=10)
-    minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=short, folder=tmp_path)
-    longer = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
-    whole = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET)
+    minimise(noisy, make_searcher(space, 3), InThisThread(), budget=short, folder=tmp_path)
+    longer = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
+    whole = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET)
     assert same(whole, longer)
 
 
@@ -99,19 +99,19 @@ def test_a_finished_search_is_only_read_again(
     def never(rows: Floats, generators: Sequence[Generator]) -> Floats:
         raise AssertionError("nothing is left to evaluate")
 
-    first = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
-    again = minimise(never, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
+    first = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
+    again = minimise(never, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
     assert same(first, again)
 
 
 def test_a_line_cut_short_by_a_crash_is_done_again(
     make_searcher: MakeSearcher, space: Space, noisy: Cost, tmp_path: Path
 ) -> None:
-    whole = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
+    whole = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
     path = tmp_path / CHECKPOINT_FILE
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3])
-    resumed = minimise(noisy, space, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
+    resumed = minimise(noisy, make_searcher(space, 3), InThisThread(), budget=BUDGET, folder=tmp_path)
     assert same(whole, resumed)
     assert path.read_bytes() == data
 
@@ -129,7 +129,6 @@ def search(
     settings = EvolutionStrategySettings(parents=4, children=children)
     return minimise(
         cost,
-        space,
         EvolutionStrategy(space, settings, np.random.default_rng(seed)),
         InThisThread(),
         budget=Budget(generations=4),
@@ -210,7 +209,7 @@ if __name__ == "__main__":
     evaluator = Processes(1, piece=4)
     space = Space({"x": Dimension(low=-1, high=2), "y": Dimension(low=-1, high=2)})
     searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
-    result = minimise(cost, space, searcher, evaluator, budget=Budget(generations=9), folder=Path(sys.argv[1]),
+    result = minimise(cost, searcher, evaluator, budget=Budget(generations=9), folder=Path(sys.argv[1]),
                       on_generation=killed)
     evaluator.close()
     print(result.best.value.hex(), sum(g.replayed for g in result.history))
@@ -253,7 +252,7 @@ def test_the_checkpoint_is_plain_json_with_null_for_failures(space: Space, noisy
 
 
 def test_the_budget_is_never_exceeded(make_searcher: MakeSearcher, space: Space, cost: Cost) -> None:
-    result = minimise(cost, space, make_searcher(space, 3), InThisThread(), budget=150)
+    result = minimise(cost, make_searcher(space, 3), InThisThread(), budget=150)
     size = len(result.history[-1].values)
     assert 150 - size < result.evaluations <= 150
     assert result.reason == f"{result.evaluations} of 150 evaluations are done"
@@ -261,7 +260,7 @@ def test_the_budget_is_never_exceeded(make_searcher: MakeSearcher, space: Space,
 
 def test_a_good_enough_value_ends_the_search(make_searcher: MakeSearcher, space: Space, cost: Cost) -> None:
     budget = Budget(evaluations=5000, target=1.0)
-    result = minimise(cost, space, make_searcher(space, 3), InThisThread(), budget=budget)
+    result = minimise(cost, make_searcher(space, 3), InThisThread(), budget=budget)
     assert result.best.value <= 1.0
     assert result.reason == "the target 1 is reached"
     assert all(generation.best.value > 1.0 for generation in result.history[:-1])
@@ -279,13 +278,11 @@ def test_the_history_tells_how_the_best_came_about(space: Space, cost: Cost, tmp
 
 def test_wrong_use_is_told(space: Space, cost: Cost, tmp_path: Path, make_searcher: MakeSearcher) -> None:
     with pytest.raises(UsageError, match="smaller than the first generation"):
-        minimise(cost, space, make_searcher(space, 3), InThisThread(), budget=3)
-    with pytest.raises(UsageError, match="another space"):
-        minimise(cost, Space(space.dimensions), make_searcher(space, 3), InThisThread(), budget=300)
+        minimise(cost, make_searcher(space, 3), InThisThread(), budget=3)
     used = make_searcher(space, 3)
-    minimise(cost, space, used, InThisThread(), budget=300)
+    minimise(cost, used, InThisThread(), budget=300)
     with pytest.raises(UsageError, match="used already"):
-        minimise(cost, space, used, InThisThread(), budget=600, folder=tmp_path)
+        minimise(cost, used, InThisThread(), budget=600, folder=tmp_path)
     with pytest.raises(ValueError, match="no limit"):
         Budget()
     with pytest.raises(ValueError, match="evaluations is 0; allowed is 1 or more"):

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.search.space import Dimension, Space, reflected
 
 FINITE = st.floats(-1e6, 1e6)
@@ -88,25 +86,3 @@ def test_impossible_ranges_are_refused() -> None:
         Dimension(low=0, high=2, start=7)
     with pytest.raises(ValueError, match="finite"):
         Dimension(low=0, high=float("inf"))
-
-
-def test_a_space_is_read_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "space.toml"
-    path.write_text(
-        '[parameters.femur]\nlow = 0.04\nhigh = 0.12\nunit = "m"\n'
-        '[parameters.damping]\nlow = 1e-4\nhigh = 1e-1\nstart = 1e-2\nscale = "log"\n'
-    )
-    space = Space.read(path)
-    assert space.names == ("femur", "damping")
-    assert space.units == ("m", "")
-    assert np.allclose(space.start, [0.08, 0.01])
-
-
-def test_a_wrong_file_says_which_line_and_what_is_allowed(tmp_path: Path) -> None:
-    path = tmp_path / "space.toml"
-    path.write_text("[parameters.femur]\nlow = 0.04\nhigh = 0.02\n")
-    with pytest.raises(FileError, match=r"space.toml, line 1: parameters.femur: the range is 0.04..0.02"):
-        Space.read(path)
-    path.write_text('[parameters.femur]\nlow = 0.04\nhigh = 0.12\nscale = "logarithmic"\n')
-    with pytest.raises(FileError, match=r"line 4: .*Allowed: 'linear', 'log'"):
-        Space.read(path)

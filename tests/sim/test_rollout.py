@@ -13,7 +13,7 @@ from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot
 from nutmeg.model.actuation import load_actuation
 from nutmeg.sim import Worlds, rollout
-from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.worlds import StartState
 
 PENDULUM = str(Path(__file__).parents[2] / "examples" / "pendulum")
@@ -49,7 +49,7 @@ def same(one: Rollout, other: Rollout) -> bool:
 
 def test_a_rollout_is_what_stepping_by_hand_gives(ant: Scene) -> None:
     commands = swaying(ant, 3)
-    found = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD)
+    found = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD))
     worlds = Worlds(ant, 3)
     for row in range(commands.shape[1]):
         assert np.array_equal(found.angles[:, row], worlds.robot("robot").angles)
@@ -64,19 +64,19 @@ def test_a_rollout_is_what_stepping_by_hand_gives(ant: Scene) -> None:
 
 def test_neither_threads_nor_chunks_nor_company_change_a_bit(ant: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = swaying(ant, 5)
-    together = roll_out(Worlds(ant, 5), "robot", commands, period=PERIOD)
-    assert same(together, roll_out(Worlds(ant, 5, threads=2), "robot", commands, period=PERIOD))
-    alone = roll_out(Worlds(ant, 1), "robot", commands[3], period=PERIOD)
+    together = roll_out(Worlds(ant, 5), "robot", CommandSeries(values=commands, period=PERIOD))
+    assert same(together, roll_out(Worlds(ant, 5, threads=2), "robot", CommandSeries(values=commands, period=PERIOD)))
+    alone = roll_out(Worlds(ant, 1), "robot", CommandSeries(values=commands[3], period=PERIOD))
     assert np.array_equal(alone.angles[0], together.angles[3])
     monkeypatch.setattr(rollout, "CHUNK_BYTES", 1.0)
-    assert same(together, roll_out(Worlds(ant, 5), "robot", commands, period=PERIOD))
+    assert same(together, roll_out(Worlds(ant, 5), "robot", CommandSeries(values=commands, period=PERIOD)))
     assert not np.array_equal(together.angles[0], together.angles[1])
 
 
 def test_worlds_end_after_their_own_rows(ant: Scene) -> None:
     commands = swaying(ant, 3)
-    whole = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD)
-    short = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD, rows=[40, 7, 1])
+    whole = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD))
+    short = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD, rows=[40, 7, 1]))
     assert short.frames.tolist() == [40, 7, 1]
     for world, rows in enumerate((40, 7, 1)):
         assert np.array_equal(short.angles[world, :rows], whole.angles[world, :rows])
@@ -90,7 +90,10 @@ def test_a_free_pendulum_swings_with_the_period_of_its_length() -> None:
     start = StartState(angles=np.array([0.05]))
     rows = 4000
     found = roll_out(
-        Worlds(scene), "robot", np.zeros((rows, 1)), period=0.001, start=start, powered=np.zeros(rows, bool)
+        Worlds(scene),
+        "robot",
+        CommandSeries(values=np.zeros((rows, 1)), period=0.001, powered=np.zeros(rows, bool)),
+        start=start,
     )
     angle = found.angles[0, :, 0]
     falling = np.flatnonzero((angle[:-1] > 0) & (angle[1:] <= 0))
@@ -98,7 +101,7 @@ def test_a_free_pendulum_swings_with_the_period_of_its_length() -> None:
     period = 2 * np.pi * np.sqrt((mass * length**2 + inertia) / (mass * 9.81 * length))
     assert np.diff(falling).mean() * 0.001 == pytest.approx(period, rel=2e-3)
     assert found.pose is None
-    fed = roll_out(Worlds(scene), "robot", np.zeros((rows, 1)), period=0.001, start=start)
+    fed = roll_out(Worlds(scene), "robot", CommandSeries(values=np.zeros((rows, 1)), period=0.001), start=start)
     assert np.abs(fed.angles[0, -100:, 0]).max() < 1e-3
 
 
@@ -109,19 +112,26 @@ def test_released_motors_let_go_and_take_hold_again(actuation: str) -> None:
     powered[1, 100:200] = False
     start = StartState(angles=np.array([1.0]), command=np.array([1.0]))
     worlds = Worlds(scene, 2)
-    found = roll_out(worlds, "robot", np.ones((300, 1)), period=PERIOD / 5, start=start, powered=powered)
+    found = roll_out(
+        worlds, "robot", CommandSeries(values=np.ones((300, 1)), period=PERIOD / 5, powered=powered), start=start
+    )
     fed, released = found.angles[..., 0]
     assert np.array_equal(fed[:101], released[:101])
     assert released[100:200].min() < fed[100:200].min() - 0.3
     assert abs(released[-1] - fed[-1]) < 0.5 * np.abs(released - fed).max()
-    assert same(found, roll_out(worlds, "robot", np.ones((300, 1)), period=PERIOD / 5, start=start, powered=powered))
+    assert same(
+        found,
+        roll_out(
+            worlds, "robot", CommandSeries(values=np.ones((300, 1)), period=PERIOD / 5, powered=powered), start=start
+        ),
+    )
 
 
 def test_a_delay_shifts_the_motion_by_any_time(ant: Scene) -> None:
     step = np.tile(ant.commands, (60, 1))
     step[5:, 0] += 0.02
     delays = np.array([0.0, PERIOD, 0.4 * PERIOD, 0.4 * PERIOD + 0.002, 0.4 * PERIOD + 0.004])
-    found = roll_out(Worlds(ant, 5), "robot", step, period=PERIOD, delay=delays).angles[..., 0]
+    found = roll_out(Worlds(ant, 5), "robot", CommandSeries(values=step, period=PERIOD, delay=delays)).angles[..., 0]
     assert np.allclose(found[1, 1:], found[0, :-1], atol=1e-3)
     assert not np.allclose(found[1], found[0], atol=4e-3)
     moved = found[:, 7] - found[:, 5]
@@ -133,12 +143,14 @@ def test_what_falls_ends_there_and_the_others_go_on(ant: Scene) -> None:
     pose = np.tile([0, 0, 0.3, 1.0, 0, 0, 0], (2, 1))
     pose[1, 3:] = [0.0, 1.0, 0.0, 0.0]
     commands = np.tile(ant.commands, (30, 1))
-    found = roll_out(Worlds(ant, 2), "robot", commands, period=PERIOD, start=StartState(pose=pose), fallen=0.3)
+    found = roll_out(
+        Worlds(ant, 2), "robot", CommandSeries(values=commands, period=PERIOD), start=StartState(pose=pose), fallen=0.3
+    )
     assert found.frames.tolist() == [30, 0]
     spin = np.zeros((2, 6))
     spin[1, 3] = 12.0
     thrown = StartState(pose=pose[:1].repeat(2, axis=0), velocity=spin)
-    found = roll_out(Worlds(ant, 2), "robot", commands, period=PERIOD, start=thrown, fallen=0.3)
+    found = roll_out(Worlds(ant, 2), "robot", CommandSeries(values=commands, period=PERIOD), start=thrown, fallen=0.3)
     assert found.frames[0] == 30
     assert 2 < found.frames[1] < 25
     upright = found.uprightness
@@ -152,7 +164,9 @@ def test_a_breakdown_ends_its_world_alone(ant: Scene) -> None:
     rates = np.zeros((3, 18))
     rates[1] = 1e12
     commands = np.tile(ant.commands, (30, 1))
-    found = roll_out(Worlds(ant, 3), "robot", commands, period=PERIOD, start=StartState(rates=rates))
+    found = roll_out(
+        Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD), start=StartState(rates=rates)
+    )
     assert found.diverged.tolist() == [False, True, False]
     assert found.frames[1] == 0
     assert np.isnan(found.angles[1, found.frames[1] :]).all()
@@ -162,11 +176,11 @@ def test_a_breakdown_ends_its_world_alone(ant: Scene) -> None:
 
 def test_a_breakdown_on_the_way_is_told_to_the_row(ant: Scene) -> None:
     worlds = Worlds(ant, 2)
-    worlds.vary.stiffness("robot", np.array([[20.0], [1e9]]) * np.ones(18))
-    worlds.vary.torque("robot", np.array([[2.0], [1e12]]) * np.ones(18))
+    worlds.vary("robot", "drives.*.stiffness", [20.0, 1e9])
+    worlds.vary("robot", "drives.*.torque", [2.0, 1e12])
     commands = np.tile(ant.commands, (30, 1))
     commands[15:] += 0.2
-    found = roll_out(worlds, "robot", commands, period=PERIOD)
+    found = roll_out(worlds, "robot", CommandSeries(values=commands, period=PERIOD))
     assert found.diverged.tolist() == [False, True]
     assert 0 < found.frames[1] < 30
     assert np.isfinite(found.angles[1, : found.frames[1]]).all()
@@ -177,12 +191,12 @@ def test_sensors_are_recorded_along() -> None:
     scene = scene_of("nao-v6")
     commands = np.tile(scene.commands, (50, 1))
     names = [s.name for s in load_robot("nao-v6").sensor if s.type in ("imu", "force")]
-    found = roll_out(Worlds(scene), "robot", commands, period=PERIOD, observe=names)
+    found = roll_out(Worlds(scene), "robot", CommandSeries(values=commands, period=PERIOD), observe=names)
     imu = next(s.name for s in load_robot("nao-v6").sensor if s.type == "imu")
     assert found.sensors[imu].shape == (1, 50, 6)
     assert found.sensors[imu][0, 20:, 5].mean() == pytest.approx(9.81, rel=0.03)
     with pytest.raises(UnknownNameError):
-        roll_out(Worlds(scene), "robot", commands, period=PERIOD, observe=["thermometer"])
+        roll_out(Worlds(scene), "robot", CommandSeries(values=commands, period=PERIOD), observe=["thermometer"])
 
 
 def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_period() -> None:
@@ -195,9 +209,11 @@ def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_per
     found = []
     for actuation in (plain, replace(plain, servo=servos)):
         scene = scene_of(BENCH, actuation)
-        alone = roll_out(Worlds(scene), "robot", goal, period=0.004, start=start)
-        merged = Worlds.of([scene, scene_of(BENCH, plain)], own_fields=True)
-        assert np.array_equal(roll_out(merged, "robot", goal, period=0.004, start=start).angles[0], alone.angles[0])
+        alone = roll_out(Worlds(scene), "robot", CommandSeries(values=goal, period=0.004), start=start)
+        merged = Worlds.of([scene, scene_of(BENCH, plain)])
+        assert np.array_equal(
+            roll_out(merged, "robot", CommandSeries(values=goal, period=0.004), start=start).angles[0], alone.angles[0]
+        )
         found.append(alone.angles[0, :, 0])
     assert np.abs(found[0] - found[1]).max() > 0.01
 
@@ -206,19 +222,19 @@ def test_mistakes_are_named(ant: Scene) -> None:
     worlds = Worlds(ant, 2)
     good = np.tile(ant.commands, (5, 1))
     with pytest.raises(UsageError, match="shape"):
-        roll_out(worlds, "robot", good[:, :3], period=PERIOD)
+        roll_out(worlds, "robot", CommandSeries(values=good[:, :3], period=PERIOD))
     bad = good.copy()
     bad[2, 4] = np.nan
     with pytest.raises(UsageError, match="row 2"):
-        roll_out(worlds, "robot", bad, period=PERIOD)
+        roll_out(worlds, "robot", CommandSeries(values=bad, period=PERIOD))
     with pytest.raises(ModelError, match="whole number"):
-        roll_out(worlds, "robot", good, period=0.0213)
+        roll_out(worlds, "robot", CommandSeries(values=good, period=0.0213))
     with pytest.raises(UsageError, match="delay"):
-        roll_out(worlds, "robot", good, period=PERIOD, delay=-0.1)
+        roll_out(worlds, "robot", CommandSeries(values=good, period=PERIOD, delay=-0.1))
     with pytest.raises(UsageError, match="cannot fall"):
-        roll_out(Worlds(scene_of(PENDULUM)), "robot", np.zeros((5, 1)), period=PERIOD, fallen=0.5)
+        roll_out(Worlds(scene_of(PENDULUM)), "robot", CommandSeries(values=np.zeros((5, 1)), period=PERIOD), fallen=0.5)
     with pytest.raises(ModelError, match="angles"):
-        roll_out(worlds, "robot", good, period=PERIOD, start=StartState(angles=np.zeros(3)))
+        roll_out(worlds, "robot", CommandSeries(values=good, period=PERIOD), start=StartState(angles=np.zeros(3)))
 
 
 def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> None:
@@ -226,5 +242,7 @@ def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> 
     wild = scene_of("ant").commands + 5.0 * np.sign(np.sin(20 * np.arange(30) * PERIOD))[:, None]
     ends = ant.model.actuator_ctrlrange
     clipped = np.clip(wild, ends[:, 0], ends[:, 1])
-    both = [roll_out(Worlds(ant, 1), "robot", c, period=PERIOD, delay=0.0013) for c in (wild, clipped)]
+    both = [
+        roll_out(Worlds(ant, 1), "robot", CommandSeries(values=c, period=PERIOD, delay=0.0013)) for c in (wild, clipped)
+    ]
     assert same(*both)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 
 import pytest
 
 from nutmeg.base.errors import ModelError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble
 from nutmeg.sim import Worlds
-from nutmeg.sim.pace import LockStep, RealTime
+from nutmeg.sim.pace import RealTime
 from nutmeg.sim.schedule import Schedule
 
 
@@ -157,23 +156,3 @@ def test_a_run_in_real_time_runs_its_best_effort_tasks(schedule: Schedule) -> No
     schedule.run(0.2, clock)
     assert len(pictures) + schedule.tasks[0].left_out == 11
     assert len(pictures) >= 2
-
-
-def test_a_run_in_lock_step_takes_one_stretch_for_each_answer(schedule: Schedule) -> None:
-    clock = LockStep(1, patience=600.0)
-    turn = threading.Semaphore(0)
-    schedule.every(0.02, lambda _: turn.release())
-
-    def participant() -> None:
-        for _ in range(5):
-            turn.acquire()
-            clock.ready()
-        turn.acquire()
-        clock.end()
-
-    thread = threading.Thread(target=participant)
-    thread.start()
-    schedule.run(10.0, clock)
-    thread.join()
-    assert schedule.time == pytest.approx(0.12)
-    assert clock.overdue == 0

@@ -222,8 +222,8 @@ def test_the_command_compares_with_recordings(tmp_path: Path, capsys: pytest.Cap
     ("arguments", "problem"),
     [
         (["nao-v6", "--joint", KNEE, "-o", "/nowhere/x.png"], "its folder does not exist"),
-        (["nao-v6", "--joint", KNEE, "--amplitude", "3"], "--amplitude is 3 rad"),
-        (["nao-v6", "--joint", KNEE, "--timestep", "0.2"], "timestep is 0.2 s; allowed"),
+        (["nao-v6", "--joint", KNEE, "--amplitude", "3"], "--amplitude is 3; allowed"),
+        (["nao-v6", "--joint", KNEE, "--timestep", "0.2"], "timestep is 0.2; allowed"),
         (["nao-v6", "--joint", KNEE, "--actuation", "motofle"], "Did you mean 'motoflex'"),
         ([str(XL330), "--against", "/nowhere/*.csv"], "There is no folder /nowhere"),
         (["ant", "--joint", "x"], "no actuation.toml"),

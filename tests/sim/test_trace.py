@@ -90,12 +90,6 @@ def test_channels_have_labels_and_units(tmp_path: Path) -> None:
         assert channels[f"nao.{name}"].unit == unit
 
 
-def test_commands_can_be_left_out(tmp_path: Path) -> None:
-    with TraceWriter(tmp_path / "a.nutmeg", match(1), commands=False) as trace:
-        trace.sample(0.0)
-    assert not [c for c in Recording.open(tmp_path / "a.nutmeg").channels if c.endswith("command")]
-
-
 def test_the_recorded_scene_is_that_of_the_recorded_world(tmp_path: Path) -> None:
     scenes = [
         assemble(

@@ -9,9 +9,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import ModelError, NutmegError, UnknownNameError
 from nutmeg.model import Adjustment, Placement, Scene, SceneSettings, assemble
 from nutmeg.sim import Worlds
+from nutmeg.sim.variation import robot_rows, robot_types
+from nutmeg.sim.worlds import SingleWorld
 
 G = 9.81
 LEVER = """
@@ -53,10 +56,10 @@ def sags(worlds: Worlds, seconds: float = 4.0) -> np.ndarray:
 
 
 def test_a_heavier_load_sags_in_proportion(lever: Worlds) -> None:
-    masses = np.array([[0.25], [0.5], [1.0]])
-    lever.vary.mass("lever", ["rod"], masses)
+    masses = np.array([0.25, 0.5, 1.0])
+    lever.vary("lever", "mass.rod", masses)
     found = sags(lever)
-    assert found * 50 == pytest.approx(masses[:, 0] * G * 0.2 * np.cos(found), rel=1e-4)
+    assert found * 50 == pytest.approx(masses * G * 0.2 * np.cos(found), rel=1e-4)
     model = lever.batch.get_model(2)
     assert model.body("lever/rod").inertia == pytest.approx([0.004] * 3)
     assert model.body("lever/stand").subtreemass == pytest.approx(2.0)
@@ -64,20 +67,20 @@ def test_a_heavier_load_sags_in_proportion(lever: Worlds) -> None:
 
 def test_masses_are_set_again_not_multiplied(lever: Worlds) -> None:
     for _ in range(2):
-        lever.vary.mass("lever", ["rod"], 1.0)
+        lever.vary("lever", "mass.rod", 1.0)
     assert lever.batch.get_model(0).body("lever/rod").mass == pytest.approx(1.0)
     assert lever.batch.get_model(0).body("lever/rod").inertia == pytest.approx([0.004] * 3)
 
 
 def test_a_stiffer_drive_sags_less(lever: Worlds) -> None:
-    gains = np.array([[25.0], [50.0], [100.0]])
-    lever.vary.stiffness("lever", gains)
+    gains = np.array([25.0, 50.0, 100.0])
+    lever.vary("lever", "drives.*.stiffness", gains)
     found = sags(lever)
-    assert found * gains[:, 0] == pytest.approx(0.5 * G * 0.2 * np.cos(found), rel=1e-4)
+    assert found * gains == pytest.approx(0.5 * G * 0.2 * np.cos(found), rel=1e-4)
 
 
 def test_a_damped_drive_swings_less(lever: Worlds) -> None:
-    lever.vary.damping("lever", [[0.0], [0.05], [2.0]])
+    lever.vary("lever", "drives.*.damping", [0.0, 0.05, 2.0])
     lever.robots[0].angles[:, 0] = 0.3
     lever.batch.act[:] = 0.0
     highest = np.zeros(3)
@@ -89,7 +92,7 @@ def test_a_damped_drive_swings_less(lever: Worlds) -> None:
 
 
 def test_a_weaker_drive_lets_the_load_fall(lever: Worlds) -> None:
-    lever.vary.torque("lever", [[0.4], [2.0], [10.0]])
+    lever.vary("lever", "drives.*.torque", [0.4, 2.0, 10.0])
     found = sags(lever, 0.8)
     assert found[0] > 0.8
     assert found[1:] == pytest.approx(0.5 * G * 0.2 / 50, rel=0.02)
@@ -100,7 +103,7 @@ def test_friction_decides_whether_a_robot_slides() -> None:
     robots = (Placement(robot="nao-v6", name="n"),)
     worlds = Worlds(assemble(SceneSettings(ball="none", robots=robots, visuals=False)), 3)
     slope = math.radians(20)
-    worlds.vary.friction("n", [0.2, 0.8, 1.0])
+    worlds.vary("n", "foot.friction", [0.2, 0.8, 1.0])
     gravity = np.array([math.sin(slope), 0, -math.cos(slope)]) * G - [0, 0, -G]
     masses = worlds.scene.model.body_mass
     worlds.batch.xfrc_applied[:, :, :3] = masses[:, None] * gravity  # gravity, turned
@@ -113,57 +116,36 @@ def test_friction_decides_whether_a_robot_slides() -> None:
     assert worlds.batch.get_model(0).geom_friction.min() <= 0.2
 
 
-def test_friction_reaches_shapes_without_a_name(tmp_path: Path) -> None:
-    (tmp_path / "box.xml").write_text(
-        '<mujoco><worldbody><body><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>'
-    )
-    placement = Placement(robot=str(tmp_path / "box.xml"), name="box")
-    worlds = Worlds(assemble(SceneSettings(ball="none", robots=(placement,))), 2)
-    worlds.vary.friction("box", [0.3, 2.0])
-    mine = np.flatnonzero(worlds.scene.model.geom_bodyid == worlds.robots[0].table.body)
-    assert [worlds.batch.get_model(w).geom_friction[mine[0], 0] for w in range(2)] == [0.3, 2.0]
-    ground = np.flatnonzero(worlds.scene.model.geom_bodyid == 0)
-    assert np.array_equal(worlds.batch.get_model(1).geom_friction[ground], worlds.scene.model.geom_friction[ground])
-
-
-@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, [[1.0], [1.0], [-2.0]], [1.0, 2.0], np.ones((2, 1))])
-def test_nonsense_is_refused(lever: Worlds, wrong: object) -> None:
-    changes = (lever.vary.stiffness, lever.vary.damping, lever.vary.torque)
-    for change in changes:
-        with pytest.raises(ModelError, match=r"must be finite|has the shape"):
-            change("lever", wrong)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match=r"must be finite|has the shape"):
-        lever.vary.mass("lever", ["rod"], wrong)  # type: ignore[arg-type]
-    assert isinstance(lever.batch.get_model(0), mujoco.MjModel)
-
-
-def test_zero_is_a_damping_and_a_friction_but_no_mass_or_stiffness(lever: Worlds) -> None:
-    lever.vary.damping("lever", 0.0)
-    lever.vary.friction("lever", 0.0)
-    with pytest.raises(ModelError, match="above 0"):
-        lever.vary.stiffness("lever", 0.0)
-    with pytest.raises(ModelError, match="above 0"):
-        lever.vary.mass("lever", ["rod"], 0.0)
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, [1.0, 1.0, -2.0], [1.0, 2.0], np.ones((2, 1))])
+@pytest.mark.parametrize("target", ["mass.rod", "drives.*.stiffness", "drives.*.damping", "drives.*.torque"])
+def test_nonsense_is_refused_and_changes_nothing(lever: Worlds, target: str, wrong: object) -> None:
+    with pytest.raises(ModelError, match=r"must be|allowed is|has the shape"):
+        lever.vary("lever", target, wrong)  # type: ignore[arg-type]
+    assert np.array_equal(lever.batch.get_model(2).body_mass, lever.scene.model.body_mass)
 
 
 def test_unknown_names_are_refused(lever: Worlds) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown body of lever 'rdo'\. Did you mean 'rod'"):
-        lever.vary.mass("lever", ["rdo"], 1.0)
+    with pytest.raises(UnknownNameError, match=r"unknown body 'rdo'.*Did you mean 'rod'"):
+        lever.vary("lever", "mass.rdo", 1.0)
     with pytest.raises(UnknownNameError, match="Did you mean 'lever'"):
-        lever.vary.torque("leever", 1.0)
+        lever.vary("leever", "mass.rod", 1.0)
 
 
-def test_velocity_drives_have_no_gains_to_vary() -> None:
-    worlds = Worlds(assemble(SceneSettings(ball="none", robots=(Placement(robot="nao-spark", name="s"),))))
-    with pytest.raises(ModelError, match="s has velocity drives"):
-        worlds.vary.stiffness("s", 10.0)
+def test_a_number_that_is_put_back_is_as_in_the_scene(lever: Worlds) -> None:
+    lever.vary("lever", "mass.rod", [0.3, 0.4, 0.6])
+    lever.vary("lever", "mass.rod", 0.5)
+    for world in range(3):
+        assert np.array_equal(lever.batch.get_model(world).body_mass, lever.scene.model.body_mass)
 
 
-def test_worlds_with_scenes_of_their_own_are_not_varied() -> None:
-    scene = assemble(SceneSettings(ball="none", robots=(Placement(robot="ant", name="a"),), visuals=False))
-    worlds = Worlds.of([scene, scene])
-    with pytest.raises(ModelError, match="vary the scenes"):
-        worlds.vary.friction("a", 0.5)
+def test_worlds_with_scenes_of_their_own_are_varied_as_well() -> None:
+    worlds = Worlds.of([scene_of("ant", "ideal", Adjustment(target="robot.L1_femur", value=v)) for v in (0.07, 0.09)])
+    worlds.vary("r", "foot.friction", [0.3, 0.4])
+    sole = int(worlds.scene.model.geom_priority.argmax())
+    for world, friction in enumerate((0.3, 0.4)):
+        assert worlds.batch.get_model(world).geom_friction[sole, 0] == pytest.approx(friction)
+    shins = worlds.batch.expand("body_pos")[:, worlds.scene.model.body("r/L1Tibia").id]
+    assert not np.allclose(shins[0], shins[1])
 
 
 def scene_of(robot: str, actuation: str = "ideal", *adjustments: Adjustment) -> Scene:
@@ -181,6 +163,7 @@ def numbers(model: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 SETTABLE = [
+    ("ant", "ideal", "robot.L1_femur", (0.07, 0.09)),
     ("ant", "ideal", "mass.*Tibia", (0.03, 0.04)),
     ("ant", "ideal", "joint.*_knee.damping", (0.05, 0.1)),
     ("ant", "ideal", "joint.L*.armature", (0.01, 0.02)),
@@ -207,6 +190,7 @@ SETTABLE = [
     ("nao-v4", "motoflex", "servo.leg*.ratio", (100.0, 150.0)),
     ("nao-v4", "motoflex", "servo.leg*.rotor_inertia", (2e-7, 4e-7)),
     ("nao-v4", "motoflex", "servo.*.viscous", (0.1, 0.2)),
+    ("nao-v4", "motoflex", "battery.voltage", (20.0, 21.0)),
     ("nao-v4", "motoflex", "gear.*.play", (0.01, 0.02)),
     ("nao-v4", "motoflex", "gear.*.stiffness", (400.0, 3000.0)),
     ("nao-v4", "motoflex", "gear.*.damping", (0.5, 0.6)),
@@ -221,15 +205,14 @@ def test_a_target_that_is_set_gives_the_model_that_is_built_so(
     robot: str, actuation: str, target: str, values: tuple[float, float]
 ) -> None:
     worlds = Worlds(scene_of(robot, actuation), 2)
-    assert worlds.vary.can_set(target)
-    worlds.vary.set("r", target, values)
+    worlds.vary("r", target, values)
     built = [scene_of(robot, actuation, Adjustment(target=target, value=v)).model for v in values]
     differ = [not np.array_equal(a, b) for a, b in zip(*(numbers(m).values() for m in built), strict=True)]
     assert any(differ), "the target has an effect"
     for world, model in enumerate(built):
         found, wanted = numbers(worlds.batch.get_model(world)), numbers(model)
-        for name in wanted:  # a built model has passed through MJCF text of six digits
-            np.testing.assert_allclose(found[name], wanted[name], rtol=2e-5, atol=1e-9, err_msg=name)
+        for name in wanted:
+            np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
 
 
 def test_relative_values_multiply_what_is_there_again_and_again() -> None:
@@ -238,8 +221,8 @@ def test_relative_values_multiply_what_is_there_again_and_again() -> None:
     gain = float(worlds.scene.model.actuator_gainprm[motor, 4])
     mass = float(worlds.scene.model.body("r/LTibia").mass[0])
     for factors in ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5]):
-        worlds.vary.set("r", "servo.*.p", factors, relative=True)
-        worlds.vary.set("r", "mass.LTibia", factors, relative=True)
+        worlds.vary("r", "servo.*.p", factors, relative=True)
+        worlds.vary("r", "mass.LTibia", factors, relative=True)
     assert worlds.batch.expand("actuator_gainprm")[:, motor, 4] == pytest.approx([gain, 2 * gain, 1.5 * gain], rel=1e-5)
     body = worlds.scene.model.body("r/LTibia").id
     assert worlds.batch.expand("body_mass")[:, body] == pytest.approx([mass, 2 * mass, 1.5 * mass])
@@ -250,33 +233,33 @@ def test_worlds_that_were_set_move_as_scenes_built_so() -> None:
     targets["joint.*.damping"] = [0.02, 0.05]
     fields = Worlds(scene_of("ant"), 2)
     for target, values in targets.items():
-        fields.vary.set("r", target, values)
+        fields.vary("r", target, values)
     each = [[Adjustment(target=t, value=v[world]) for t, v in targets.items()] for world in range(2)]
     built = Worlds.of([scene_of("ant", "ideal", *adjustments) for adjustments in each])
     for worlds in (fields, built):
         worlds.robot("r").command[:] += 0.1
         worlds.advance(0.2)
-    assert fields.qpos == pytest.approx(built.qpos, abs=2e-5)
+    assert np.array_equal(fields.qpos, built.qpos)
     assert np.abs(fields.qpos[0] - fields.qpos[1]).max() > 1e-3
 
 
-def test_lengths_parts_and_what_the_supply_looks_after_need_scenes_of_their_own() -> None:
-    ant, nao = (Worlds(scene_of(*one)).vary for one in (("ant", "ideal"), ("nao-v4", "motoflex")))
-    for target in ("robot.L1_femur", "physics.timestep", "delay"):
-        assert not ant.can_set(target)
-        with pytest.raises(ModelError, match="give it to the scene's placement"):
-            ant.set("r", target, 1.0)
-    for target in ("servo.*.delay", "servo.*.i", "servo.*.static", "servo.*.load_friction", "battery.voltage"):
-        assert not nao.can_set(target)
+def test_steps_delays_and_other_parts_are_the_same_in_all_worlds() -> None:
+    ant, nao = (Worlds(scene_of(*one), 2) for one in (("ant", "ideal"), ("nao-v4", "motoflex")))
+    with pytest.raises(ModelError, match="one timestep"):
+        ant.vary("r", "physics.timestep", [0.002, 0.004])
+    with pytest.raises(ModelError, match="no number of the physics"):
+        ant.vary("r", "delay", 0.01)
+    with pytest.raises(ModelError, match=r"do not have the same parts: they differ in na"):
+        nao.vary("r", "servo.*.i", 1.0)
 
 
 @pytest.mark.parametrize(
     ("target", "values", "message"),
     [
         ("mass.Torzo", 1.0, "Did you mean 'Torso'"),
-        ("mass.Torso", [1.0, -1.0], r"mass\.Torso must be finite and above 0"),
-        ("joint.*.damping", [1.0, -1.0], r"joint\.\*\.damping must be finite and 0 or above in every world; found -1"),
-        ("drives.*.stiffness", [1.0, 0.0], r"drives\.\*\.stiffness, world 1: stiffness is 0\.0"),
+        ("mass.Torso", [1.0, -1.0], r"mass\.Torso is -1 kg; it must be above 0"),
+        ("joint.*.damping", [1.0, -1.0], r"joint\.\*\.damping is -1; it must be 0 or above"),
+        ("drives.*.stiffness", [1.0, 0.0], r"drives\.\*\.stiffness: stiffness is 0"),
         ("foot.friction", [1.0, 2.0, 3.0], r"has the shape \(3,\); needed is \(2,\)"),
         ("servo.*.p", 1.0, "ant has ideal drives here"),
     ],
@@ -284,4 +267,66 @@ def test_lengths_parts_and_what_the_supply_looks_after_need_scenes_of_their_own(
 def test_values_that_cannot_be_set_say_why(target: str, values: object, message: str) -> None:
     worlds = Worlds(scene_of("ant"), 2)
     with pytest.raises(NutmegError, match=message):
-        worlds.vary.set("r", target, values)  # type: ignore[arg-type]
+        worlds.vary("r", target, values)  # type: ignore[arg-type]
+
+
+# ----------------------------------------------------------------------------------------------------
+# Robots that change their type without a new model.
+
+
+TYPES = ("type0", "type1", "type2", "type3")
+
+
+def world_of(*kinds: str) -> SingleWorld:
+    robots = tuple(
+        Placement(robot="nao-spark", name=f"r{i}", type=kind, pos=(2.0 * i, 0.0), pose="zero")
+        for i, kind in enumerate(kinds)
+    )
+    return SingleWorld(assemble(SceneSettings(field="sim3d", ball="none", robots=robots, visuals=False)))
+
+
+def danced(world: SingleWorld, robot: int) -> Floats:
+    """Where a robot gets when all its joints sway and it falls, (steps, 51)."""
+    table = world.scene.robots[robot]
+    path = []
+    for step in range(150):
+        world.ctrl[table.commands] = 8.0 * np.sin(0.2 * step + np.arange(22))
+        world.step(lambda: None)
+        path.append(world.qpos[table.root : table.root + 51].copy())
+    return np.array(path)
+
+
+@pytest.mark.parametrize("kind", TYPES[1:])
+def test_a_robot_set_to_a_type_moves_as_one_built_so(kind: str) -> None:
+    changed, built = world_of("type0", "type0"), world_of("type0", kind)
+    robot_types("nao-spark", TYPES, "league").set(
+        changed.model, robot_rows(changed.model, changed.scene.robots[1].body), kind
+    )
+    changed.qpos[:] = built.qpos
+    difference = np.abs(danced(changed, 1) - danced(built, 1))
+    assert difference.max() < 1e-9
+
+
+def test_types_move_differently() -> None:
+    one, other = world_of("type0", "type0"), world_of("type0", "type0")
+    robot_types("nao-spark", TYPES, "league").set(
+        other.model, robot_rows(other.model, other.scene.robots[1].body), "type3"
+    )
+    assert np.abs(danced(one, 1) - danced(other, 1)).max() > 0.01
+
+
+def test_a_type_can_be_taken_back() -> None:
+    world, kinds = world_of("type0", "type0"), robot_types("nao-spark", TYPES, "league")
+    before = world.model.body_pos.copy(), world.model.actuator_ctrlrange.copy()
+    rows = robot_rows(world.model, world.scene.robots[0].body)
+    for kind in ("type3", "type2", "type0"):
+        kinds.set(world.model, rows, kind)
+    assert np.array_equal(world.model.body_pos, before[0])
+    assert np.array_equal(world.model.actuator_ctrlrange, before[1])
+
+
+def test_a_type_with_other_parts_is_refused() -> None:
+    with pytest.raises(ModelError, match="type4 of nao-spark has other parts than type0"):
+        robot_types("nao-spark", ("type0", "type4"), "league")
+    with pytest.raises(UnknownNameError, match="unknown type of nao-spark"):
+        robot_types("nao-spark", TYPES, "league").set(world_of("type0").model, {}, "type9")

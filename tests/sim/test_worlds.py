@@ -16,7 +16,7 @@ from nutmeg.sim import Worlds
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.sensing import Sensing
 from nutmeg.sim.trace import TraceWriter
-from nutmeg.sim.worlds import steps_in
+from nutmeg.sim.worlds import SingleWorld, steps_in
 
 
 @pytest.fixture(scope="module")
@@ -334,3 +334,70 @@ def test_a_time_is_a_whole_number_of_steps(seconds: float, timestep: float, step
 def test_a_time_that_is_no_whole_number_of_steps_is_refused(ant: Scene, seconds: float) -> None:
     with pytest.raises(ModelError, match=rf"{seconds} s is not a whole number of physics steps of 0\.004 s"):
         Worlds(ant).advance(seconds)
+
+
+# ----------------------------------------------------------------------------------------------------
+# How many physics steps a time is.
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 6, 7])
+def test_a_cycle_has_a_whole_number_of_steps_although_mjcf_has_six_digits(steps: int) -> None:
+    assert steps_in(0.02, float(f"{0.02 / steps:.6g}")) == steps
+
+
+@pytest.mark.parametrize(("seconds", "timestep"), [(0.02, 0.003), (0.0201, 0.005), (1000.0005, 0.001), (0.001, 0.004)])
+def test_a_wrong_time_is_no_number_of_steps(seconds: float, timestep: float) -> None:
+    with pytest.raises(ModelError, match="not a whole number of physics steps"):
+        steps_in(seconds, timestep)
+
+
+# ----------------------------------------------------------------------------------------------------
+# One world stepped in two halves.
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    robots = tuple(Placement(robot="nao-spark", name=f"r{i}", pos=(i, 0.0), parked=i == 1) for i in range(2))
+    return assemble(SceneSettings(field="sim3d", robots=robots, ball_pos=(0.3, 0.0), visuals=False))
+
+
+def test_it_moves_as_many_worlds_do_to_the_last_bit(scene: Scene) -> None:
+    single, worlds = SingleWorld(scene), Worlds(scene)
+    single.hold(scene.robots[0], parked=False)
+    for step in range(60):
+        speeds = np.sin(0.3 * step + np.arange(22))
+        single.ctrl[scene.robots[0].commands] = speeds
+        worlds.robots[0].command = speeds[None]
+        single.step(lambda: None)
+        worlds.step()
+    assert np.array_equal(single.qpos, worlds.qpos[0])
+    assert np.array_equal(single.qvel, worlds.qvel[0])
+
+
+def test_places_of_bodies_are_those_of_the_present_state(scene: Scene) -> None:
+    world, torso = SingleWorld(scene), scene.robots[0]
+    world.data.qvel[torso.root_rate] = 1.0
+    world.step(lambda: None)
+    assert world.data.xpos[torso.body] == pytest.approx(world.qpos[torso.root : torso.root + 3], abs=1e-15)
+
+
+def test_forces_of_contacts_carry_the_robot(scene: Scene) -> None:
+    world = SingleWorld(scene)
+    world.hold(scene.robots[0], parked=False)
+    carried: list[float] = []
+
+    def weigh() -> None:
+        contact, model = world.data.contact, world.model
+        mine = model.body_rootid[model.geom_bodyid[contact.geom]] == scene.robots[0].body
+        carried.append(float(world.data.efc_force[contact.efc_address[mine.any(axis=1)]].sum()))
+
+    for _ in range(100):
+        world.step(weigh)
+    mass = world.model.body_subtreemass[scene.robots[0].body]
+    assert np.mean(carried[-20:]) == pytest.approx(9.81 * mass, rel=0.01)
+
+
+def test_another_integrator_is_refused() -> None:
+    scene = assemble(SceneSettings(field="floor", ball="none", physics="standard", visuals=False))
+    with pytest.raises(ModelError, match="needs the integrator euler; this scene has implicitfast"):
+        SingleWorld(scene)

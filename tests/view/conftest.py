@@ -171,7 +171,7 @@ def play_match(path: Path, half: float = 5.0) -> None:
     rules = load_rules("sim3d").with_match(
         players=2, half_length=half, automatic_kick_off=True, wait_before_kick_off=0.4, goal_pause=0.5, swap_ends=True
     )
-    game = Game(rules, seed=3, left="reds", right="<blues>", record=path, players=4)
+    game = Game(rules, seed=3, left="reds", right="<blues>", record=path, seats=4)
     slots = [game.enter(team, number) for team in ("reds", "<blues>") for number in (1, 2)]
     game.record_with(minds=lambda: {(s + 11 * game.swaps) % 22: _mind(s) for s in slots})
     story = {60: _shoot, 130: _push, 330: _shoot}
@@ -195,7 +195,7 @@ def _shoot(game: Any) -> None:
 
 def _push(game: Any) -> None:
     """Player 2 of the left team is put onto its back."""
-    game.world.ground.world.qpos[game.world.ground.root[game.world.seat_of[1]] + np.arange(3, 7)] = [
+    game.world.ground.world.qpos[game.world.ground.seats["root"][game.world.seat_of[1]] + np.arange(3, 7)] = [
         0.7,
         0.0,
         -0.7,

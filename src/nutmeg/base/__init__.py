@@ -1,1 +1,1 @@
-"""What all chapters share: array types, angles, constants, records for kernels."""
+"""Shared tools: array types, angles, constants, errors, settings, kernels and their records, saving and resuming."""

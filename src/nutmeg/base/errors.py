@@ -1,4 +1,4 @@
-"""What can go wrong, said so that the reader knows what to do next.
+"""Exceptions with messages for users: what went wrong, where, and what to do next.
 
 Every error a user can cause is a `NutmegError`: one paragraph naming what was found, where, what is allowed
 and what to do. The command line prints it without a traceback and exits with its `exit_code`.

@@ -261,7 +261,7 @@ class LinesFile:
             data = self._file.read()
             self._file.truncate(_whole(data))
             first, *self.lines = _parsed(data, path) or [None]
-            """What was in the file when it was opened, without the first line."""
+            """The lines that were in the file when it was opened, without the first."""
             if first is None:
                 self.append(wanted)
             elif different := next(differences(first, wanted), None):
@@ -280,7 +280,7 @@ class LinesFile:
             raise FileError(self.path, f"{problem}: {error.strerror}. {safe}") from None
 
     def close(self) -> None:
-        """Lets others write it."""
+        """Releases the file for other processes."""
         self._file.close()
 
     def _lock(self) -> None:
@@ -326,7 +326,7 @@ def _append_safely(file: AppendFile, data: bytes) -> None:
 RUN_FORMAT = 1
 MANIFEST, CONFIGURATION, LOG, LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
 SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
-"""What the numbers of a run depend on."""
+"""The software that the numbers of a run depend on."""
 _DISTRIBUTIONS = {"mujoco": ("mujoco-core", "mujoco")}
 
 
@@ -443,7 +443,7 @@ def _through_json(value: object) -> Any:  # noqa: ANN401
 
 
 def new_folder(parent: Path, name: str) -> Path:
-    """A folder for a new run that nobody else has: `parent/name-1`, or the next number that is free."""
+    """Makes a folder for a new run: `parent/name-1`, or the next number that is free."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
         taken = [int(tail) for path in parent.glob(f"{name}-*") if (tail := path.name[len(name) + 1 :]).isdigit()]
@@ -492,7 +492,7 @@ def versions(names: Iterable[str] = SOFTWARE) -> dict[str, str]:
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any], where: str = "") -> Iterator[str]:
-    """What differs between two tables, the order of their keys included, as `a, b: 1 there, 2 here`."""
+    """The differences between two tables, the order of their keys included, as `a, b: 1 there, 2 here`."""
     for key in dict.fromkeys([*wanted, *found]):
         have, want = found.get(key), wanted.get(key)
         if isinstance(have, Mapping) and isinstance(want, Mapping):

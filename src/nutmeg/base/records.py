@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 import numpy as np
 
-from nutmeg.base.arrays import Bools, Floats, Ints
+from nutmeg.base.arrays import Bools, Bytes, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
-_ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_}
+_ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_, Bytes: np.uint8}
 
 
 @cache

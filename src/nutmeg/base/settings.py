@@ -97,7 +97,7 @@ def check_bounds(settings: DataclassInstance, *, error: type[Exception] = ValueE
     for name, bounds in _all_bounds(type(settings)).items():
         value = getattr(settings, name)
         for number in value if isinstance(value, tuple) else (value,):
-            if number is not None and number not in bounds:
+            if number is not None and not bounds.low < number < bounds.high and number not in bounds:
                 raise error(f"{name} is {number:.12g}; allowed is {bounds}.")
 
 

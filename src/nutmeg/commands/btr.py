@@ -102,9 +102,13 @@ def _run(
             evaluator=evaluator,
             command=command,
             copy=arguments.config,
-            listeners=Listeners(on_generation=show.generation, on_trial=show.trial, on_iteration=show.iteration),
-            wait=lambda: time.sleep(LOOK_EVERY),
-            say=show.terminal.say,
+            listeners=Listeners(
+                on_generation=show.generation,
+                on_trial=show.trial,
+                on_iteration=show.iteration,
+                wait=lambda: time.sleep(LOOK_EVERY),
+                say=show.terminal.say,
+            ),
         )
         return made.run(), made
 

@@ -376,8 +376,7 @@ def _note(settings: CameraSettings, effect: str, arguments: Arguments) -> str:
 def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str, Any]:
     """Takes pictures of several views and writes them, with what is to be known of them."""
     from nutmeg.model import load_robot
-    from nutmeg.model.parameters import parse_target
-    from nutmeg.model.sensors import adjusted_cameras
+    from nutmeg.model.parameters import adjusted_cameras, parse_target
     from nutmeg.reality.logs.pictures import NOISY_EFFECTS, PICTURES_FILE, take_pictures, write_pictures
 
     folder = arguments.output
@@ -390,12 +389,18 @@ def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str,
     place = _picture_scene(arguments, robot, camera)
     if settings.auto_target:
         place = _exposed(place, settings, body)
-    counts = [len(view.files) for view in place.told.view]
+    counts = [len(view.files) for view in place.description.view]
     images = take_pictures(place, settings, body, counts, effects=NOISY_EFFECTS, seed=arguments.seed)
-    write_pictures(folder, place.told, images)
+    write_pictures(folder, place.description, images)
     files = sum(counts)
     terminal.say(f"wrote {files} pictures of {len(counts)} views and {PICTURES_FILE} to {folder}.")
-    return {"folder": str(folder), "robot": place.told.robot, "camera": camera, "views": len(counts), "pictures": files}
+    return {
+        "folder": str(folder),
+        "robot": place.description.robot,
+        "camera": camera,
+        "views": len(counts),
+        "pictures": files,
+    }
 
 
 def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -> PictureScene:
@@ -413,7 +418,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
     neck = _neck(scene.model, f"{TWIN_ROBOT}/{camera}", table)
     still = dict(zip(table.joints, scene.start[table.angles], strict=True))
     lights = str(Path(arguments.lights).resolve()) if arguments.lights.endswith(".toml") else arguments.lights
-    told = PicturesFile(
+    description = PicturesFile(
         robot=table.settings.name,
         camera=camera,
         field=arguments.field,
@@ -423,7 +428,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
     size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
-    return PictureScene(told, arguments.robot, robot.type, lights_of(lights, Path()), size)
+    return PictureScene(description, arguments.robot, robot.type, lights_of(lights, Path()), size)
 
 
 def _neck(model: Any, camera: str, table: RobotTable) -> list[str]:  # noqa: ANN401 (the compiled scene)
@@ -475,16 +480,16 @@ def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...
     import numpy as np
 
     from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures
-    from nutmeg.sim.cameras.auto_exposure import Exposure, initial_exposure, mean_signal, next_exposure
+    from nutmeg.sim.cameras.image_sensor import Exposure, initial_exposure, mean_signal, next_exposure
 
-    count = len(place.told.view)
+    count = len(place.description.view)
     exposure: Exposure = initial_exposure(settings, count)
     for _ in range(SETTLING):
         views = tuple(
             replace(view, exposure=float(time), gain=float(gain))
-            for view, time, gain in zip(place.told.view, *exposure, strict=True)
+            for view, time, gain in zip(place.description.view, *exposure, strict=True)
         )
-        place = replace(place, told=replace(place.told, view=views))
+        place = replace(place, description=replace(place.description, view=views))
         pictures = np.concatenate(take_pictures(place, settings, body, [1] * count, effects=NOISELESS_EFFECTS))
         exposure = next_exposure(exposure, mean_signal(pictures, settings.gamma), settings)
     return place

@@ -115,6 +115,7 @@ def _files(arguments: Arguments, settings: IdentifySettings) -> tuple[Files, Fil
 def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dict[str, object]:
     """What decides the result: the settings but for the budget, and the content of the recordings."""
     table = dataclasses.asdict(settings)
+    table = {"robot": table["robot"], "parameters": table["parameters"], **table}  # the order in runs of version 0.1
     for key in ("evaluations", "generations", "seed"):
         del table["search"][key]
     del table["recordings"]["train"], table["recordings"]["held_out"]

@@ -26,7 +26,7 @@ from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from nutmeg.match.base_game import BaseGame
     from nutmeg.match.loop import AnyPlayer, GameLoop
@@ -129,7 +129,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    match = MatchRun(lambda path: new_match(arguments, path), terminal)
+    titles = dict(zip(team_names(*teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
+    match = MatchRun(lambda path: new_match(arguments, path), terminal, titles)
     cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
     aftermath = Aftermath(files, command=command_of(arguments), seed=arguments.seed, terminal=terminal, cameras=cameras)
     how = arguments.watching(
@@ -272,7 +273,7 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         field=field_of(arguments),
-        players=2 * arguments.players,
+        seats=2 * arguments.players,
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), teams_of(arguments), strict=True):
@@ -395,10 +396,11 @@ class MatchRun:
     Args:
         build: makes the match, given the recording to make.
         terminal: where goals are told.
+        titles: what teams are called there, by their names; a team without a title is called by its name.
     """
 
-    def __init__(self, build: Callable[[Path], GameLoop], terminal: Terminal) -> None:
-        self._build, self._terminal = build, terminal
+    def __init__(self, build: Callable[[Path], GameLoop], terminal: Terminal, titles: Mapping[str, str]) -> None:
+        self._build, self._terminal, self._titles = build, terminal, titles
         self._driver: GameLoop | None = None
         self._counts: Counter[str] = Counter()
 
@@ -456,7 +458,7 @@ class MatchRun:
 
         text = event.text
         for side, team in zip(("left", "right"), driver.game.teams, strict=True):
-            text = text.replace(f" {side}", f" {team}")
+            text = text.replace(f" {side}", f" {self._titles.get(team) or team}")
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 

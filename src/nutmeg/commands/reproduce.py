@@ -14,8 +14,7 @@ example: nutmeg reproduce btr-ant --quick
 
 from __future__ import annotations
 
-import importlib
-import inspect
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,21 +42,6 @@ Experiment = Literal[
     "behaviour-predicts",
     "camera-localisation",
 ]
-FUNCTIONS: dict[str, str] = {
-    "motoflex-walk": "motoflex_walk.motoflex_walk",
-    "btr-ant": "btr_ant.btr_ant",
-    "btr-nao": "btr_nao.btr_nao",
-    "motoflex-fit": "motoflex_fit.motoflex_fit",
-    "openr-ball": "openr_ball.openr_ball",
-    "servo-xl330": "servo_xl330.servo_xl330",
-    "simspark": "simspark_reality.simspark_reality",
-    "walk-table2": "walk_table2.walk_table2",
-    "walk-table3": "walk_table3.walk_table3",
-    "walk-robustness": "walk_robustness.walk_robustness",
-    "behaviour-predicts": "behaviour_predicts.behaviour_predicts",
-    "camera-localisation": "camera_localisation.camera_localisation",
-}
-"""Module and function of each experiment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,21 +73,18 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table."""
-    from nutmeg.experiments.experiment import TABLES
+    from nutmeg.experiments.experiment import load_experiment, perform
 
     out = arguments.output or Path("runs") / arguments.experiment
-    module, name = FUNCTIONS[arguments.experiment].split(".")
-    function = getattr(importlib.import_module(f"nutmeg.experiments.{module}"), name)
-    options = _options(arguments, function)
+    experiment = load_experiment(arguments.experiment)
+    settings = experiment.Settings(**_options(arguments, {f.name for f in dataclasses.fields(experiment.Settings)}))
     try:
         with terminal.busy(arguments.experiment) as status:
-            answer: dict[str, Any] = function(
-                out, quick=arguments.quick, on_progress=lambda text: status.update(Text(text)), **options
-            )
+            answer = perform(experiment, out, settings, lambda text: status.update(Text(text)))
     except KeyboardInterrupt:
         terminal.say(f"interrupted; seeds that were finished are kept in {out}. The same command goes on.")
         raise
-    shown = TABLES[arguments.experiment](answer)
+    shown = experiment.table(answer)
     terminal.table("", shown.columns, shown.rows)
     for note in shown.notes:
         terminal.say(note)
@@ -111,9 +92,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     return answer
 
 
-def _options(arguments: Arguments, function: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Those of the options that the experiment has; others that were given are an error."""
-    known = inspect.signature(function).parameters
+def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:
+    """The settings of the experiment that options give; an option that the experiment does not have is an error."""
     given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "client")}
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:
@@ -121,4 +101,4 @@ def _options(arguments: Arguments, function: Any) -> dict[str, Any]:  # noqa: AN
     for name in given:
         if name not in known:
             raise UsageError(f"{arguments.experiment} has no --{name}; leave it out.")
-    return {**given, **({"threads": arguments.threads} if "threads" in known else {})}
+    return {**given, "quick": arguments.quick, "threads": arguments.threads}

@@ -21,20 +21,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Closing, Starting, load_physics
+from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports, signals_handled
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
 
 if TYPE_CHECKING:
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import Rules
-    from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
     from nutmeg.net.simspark.server import Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
 OWN_PLAYERS = 4
 """How many players a built-in team has if --players is left out."""
+TOED_SEATS = 14
+"""Robots with toes that can play: the league allows a team seven of one type."""
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
 TEAM_PATIENCE = 3.0
 """How long the processes of built-in teams may take to end [s]."""
@@ -64,6 +65,10 @@ class Arguments(ServeOptions):
     """Let the built-in team play from the right."""
     players: int | None = None
     """Players of a team; 11 if left out, and 4 of a built-in team."""
+    seats: Annotated[int, Bounds(1, 22)] | None = None
+    """Robots that can play at once; twice --players if left out. Each costs a little time even before it plays."""
+    toed_seats: Annotated[int, Bounds(0, TOED_SEATS)] | None = None
+    """Robots with toes (type 4) that can play beside them; 14 if --seats is left out as well, else none."""
     half_length: Seconds | None = None
     """Length of a half [s]; 300 if left out."""
     halves: Annotated[int, Bounds(1, 2)] | None = None
@@ -88,15 +93,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         with Starting():
             load_physics()
-            from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
             from nutmeg.net.simspark.server import Server
 
             settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
             check_ports(arguments.host, arguments.ports())
             stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
             record = arguments.new_recording("match.nutmeg")
-            keeper = stack.enter_context(Groundskeeper())
-            game = stack.enter_context(_game(arguments, rules, teams, keeper, record))
+            game = stack.enter_context(_game(arguments, rules, teams, record))
             game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report))
@@ -196,17 +199,13 @@ def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
-def _game(
-    arguments: Arguments, rules: Rules, teams: tuple[str, str], keeper: Groundskeeper, record: Path | None
-) -> Game:
-    """The match, with seats for teams of ours and their opponents; larger grounds are prepared beside it."""
+def _game(arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None) -> Game:
+    """The match, with a seat for each robot that can play."""
     from nutmeg.match.game import Game
-    from nutmeg.match.rules.slots import SEATS
 
-    expected = 2 * _own_players(arguments) if any(teams) else 1
-    for seats in SEATS:
-        if expected < seats <= 2 * rules.match.players:
-            keeper.prepare(seats=seats, toed=0)
+    plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
+    if toed is None:
+        toed = TOED_SEATS if arguments.seats is None else 0
     return Game(
         rules,
         seed=arguments.seed,
@@ -216,8 +215,8 @@ def _game(
         left=teams[0],
         right=teams[1],
         record=record,
-        players=expected,
-        keeper=keeper,
+        seats=plain + toed,
+        toed=toed,
     )
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, FallJudge, SetChooser, make_walker, top_velocity, yaw_of
 from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.sim.cameras.renderer import Quality
 from nutmeg.sim.trace import TraceWriter
 from nutmeg.sim.worlds import Worlds
-from nutmeg.view.files.pictures import Quality
 from nutmeg.view.files.video import video
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ WALK_PLAN = (
 """What is filmed: a name, a direction as the robot sees it (None turns on the spot), and how long [s]."""
 SIZE, FPS = (640, 360), 20.0
 """Width and height in pixels, pictures a second."""
-FILM_QUALITY = Quality(shadows=True, reflections=False, samples=0)
+FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""
 FILMED_AFTER_FALL = 1.5
 """How long a robot that fell is filmed [s]."""

@@ -1,6 +1,6 @@
 """Does the behavioural world predict the physical one? Nine strategies play each other in both.
 
-    answer = behaviour_predicts(Path("runs/behaviour-predicts"), quick=True, threads=2)
+    answer = run(Path("runs/behaviour-predicts"), Settings(quick=True, threads=2))
     answer["before"]["spearman"], answer["after"]["spearman"]       # rank correlations with the physical world
     answer["after"]["spearman_interval"], answer["ceiling"]
 
@@ -18,38 +18,47 @@ where it was interrupted.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import hashlib
-import json
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.journal import draft, versions, write_json
+from nutmeg.base.journal import draft
+from nutmeg.experiments.experiment import (
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    fit_strengths,
+    games_matrix,
+    number,
+    play_series,
+    rank_correlation,
+    series_digest,
+    silent,
+    text,
+    yes_or_no,
+)
 from nutmeg.match.calibration.calibrate import calibrate
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.series.series import GameLog, Series, SeriesGames
+from nutmeg.match.series.series import Series, SeriesGames
 from nutmeg.match.series.settings import Entrant, SeriesSettings
 from nutmeg.match.worlds.behavioural.settings import load_behaviour, write_behaviour
-from nutmeg.search.evaluation import InThisThread
-from nutmeg.search.processes import Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.match.calibration.calibrate import Calibrated
     from nutmeg.match.series.series import GameResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # How well two series of games agree on who is stronger: rank correlations with bootstrap intervals.
 #
 # Strengths are those whose differences come nearest to all goal differences (least squares over games). A bootstrap
@@ -61,60 +70,39 @@ BOOTSTRAP_SAMPLES = 1000
 CONFIDENCE_LEVEL = 0.95
 
 
-def design(names: Sequence[str], results: Sequence[GameResult]) -> tuple[Floats, Floats]:
-    """Who played (n, teams), 1 at home and -1 away, and goal differences (n,); games that broke off are left out."""
+def played_games(names: Sequence[str], results: Sequence[GameResult]) -> tuple[Floats, Floats]:
+    """Who played, (games, teams), and goal differences, (games,), of games that did not break off."""
     played = [one for one in results if not one.failure]
-    rows, places = np.zeros((len(played), len(names))), {name: k for k, name in enumerate(names)}
-    for row, one in enumerate(played):
-        rows[row, places[one.home]], rows[row, places[one.away]] = 1.0, -1.0
-    return rows, np.array([one.difference for one in played], float)
+    pairs = [(one.home, one.away) for one in played]
+    return games_matrix(names, pairs), np.array([one.difference for one in played], float)
 
 
-def _fit(rows: Floats, differences: Floats) -> Floats:
-    """(teams, ...) strengths with the mean 0, of goal differences (n, ...)."""
-    found = np.linalg.pinv(rows) @ differences
-    return np.asarray(found - found.mean(axis=0))
+def _bootstrapped(games: Floats, differences: Floats, rng: np.random.Generator, count: int) -> Floats:
+    """Strengths (teams, count) of resampled games: the fitted difference plus the residual of a random game.
 
-
-def _drawn(rows: Floats, differences: Floats, rng: np.random.Generator, count: int) -> Floats:
-    """(teams, count) strengths of games drawn anew."""
-    strengths = _fit(rows, differences)
-    told = rows @ strengths
-    errors = differences - told
-    errors *= np.sqrt(
-        len(errors) / max(len(errors) - rows.shape[1] + 1, 1)
-    )  # a fit leaves smaller errors than there are
-    return _fit(rows, told[:, None] + rng.choice(errors, (len(errors), count)))
+    Pairs with a single game would look certain if games were only drawn within a pair.
+    """
+    fitted = games @ fit_strengths(games, differences)
+    errors = differences - fitted
+    # A fit leaves smaller residuals than the errors are: teams - 1 degrees of freedom are used up.
+    errors *= np.sqrt(len(errors) / max(len(errors) - games.shape[1] + 1, 1))
+    return fit_strengths(games, fitted[:, None] + rng.choice(errors, (len(errors), count)))
 
 
 def strengths_of(
     names: Sequence[str], results: Sequence[GameResult], rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """(teams,) goals a game more than an average opponent, and their standard errors."""
-    rows, differences = design(names, results)
-    return _fit(rows, differences), _drawn(rows, differences, rng, BOOTSTRAP_SAMPLES).std(axis=1)
+    """Goals per game more than an average opponent, (teams,), and their standard errors."""
+    games, differences = played_games(names, results)
+    return fit_strengths(games, differences), _bootstrapped(games, differences, rng, BOOTSTRAP_SAMPLES).std(axis=1)
 
 
-def spearman(a: Floats, b: Floats) -> float:
-    """Rank correlation of Spearman; 0 where one of both puts all alike."""
-    ranks = [_ranks(values) for values in (a, b)]
-    spread = ranks[0].std() * ranks[1].std()
-    return (
-        0.0 if spread == 0.0 else float(np.mean((ranks[0] - ranks[0].mean()) * (ranks[1] - ranks[1].mean())) / spread)
-    )
-
-
-def _ranks(values: Floats) -> Floats:
-    """(n,) ranks from 1; equal values have the mean of theirs."""
-    below = (values[None, :] < values[:, None]).sum(axis=1)
-    return np.asarray(below + 0.5 * (1 + (values[None, :] == values[:, None]).sum(axis=1)))
-
-
-def kendall(a: Floats, b: Floats) -> float:
-    """Rank correlation of Kendall (tau-b); 0 where one of both puts all alike."""
-    first, second = (np.sign(values[:, None] - values[None, :]) for values in (a, b))
-    both = np.sqrt((first**2).sum() * (second**2).sum())
-    return 0.0 if both == 0.0 else float((first * second).sum() / both)
+def correlations(a: Floats, b: Floats) -> dict[str, Floats]:
+    """Rank correlations of strengths (teams, n), (n,) by kind; 0 where one of both ranks all alike."""
+    kinds: tuple[Literal["spearman", "kendall"], ...] = ("spearman", "kendall")
+    return {
+        kind: np.array([rank_correlation(kind, x, y) or 0.0 for x, y in zip(a.T, b.T, strict=True)]) for kind in kinds
+    }
 
 
 def agreement(
@@ -130,36 +118,27 @@ def agreement(
     `error` is by how much strengths differ (root mean square, goals a game). Games drawn anew have their luck twice, in
     both series, so that intervals lie lower than the correlation of what was played.
     """
-    designs = [design(names, results) for results in (first, second)]
-    a, b = (_fit(*one) for one in designs)
-    drawn_a, drawn_b = (_drawn(*one, rng, BOOTSTRAP_SAMPLES) for one in designs)
+    both = [played_games(names, results) for results in (first, second)]
+    a, b = (fit_strengths(*one)[:, None] for one in both)
+    drawn = correlations(*(_bootstrapped(*one, rng, BOOTSTRAP_SAMPLES) for one in both))
     answer: dict[str, Any] = {"error": float(np.sqrt(np.mean((a - b) ** 2)))}
-    for word, of in (("spearman", spearman), ("kendall", kendall)):
-        drawn = [of(x, y) for x, y in zip(drawn_a.T, drawn_b.T, strict=True)]
-        answer[word] = of(a, b)
-        answer[f"{word}_interval"] = np.quantile(
-            drawn, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]
-        ).tolist()
-        answer[f"{word}_above_goal"] = float(np.mean(np.array(drawn) >= goal))
+    ends = [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]
+    for kind, found in correlations(a, b).items():
+        answer[kind] = float(found[0])
+        answer[f"{kind}_interval"] = np.quantile(drawn[kind], ends).tolist()
+        answer[f"{kind}_above_goal"] = float(np.mean(drawn[kind] >= goal))
     return {**answer, "met": bool(answer["spearman"] >= goal)}
 
 
 def ceiling_of(names: Sequence[str], results: Sequence[GameResult], rng: np.random.Generator) -> dict[str, float]:
-    """How well two series as long as this one would agree with each other, on average."""
-    rows, differences = design(names, results)
-    a, b = (_drawn(rows, differences, rng, BOOTSTRAP_SAMPLES // 2) for _ in range(2))
-    return {
-        word: float(np.mean([of(x, y) for x, y in zip(a.T, b.T, strict=True)]))
-        for word, of in (("spearman", spearman), ("kendall", kendall))
-    }
-
-
-# ----------------------------------------------------------------------------------------------------
-# The picture of strengths in both worlds: physical against behavioural, before and after calibration.
+    """The mean rank correlation between two series as long as this one."""
+    games, differences = played_games(names, results)
+    a, b = (_bootstrapped(games, differences, rng, BOOTSTRAP_SAMPLES // 2) for _ in range(2))
+    return {kind: float(found.mean()) for kind, found in correlations(a, b).items()}
 
 
 def plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
-    """Writes the picture."""
+    """Draws strengths in the physical world over those in the behavioural one, before and after calibration."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 4.8), layout="constrained")
@@ -199,19 +178,24 @@ STRATEGIES = (
     "roles",
     "wanderer",
 )
-"""Who plays: all that come with Nutmeg but `roles-pass`, who with two in a team has nobody to pass to."""
-WALK_NAME, RULE_BOOK, BASE_BODY, RANK_GOAL = "final", "sim3d", "nao-spark", 0.8
-"""How robots walk, what the referee judges by, whose numbers and eyes are taken before calibration, what is hoped for.
-"""
+"""The strategies that play: all that come with Nutmeg but `roles-pass`, which passes to nobody with two in a team."""
+WALK_NAME = "final"
+"""The walk of all robots."""
+RULE_BOOK = "sim3d"
+"""The rules of all games."""
+BASE_BODY = "nao-spark"
+"""Whose numbers and eyes the behavioural world uses before calibration."""
+RANK_GOAL = 0.8
+"""The rank correlation that is aimed for."""
 RECORDED_PAIRS = ((5, 7), (2, 3), (6, 4), (1, 7), (3, 6), (5, 4), (7, 2), (3, 5))
 """Pairs whose games are recorded for the calibration; these games do not count."""
 FIRST_RECORDED_GAME = 1000
-"""Their numbers begin here."""
+"""The number of the first recorded game."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much is played."""
+    """The number and size of games."""
 
     games: int
     """Physical games of each pair."""
@@ -220,7 +204,7 @@ class Size:
     recorded: int
     """Physical games to calibrate from."""
     players: int = 2
-    """Of a team."""
+    """Players of a team."""
     half_length: float = 100.0
     """s; there is one half."""
     field: str = "sim3d-12x8"
@@ -231,44 +215,62 @@ QUICK = Size(games=1, behavioural_games=4, recorded=1, half_length=15.0, strateg
 FULL = Size(games=4, behavioural_games=100, recorded=6)
 
 
-def behaviour_predicts(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    size: Size | None = None,
-) -> dict[str, Any]:
-    """Plays in both worlds and compares; writes worlds.png, body.toml and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means four strategies and games of 15 s, whose numbers mean nothing."""
 
-    Args:
-        out: folder for the results.
-        quick: four strategies and games of 15 s, to see that it works; its numbers mean nothing.
-        seed: of everything random.
-        threads: how many processes or threads play; the result is the same.
-        on_progress: called with what is being done.
-        size: other sizes.
-    """
+    seed: int = 0
+    """Seed of the games and of the bootstrap."""
+    size: Size | None = None
+    """Other sizes than those of the quick and the full version."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Plays in both worlds and compares; writes worlds.png and body.toml."""
     began = time.perf_counter()
-    size = size or (QUICK if quick else FULL)
-    settings = series_of(size, seed)
-    found = calibrated(out, settings, size, on_progress)
+    size = settings.size or (QUICK if settings.quick else FULL)
+    physical = series_of(size, settings.seed)
+    found = calibrated(out, physical, size, say)
     worlds = {
-        "physical": settings,
-        "before": behavioural(settings, BASE_BODY, size.behavioural_games),
-        "after": behavioural(settings, str(out / "body.toml"), size.behavioural_games),
+        "physical": physical,
+        "before": behavioural(physical, BASE_BODY, size.behavioural_games),
+        "after": behavioural(physical, str(out / "body.toml"), size.behavioural_games),
     }
-    results = {word: played(out, word, one, threads, on_progress) for word, one in worlds.items()}
-    answer = compared(settings, size, results["physical"], results["before"], results["after"])
-    answer |= {"calibration": _told(found), "wall_seconds": time.perf_counter() - began}
-    write_json(out / "results.json", answer)
+    results = {word: play_series(Series(one), out, word, settings.threads, say) for word, one in worlds.items()}
+    answer = compared(physical, size, results)
+    answer |= {"calibration": _estimates(found), "wall_seconds": time.perf_counter() - began}
     plot_worlds(out / "worlds.png", answer)
     return answer
 
 
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Strengths of the strategies in both worlds."""
+    columns = {
+        "strategy": text("strategy"),
+        "physical": decimal("physical", 2),
+        "± error": decimal("physical_error", 2),
+        "behavioural": decimal("before", 2),
+        "calibrated": decimal("after", 2),
+    }
+    notes = [
+        f"rank correlation {word} calibration: Spearman {number(one['spearman'], 2)} "
+        f"({number(one['spearman_interval'][0], 2)} to {number(one['spearman_interval'][1], 2)}), "
+        f"Kendall {number(one['kendall'], 2)} ({number(one['kendall_interval'][0], 2)} to "
+        f"{number(one['kendall_interval'][1], 2)}); goal {answer['goal']}, met: {yes_or_no(one['met'])}. "
+        f"Strengths differ by {number(one['error'], 2)} goals a game."
+        for word, one in (("before", answer["before"]), ("after", answer["after"]))
+    ]
+    size = answer["settings"]
+    notes.append(
+        f"goals a game more than the opponents', {size['players']} against {size['players']} on {size['field']}, "
+        f"{size['half_length']:g} s; {answer['physical_games']} physical and {answer['behavioural_games']} behavioural "
+        "games."
+    )
+    return ResultTable.of(answer["table"], columns, *notes)
+
+
 def series_of(size: Size, seed: int) -> SeriesSettings:
-    """Who plays whom in the physical world."""
+    """The series of games in the physical world."""
     return SeriesSettings(
         name="Does the behavioural world predict?",
         team=tuple(Entrant(name=name, decide=name, walk=WALK_NAME) for name in size.strategies),
@@ -287,42 +289,20 @@ def behavioural(settings: SeriesSettings, body: str, games: int) -> SeriesSettin
     return dataclasses.replace(settings, world="behavioural", behaviour=body, eyes=BASE_BODY, games=games)
 
 
-def played(
-    out: Path, word: str, settings: SeriesSettings, threads: int, on_progress: Callable[[str], None]
-) -> list[GameResult]:
-    """Plays a series, or reads what was played."""
-    series = Series(settings)
-    evaluator = InThisThread(piece=series.piece) if threads == 1 else Processes(threads, piece=series.piece)
-    with contextlib.closing(evaluator):
-        return series.play(
-            evaluator,
-            log=GameLog(out / f"{word}-{digest(series)}.jsonl"),
-            at_once=1 if threads == 1 else 2 * threads,
-            on_game=lambda done, count: on_progress(f"{word}: game {done} of {count}"),
-        )
-
-
-def digest(series: Series) -> str:
-    """Of all that decides how a game ends but for its number, so that games of other settings are not mixed up."""
-    text = json.dumps([series.described(), series.settings.seed, versions()], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def calibrated(out: Path, settings: SeriesSettings, size: Size, on_progress: Callable[[str], None]) -> Calibrated:
+def calibrated(out: Path, settings: SeriesSettings, size: Size, say: Progress) -> Calibrated:
     """Records physical games that do not count, and calibrates from them; writes body.toml."""
-    games, known, recordings = SeriesGames(settings, settings.walks()), digest(Series(settings)), []
+    games, known, recordings = SeriesGames(settings, settings.walks()), series_digest(Series(settings)), []
     for k, chosen in enumerate(RECORDED_PAIRS[: size.recorded]):
         home, away = (index % len(settings.team) for index in chosen)
         pair, number = (home, away if away != home else (home + 1) % len(settings.team)), FIRST_RECORDED_GAME + k
         path = out / f"calibration-{known}-{number}.nutmeg"
         recordings.append(path)
         if not path.exists():
-            on_progress(f"recording game {k + 1} of {size.recorded} to calibrate from")
+            say(f"recording game {k + 1} of {size.recorded} to calibrate from")
             with draft(path) as temporary:
                 record_game(games, pair, number, temporary)
-    on_progress("calibrating")
+    say("calibrating")
     found = calibrate(recordings, base=load_behaviour(BASE_BODY), seed=settings.seed)
-    out.mkdir(parents=True, exist_ok=True)
     write_behaviour(found.settings, out / "body.toml")
     return found
 
@@ -338,7 +318,7 @@ def record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Pa
         left=settings.team[sides[0]].name,
         right=settings.team[sides[1]].name,
         field=settings.ground,
-        players=2 * settings.players,
+        seats=2 * settings.players,
         kick_off=Side(number // 2 % 2),
         record=path,
     )
@@ -348,67 +328,47 @@ def record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Pa
         driver.run()
 
 
-def compared(
-    settings: SeriesSettings,
-    size: Size,
-    physical: Sequence[GameResult],
-    before: Sequence[GameResult],
-    after: Sequence[GameResult],
-) -> dict[str, Any]:
-    """Strengths in both worlds and how well their orders agree."""
+def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequence[GameResult]]) -> dict[str, Any]:
+    """Strengths in both worlds and how well their orders agree; results are those of `physical`, `before`, `after`."""
     names, rng = settings.names, np.random.default_rng(settings.seed)
-    real, error = strengths_of(names, physical, rng)
-    worlds = {word: strengths_of(names, games, rng) for word, games in (("before", before), ("after", after))}
-    order = np.argsort(-real)
-    table = [
-        {
-            "strategy": names[k],
-            "physical": float(real[k]),
-            "physical_error": float(error[k]),
-            **{word: float(found[k]) for word, (found, _) in worlds.items()},
-            **{f"{word}_error": float(errors[k]) for word, (_, errors) in worlds.items()},
-        }
-        for k in order
+    strengths = {word: strengths_of(names, games, rng) for word, games in results.items()}
+    rows = [
+        {"strategy": names[k]}
+        | {word: float(found[k]) for word, (found, _) in strengths.items()}
+        | {f"{word}_error": float(errors[k]) for word, (_, errors) in strengths.items()}
+        for k in np.argsort(-strengths["physical"][0])
     ]
-    agreements = {
-        word: agreement(names, physical, games, rng, goal=RANK_GOAL)
-        for word, games in (("before", before), ("after", after))
-    }
+    physical = results["physical"]
+    agreements = {word: agreement(names, physical, results[word], rng, goal=RANK_GOAL) for word in ("before", "after")}
     return {
         "experiment": "behaviour-predicts",
-        "table": table,
+        "table": rows,
         **agreements,
         "ceiling": ceiling_of(names, physical, rng),
         "goal": RANK_GOAL,
-        "pairs": _pairs(settings, physical, before, after),
+        "pairs": _pairs(settings, results),
         "settings": {**asdict(size), "seed": settings.seed},
         "physical_games": len(physical),
-        "behavioural_games": len(before) + len(after),
-        "goals": {
-            word: float(np.mean([sum(one.goals) for one in games]))
-            for word, games in (("physical", physical), ("before", before), ("after", after))
-        },
-        "falls": {
-            word: float(np.mean([sum(one.falls) for one in games]))
-            for word, games in (("physical", physical), ("before", before), ("after", after))
-        },
+        "behavioural_games": len(results["before"]) + len(results["after"]),
+        "goals": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
+        "falls": {word: float(np.mean([sum(one.falls) for one in games])) for word, games in results.items()},
     }
 
 
-def _pairs(settings: SeriesSettings, *worlds: Sequence[GameResult]) -> list[dict[str, Any]]:
+def _pairs(settings: SeriesSettings, results: Mapping[str, Sequence[GameResult]]) -> list[dict[str, Any]]:
     """Mean goal differences of all pairs in all worlds."""
     rows = []
     for home, away in settings.pairs:
         first, second = settings.names[home], settings.names[away]
         row: dict[str, Any] = {"home": first, "away": second}
-        for word, games in zip(("physical", "before", "after"), worlds, strict=True):
+        for word, games in results.items():
             found = [one.difference for one in games if (one.home, one.away) == (first, second) and not one.failure]
             row |= {word: float(np.mean(found)) if found else None, f"{word}_games": len(found)}
         rows.append(row)
     return rows
 
 
-def _told(found: Calibrated) -> dict[str, Any]:
+def _estimates(found: Calibrated) -> dict[str, Any]:
     return {
         "recorded_seconds": found.seconds,
         "estimates": {

@@ -2,18 +2,20 @@
 
 For each hidden reality the ant learns to walk four ways: by Back-to-Reality (13 iterations, 11 generations of 20
 controllers and of 15 simulations, at most 180 trials in reality); by the same controller search on the true body; on
-the body as drawn, without identification; and by 180 trials in reality alone. `ant_families` has the realities and
-settings, `ant_lengths` our own way to the lengths. Everything can be interrupted and goes on where it stopped.
+the body as drawn, without identification; and by 180 trials in reality alone. `ant_lengths` is our own way to the
+lengths. Everything can be interrupted and goes on where it stopped.
 
-    answer = btr_ant(Path("runs/btr-ant"), quick=True, seed=1)
+    answer = run(Path("runs/btr-ant"), Settings(quick=True, seed=1))
     answer["families"]["lengths"]["median_error"]
 """
 
 from __future__ import annotations
 
 import json
+import math
+import operator
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +24,16 @@ import numpy as np
 
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError, suggestion
+from nutmeg.base.journal import write_json
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    silent,
+    text,
+    yes_or_no,
+)
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.controllers import ControllerSettings
@@ -33,17 +45,15 @@ from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.settings import RealitySettings
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
-from nutmeg.search import GeneticSettings
+from nutmeg.search import GeneticSettings, InThisThread, Threads
 from nutmeg.search.searchers import SearchSettings
 from nutmeg.sim.worlds import Worlds
-from nutmeg.view.reports.btr import figure3
 
-# ----------------------------------------------------------------------------------------------------
 # The ant's lengths our way: two slow random trials, the motion of the torso, and a fit by responses.
 #
 # Seed 000 finds the lengths of four segments by the fitness of 180 trials in reality. Here two trials of 4 s are
 # enough, because every sample of the torso's height and tilt is compared instead of one number a trial, and because
-# the trials are made to tell something (`reality.excitation`, `reality.response_fit`). Hidden bodies are drawn within
+# the trials are made to tell something (`identify.excitation`, `identify.response_fit`). Hidden bodies are drawn within
 # 40 % of the drawn one; the other realities differ besides in what is not searched: time step, friction, gains and
 # the torso's mass.
 
@@ -62,7 +72,7 @@ EXCITATION = ExcitationSettings(
 )
 """Deep in the knees, where femurs and tibias lift the body by different angles."""
 EXCITATION_SEEDS = (6, 4)
-"""Of the two trials: the ones that told most of six tried on two bodies."""
+"""Seeds of the two trials: the most informative of six that were tried on two bodies."""
 COLUMN_SCALES = {"pose.x": 0.05, "pose.y": 0.05, "pose.z": 0.01, "pose.q*": 0.05}
 """What differences count alike [m, and parts of a quaternion]; feet slip, so places tell less than heights."""
 POSE_NOISE = Noise(place=5e-4)
@@ -79,7 +89,7 @@ class IdentifiedBody:
     hidden: Mapping[str, float]
     estimate: Mapping[str, float]
     differs: Mapping[str, float]
-    """What else is different, by target."""
+    """Other differences of reality, by target."""
     candidates: int
     cpu_seconds: float
 
@@ -93,37 +103,23 @@ class IdentifiedBody:
         return {**vars(self), "errors": self.errors}
 
 
-def ant_lengths(
-    *,
-    bodies: int,
-    seed: int,
-    threads: int = 1,
-    hidden: Mapping[str, float] | None = None,
-    adjustments: Sequence[Adjustment] = (),
-    fit: ResponseFitSettings = FIT_SETTINGS,
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> list[IdentifiedBody]:
+def ant_lengths(bodies: int, settings: Settings, say: Progress = silent) -> list[IdentifiedBody]:
     """Identifies hidden bodies, each in a reality of the same physics and in another one.
 
-    Args:
-        bodies: how many.
-        seed: of the hidden bodies and of the fit.
-        threads: that step the worlds.
-        hidden: the lengths of the first body, instead of drawn ones.
-        adjustments: what else differs in the other reality of the first body, instead of what is drawn.
-        fit: effort.
-        on_progress: told what is being done.
+    The numbers of a `--reality` file hold for the first body; all others are drawn.
     """
+    given = read_reality(settings.reality)
     found = []
     for number in range(bodies):
-        rng = np.random.default_rng([seed, number])
+        rng = np.random.default_rng([settings.seed, number])
         lengths = dict(zip(LENGTHS, rng.uniform(*HIDDEN_RANGE, len(LENGTHS)).tolist(), strict=True))
         others = _drawn(rng)
         if number == 0:
-            lengths, others = {**lengths, **(hidden or {})}, tuple(adjustments) or others
-        for reality, differs in (("same", ()), ("other", others)):
-            on_progress(f"our way: body {number + 1} of {bodies}, {reality} physics")
-            found.append(_identified(lengths, differs, reality, number=number, seed=seed, threads=threads, fit=fit))  # type: ignore[arg-type]
+            lengths |= {name: value for name, value in given.hidden.items() if name in LENGTHS}
+            others = given.adjustments or others
+        for differs in ((), others):
+            say(f"our way: body {number + 1} of {bodies}, {'other' if differs else 'same'} physics")
+            found.append(_identified(lengths, differs, number, settings))
     return found
 
 
@@ -140,31 +136,19 @@ def _drawn(rng: np.random.Generator) -> tuple[Adjustment, ...]:
 
 
 def _identified(
-    lengths: Mapping[str, float],
-    differs: Sequence[Adjustment],
-    reality: Literal["same", "other"],
-    *,
-    number: int,
-    seed: int,
-    threads: int,
-    fit: ResponseFitSettings,
+    lengths: Mapping[str, float], differs: tuple[Adjustment, ...], number: int, settings: Settings
 ) -> IdentifiedBody:
-    twin = Twin(TWIN_SETTINGS, SEARCHED_LENGTHS, threads=threads)
+    twin = Twin(TWIN_SETTINGS, SEARCHED_LENGTHS, threads=settings.threads)
     watch = Watch(fitness=None, series=("pose.*",))
     trials = excitations(EXCITATION, twin.table, Worlds(twin.base).robot(TWIN_ROBOT).start, EXCITATION_SEEDS)
-    real = HiddenSimulation(
-        Twin(replace(TWIN_SETTINGS, adjustments=tuple(differs)), SEARCHED_LENGTHS, threads=threads),
-        lengths,
-        watch,
-        noise=POSE_NOISE,
-        seed=seed,
-    )
+    hidden = Twin(replace(TWIN_SETTINGS, adjustments=differs), SEARCHED_LENGTHS, threads=settings.threads)
+    real = HiddenSimulation(hidden, lengths, watch, noise=POSE_NOISE, seed=settings.seed)
     observed = [one.behaviour for one in real.try_out(trials)]
     begun = time.process_time()
-    rng = np.random.default_rng([seed, number, 1])
-    result = fit_responses(twin, trials, observed, watch, scales=COLUMN_SCALES, settings=fit, rng=rng)
+    rng = np.random.default_rng([settings.seed, number, 1])
+    result = fit_responses(twin, trials, observed, watch, scales=COLUMN_SCALES, settings=FIT_SETTINGS, rng=rng)
     return IdentifiedBody(
-        reality=reality,
+        reality="other" if differs else "same",
         hidden=dict(lengths),
         estimate=twin.space.named(result.estimate),
         differs={a.target: a.value for a in differs},
@@ -187,13 +171,12 @@ def length_summary(found: Sequence[IdentifiedBody], reality: str) -> dict[str, f
     }
 
 
-# ----------------------------------------------------------------------------------------------------
 # The realities in which the ant learns to walk: families of hidden numbers, and the effort of a run.
 #
 # - `lengths`: the four lengths of seed 000, within 40 % of the drawn ones. An ant is forgiving: a gait that was
-# learned on the wrong lengths keeps most of its speed. - `lame`: besides, joints that are hard to move, on the left
-# side ten times as much as on the right. A gait that was learned on the body as drawn walks in circles there; what is
-# searched includes the damping of both sides.
+#   learned on the wrong lengths keeps most of its speed.
+# - `lame`: besides, joints that are hard to move, on the left side ten times as much as on the right. A gait that was
+#   learned on the body as drawn walks in circles there; what is searched includes the damping of both sides.
 #
 # Settings were chosen by measurements on the ant in steps of 10 ms (slopes of the fitness of random gaits over the
 # lengths, and its roughness: how it changes with lengths that differ by 0.3 %). Ten gaits with full amplitudes,
@@ -255,9 +238,9 @@ class Effort:
     simulations: int = 11
     """Generations of 15 simulations in an iteration."""
     trials: int = 15
-    """In reality in an iteration."""
+    """Trials in reality in an iteration."""
     most_trials: int = 180
-    """In reality in all."""
+    """Maximum number of trials in reality."""
 
 
 QUICK_EFFORT = Effort(iterations=4, controllers=6, simulations=6, trials=15, most_trials=60)
@@ -338,108 +321,73 @@ def on_true_body(settings: BtrSettings) -> BtrSettings:
     return replace(without_identification(settings), simulation=simulation, robot=robot, reality=reality)
 
 
-def in_reality_alone(settings: BtrSettings) -> BtrSettings:
-    """Learning by as many trials in reality."""
-    return replace(settings, mode="reality")
-
-
-# ----------------------------------------------------------------------------------------------------
-# The ant's results beside their goals and the paper's numbers.
-
-
 TABLE_NOTES = (
     "errors of Back-to-Reality are averaged over the last five iterations; medians over realities and lengths.",
     "speeds are those in reality, of the champion of the last search.",
     "the paper prints no errors: its figure 3 shows four estimates that approach 1 and oscillate.",
 )
 COUNTED_CORES = 2
+"""Processor time is shown as if it were spread evenly over so many cores."""
 
 
 def goal_table(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Everything that was wanted, and what came out."""
     rows = []
     for name, family in answer["families"].items():
-        rows += _family(name, family)
-    for kind, most in (("same", 0.02), ("other", 0.05)):
-        rows += _ours(answer["our_way"][kind], "the same physics" if kind == "same" else "another physics", most)
+        lengths = name == "lengths"
+        trials, minutes = family["trials_in_reality"], family["cpu_seconds"] / COUNTED_CORES / 60
+        rows += [
+            _row(f"{name}: error of lengths", family["median_error"], ".1%", "<= 5 %" if lengths else "-", 0.05),
+            _row(f"{name}: speed, of that learned on the true body", family["of_true_body"], ".2f", ">= 0.9", 0.9),
+            _row(f"{name}: speed, of that learned in reality alone", family["of_reality_alone"], ".2f", ">= 1.5", 1.5),
+            _row(f"{name}: control without identification, of true body", family["control_of_true_body"], ".2f"),
+            _row(f"{name}: trials in reality", trials, "d", "<= 180", 180, paper="180"),
+            _row(f"{name}: CPU time on two cores [min]", minutes, ".1f", "< 5", 5),
+        ]
+        others = family["error_by_number"].items() if not lengths else ()
+        rows += [_row(f"{name}: error of {key}", error, ".1%") for key, error in others if key.endswith("damping")]
+    for kind, goal, limit in (("same", "<= 2 %", 0.02), ("other", "<= 5 %", 0.05)):
+        found, what = answer["our_way"][kind], f"our way, {'the same' if kind == 'same' else 'another'} physics"
+        spread_goal = "<= 6 %" if kind == "same" else "-"
+        rows += [
+            _row(f"{what}: error", found["median"], ".1%", goal, limit),
+            _row(f"{what}: 90th percentile", found["percentile_90"], ".1%", spread_goal, 0.06),
+            _row(f"{what}: trials in reality", found["trials_in_reality"], "d", "<= 2", 2, paper="180"),
+            _row(f"{what}: CPU time [s]", found["cpu_seconds"], ".1f", "<= 10", 10),
+        ]
     return rows
 
 
-def _family(name: str, found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    minutes = found["cpu_seconds"] / COUNTED_CORES / 60
-    lengths = name == "lengths"
-    rows = [
-        _row(
-            f"{name}: error of lengths",
-            f"{found['median_error']:.1%}",
-            "<= 5 %" if lengths else "-",
-            found["median_error"] <= 0.05 if lengths else None,
-        ),
-        _row(
-            f"{name}: speed, of that learned on the true body",
-            f"{found['of_true_body']:.2f}",
-            ">= 0.9",
-            found["of_true_body"] >= 0.9,
-        ),
-        _row(
-            f"{name}: speed, of that learned in reality alone",
-            f"{found['of_reality_alone']:.2f}",
-            ">= 1.5",
-            found["of_reality_alone"] >= 1.5,
-        ),
-        _row(
-            f"{name}: control without identification, of true body", f"{found['control_of_true_body']:.2f}", "-", None
-        ),
-        _row(
-            f"{name}: trials in reality",
-            str(found["trials_in_reality"]),
-            "<= 180",
-            found["trials_in_reality"] <= 180,
-            "180",
-        ),
-        _row(f"{name}: CPU time on two cores [min]", f"{minutes:.1f}", "< 5", minutes < 5),
-    ]
-    if not lengths:
-        others = {key: value for key, value in found["error_by_number"].items() if key.endswith("damping")}
-        rows += [_row(f"{name}: error of {key}", f"{value:.1%}", "-", None) for key, value in others.items()]
-    return rows
+def _row(
+    what: str, value: float, form: str, goal: str = "-", limit: float = math.nan, *, paper: str = "-"
+) -> dict[str, Any]:
+    """A number beside its goal, which is an inequality with the limit; without a goal it is neither met nor missed."""
+    compare = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}.get(goal.split(maxsplit=1)[0])
+    met = bool(compare(value, limit)) if compare else None
+    return {"what": what, "found": format(value, form), "goal": goal, "met": met, "paper": paper}
 
 
-def _ours(found: Mapping[str, float], what: str, most: float) -> list[dict[str, Any]]:
-    strict = most <= 0.02
-    return [
-        _row(f"our way, {what}: error", f"{found['median']:.1%}", f"<= {most:.0%}", found["median"] <= most),
-        _row(
-            f"our way, {what}: 90th percentile",
-            f"{found['percentile_90']:.1%}",
-            "<= 6 %" if strict else "-",
-            found["percentile_90"] <= 0.06 if strict else None,
-        ),
-        _row(
-            f"our way, {what}: trials in reality",
-            str(found["trials_in_reality"]),
-            "<= 2",
-            found["trials_in_reality"] <= 2,
-            "180",
-        ),
-        _row(f"our way, {what}: CPU time [s]", f"{found['cpu_seconds']:.1f}", "<= 10", found["cpu_seconds"] <= 10),
-    ]
-
-
-def _row(what: str, found: str, goal: str, ok: bool | None, paper: str = "-") -> dict[str, Any]:
-    return {"what": what, "found": found, "goal": goal, "met": None if ok is None else bool(ok), "paper": paper}
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Lengths and walks of the ant, each beside its goal and the paper's number."""
+    columns: dict[str, Cell] = {
+        "": text("what"),
+        "found": text("found"),
+        "goal": text("goal"),
+        "met": lambda row: yes_or_no(row["met"]),
+        "paper": text("paper"),
+    }
+    return ResultTable.of(answer["table"], columns, *answer["notes"])
 
 
 AVERAGED_ITERATIONS = 5
 """Errors are averaged over so many last iterations, because estimates oscillate."""
 PAPER_EFFORT = {"iterations": 13, "controllers": 11 * 20, "simulations": 11 * 15, "trials_in_reality": 180}
 """Section 4.1; evaluations of an iteration. The paper prints no errors: its figure 3 shows estimates about 1."""
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """What came of one reality."""
+    """The results in one reality."""
 
     family: str
     seed: int
@@ -449,14 +397,14 @@ class Learned:
     speeds: Mapping[str, float]
     """In reality [m/s], of the controllers that were learned by each way."""
     trials: int
-    """In reality, by Back-to-Reality."""
+    """Trials in reality that Back-to-Reality used."""
     evaluations: Mapping[str, int]
     cpu_seconds: float
-    """Of Back-to-Reality alone, all threads together."""
+    """Processor time of Back-to-Reality alone, all threads together [s]."""
 
     @property
     def length_errors(self) -> list[float]:
-        """Of the lengths alone."""
+        """Relative errors of the lengths."""
         return [self.errors[name] for name in LENGTHS]
 
     def as_json(self) -> dict[str, Any]:
@@ -464,84 +412,70 @@ class Learned:
         return dict(vars(self))
 
 
-def btr_ant(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = 10,
-    reality: Path | None = None,
-    threads: int = 1,
-    families: Sequence[Family] = FAMILIES,
-    effort: Effort | None = None,
-    bodies: int | None = None,
-    on_progress: Progress = lambda _: None,
-) -> dict[str, Any]:
-    """Runs everything; writes figures and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means one reality of each family with less effort, and two bodies our own way."""
 
-    Args:
-        out: folder for results, and for the runs, which are gone on with if they are there.
-        quick: one reality of each family with less effort, and two bodies our own way.
-        seed: the first.
-        seeds: how many realities of each family.
-        reality: a file with other hidden values, for every seed (`AntReality`).
-        threads: that step the worlds.
-        families: of realities.
-        effort: of Back-to-Reality; the paper's (or that of `quick`) without it.
-        bodies: how many are identified our own way; twice as many as seeds without it.
-        on_progress: told what is being done.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    other = read_reality(reality)
-    count, work = (1, effort or QUICK_EFFORT) if quick else (seeds, effort or Effort())
-    found: dict[str, list[Learned]] = {family.name: [] for family in families}
-    for number in range(seed, seed + count):
-        for family in families:
-            found[family.name].append(_learned(out, family, other, work, seed=number, threads=threads, say=on_progress))
-            _write(out, {"learned": [one.as_json() for rows in found.values() for one in rows], "complete": False})
-    ours = ant_lengths(
-        bodies=bodies or (2 if quick else 2 * count),
-        seed=seed,
-        threads=threads,
-        hidden={name: value for name, value in other.hidden.items() if name in LENGTHS},
-        adjustments=other.adjustments,
-        fit=FIT_SETTINGS,
-        on_progress=on_progress,
-    )
+    seed: int = 0
+    """The first seed."""
+    seeds: int = 10
+    """Number of realities of each family; one if quick."""
+    reality: Path | None = None
+    """A file with other hidden values, for every seed (`AntReality`)."""
+    families: tuple[Family, ...] = FAMILIES
+    """The families of realities."""
+    effort: Effort | None = None
+    """Effort of Back-to-Reality; the paper's, or that of the quick version, without it."""
+    bodies: int = 0
+    """Number of bodies that are identified our own way; 0 for twice as many as seeds."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Runs everything, or goes on with it; draws a figure for each reality."""
+    count = 1 if settings.quick else settings.seeds
+    found: dict[str, list[Learned]] = {family.name: [] for family in settings.families}
+
+    def learned() -> list[dict[str, Any]]:
+        return [one.as_json() for rows in found.values() for one in rows]
+
+    for number in range(settings.seed, settings.seed + count):
+        for family in settings.families:
+            found[family.name].append(_learned(out, family, number, settings, say))
+            write_json(out / "results.json", {"learned": learned(), "complete": False})
+    ours = ant_lengths(settings.bodies or 2 * count, settings, say)
     answer: dict[str, Any] = {
         "families": {name: _summary(rows) for name, rows in found.items()},
         "our_way": {kind: length_summary(ours, kind) for kind in ("same", "other")},
         "paper": PAPER_EFFORT,
-        "quick": quick,
-        "seed": seed,
-        "learned": [one.as_json() for rows in found.values() for one in rows],
+        "quick": settings.quick,
+        "seed": settings.seed,
+        "learned": learned(),
         "bodies": [one.as_json() for one in ours],
         "complete": True,
     }
-    answer |= {"table": goal_table(answer), "notes": TABLE_NOTES}
-    _write(out, answer)
-    return answer
+    return {**answer, "table": goal_table(answer), "notes": TABLE_NOTES}
 
 
-def _learned(
-    out: Path, family: Family, other: AntReality, effort: Effort, *, seed: int, threads: int, say: Progress
-) -> Learned:
+def _learned(out: Path, family: Family, seed: int, settings: Settings, say: Progress) -> Learned:
     """One reality: every way of learning in it, and the figure."""
+    from nutmeg.view.reports.btr import figure3
+
+    other, effort = read_reality(settings.reality), settings.effort or (QUICK_EFFORT if settings.quick else Effort())
     drawn = family.draw(np.random.default_rng([seed, FAMILIES.index(family) if family in FAMILIES else 0]))
     hidden = {name: other.hidden.get(name, value) for name, value in drawn.items()}
-    settings = ant_settings(family, hidden, other.adjustments, effort, seed=seed)
+    btr = ant_settings(family, hidden, other.adjustments, effort, seed=seed)
     ways = {
-        "btr": settings,
-        "true body": on_true_body(settings),
-        "no identification": without_identification(settings),
-        "reality alone": in_reality_alone(settings),
+        "btr": btr,
+        "true body": on_true_body(btr),
+        "no identification": without_identification(btr),
+        "reality alone": replace(btr, mode="reality"),
     }
     place = out / family.name / f"seed-{seed:02d}"
     results, cpu = {}, {}
     for way, one in ways.items():
         begun = time.process_time()
         label = f"{family.name}, seed {seed}, {way}"
-        results[way] = _run(one, place / way.replace(" ", "-"), threads, label, say)
+        results[way] = _run(one, place / way.replace(" ", "-"), settings.threads, label, say)
         cpu[way] = time.process_time() - begun
     (place / "figure-3.png").write_bytes(figure3(results["btr"], truth=hidden, fitness="speed [m/s]", phi="phi1 [m/s]"))
     return Learned(
@@ -557,12 +491,12 @@ def _learned(
 
 
 def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: Progress) -> BtrResult:
-    def told(iteration: Iteration) -> None:
+    def report(iteration: Iteration) -> None:
         say(f"{label}: iteration {iteration.number + 1}, {iteration.fitness:.3f} m/s in simulation")
 
     say(f"{label}: begins")
-    listeners = Listeners(on_iteration=told)
-    return BackToReality(settings, folder=folder, threads=threads, listeners=listeners).run()
+    evaluator, listeners = Threads(threads) if threads > 1 else InThisThread(), Listeners(on_iteration=report)
+    return BackToReality(settings, folder=folder, evaluator=evaluator, listeners=listeners).run()
 
 
 def averaged_errors(
@@ -601,7 +535,3 @@ def _summary(rows: Sequence[Learned]) -> dict[str, Any]:
         "trials_in_reality": max(row.trials for row in rows),
         "cpu_seconds": float(np.median([row.cpu_seconds for row in rows])),
     }
-
-
-def _write(out: Path, answer: Mapping[str, Any]) -> None:
-    (out / "results.json").write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")

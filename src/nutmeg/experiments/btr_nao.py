@@ -1,7 +1,7 @@
 """The Nao experiment of the Back-to-Reality paper (seed 000, section 4.2): eight masses from joint angles in the air.
 
-    answer = btr_nao(Path("runs/btr-nao"), seed=0, seeds=5, threads=2)
-    answer["median_error"]                      # of the masses that the report calls identifiable
+    answer = run(Path("runs/btr-nao"), Settings(seed=0, seeds=5, threads=2))
+    answer["median_error"]                      # of the masses that are identifiable
 
 Reality is a hidden simulation with masses drawn within 50 %, noisy motors and noisy, coarse encoders. Two searches are
 put side by side: the paper's, a genetic algorithm with populations of 20 and Gaussian mutation that minimises phi2
@@ -10,7 +10,7 @@ share of RMS (`RMS_WEIGHT`): phi2 is blind to anything that keeps bins together,
 CMA-ES creeps along the valley in which thigh and shank trade off, so its mean is improved by Newton steps on the RMS,
 each taken only if phi2 with the share of RMS gets smaller by it.
 Which masses count as identifiable is decided by the curvature of the RMS against the residuals, without knowing the
-hidden values (`reality.identifiability`).
+hidden values (`reality.identify.identifiability`).
 """
 
 from __future__ import annotations
@@ -18,25 +18,34 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.journal import each_seed, write_json
-from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit, hidden_values
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    percent,
+    share,
+    silent,
+    text,
+    yes_or_no,
+)
+from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment
 from nutmeg.motion.preview_walk import PreviewWalk, PreviewWalkSettings
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.identify.curvature import curvature
-from nutmeg.reality.identify.identifiability import judge
+from nutmeg.reality.identify.identifiability import assess_identifiability
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 from nutmeg.search import Budget, CmaEs, CmaEsSettings, Genetic, GeneticSettings, InThisThread, minimise
-from nutmeg.view.reports.figures import plot_errors, plot_following, plot_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from nutmeg.base.arrays import Floats
     from nutmeg.model.tables import RobotTable
@@ -46,7 +55,6 @@ if TYPE_CHECKING:
     from nutmeg.search.run import SearchResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # A Nao hung in the air that makes walking movements: the set-up of section 4.2 of the Back-to-Reality paper.
 #
 # J. C. Zagal, J. Delpiano, J. Ruiz-del-Solar, Self-modeling in humanoid soccer robots, Robotics and Autonomous
@@ -54,7 +62,7 @@ if TYPE_CHECKING:
 # within 50 %.
 #
 # **Walk.** The paper used Aldebaran's; here it is the preview walk of `motion`, planned for a Nao V4 (the closed form
-# of the legs needs ankle axes that meet, which those of Table 1 do not) and told to the joints of the same name: five
+# of the legs needs ankle axes that meet, which those of Table 1 do not) and sent to the joints of the same name: five
 # walks one after the other, with swinging arms and a head that looks around, so that all 22 joints move. Forearms are
 # held away from the thighs: in `ready` the boxes of Table 1 touch, and bumps tell of chaos, not of masses.
 #
@@ -66,14 +74,18 @@ if TYPE_CHECKING:
 # different inertia tells them apart.
 
 
-COMMAND_PERIOD, STEPS_PER_COMMAND = 0.055, 7
-"""Time between commands [s], and integration steps in between (section 4.2.1)."""
+COMMAND_PERIOD = 0.055
+"""Time between commands (section 4.2.1) [s]."""
+STEPS_PER_COMMAND = 7
+"""Integration steps between commands (section 4.2.1)."""
 TABLE_MASSES = {"ShoulderRoll": 0.11, "HipRoll": 0.14, "HipPitch": 0.29, "KneePitch": 0.42}
 """Starred in Table 1, on both sides [kg]."""
 MASS_RANGE = 0.5
 """Masses are searched within this share of what Table 1 says."""
-STIFFNESS, DAMPING = 0.5 * 21.1, 0.5 * 1.08
-"""Of the drives [N m/rad, N m s/rad]: see above."""
+STIFFNESS = 0.5 * 21.1
+"""Stiffness of the drives [N m/rad]: see above."""
+DAMPING = 0.5 * 1.08
+"""Damping of the drives [N m s/rad]: see above."""
 ARMATURE = {"leg*": 0.045, "[!l]*": 0.045 / 4}
 """Of legs, and of arms and head, whose motors are smaller [kg m²]."""
 DISTURBANCE = Disturbance(command=0.001, angle=0.0005, resolution=0.0015)
@@ -180,100 +192,92 @@ TRIED_BINS = (8, 16, 32, 64)
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done."""
+    """The effort of a fit."""
 
     samples: int
     generations: int
     pure: int
     """Generations of the paper's search, with pure phi2; 0 for none."""
     newton: int = 4
-    """The most Newton steps at the end."""
+    """Maximum number of Newton steps at the end."""
 
 
 FULL = Scale(samples=4024, generations=24, pure=10)
 QUICK = Scale(samples=1000, generations=24, pure=0)
 
 
-def btr_nao(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = 5,
-    reality: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Scale | None = None,
-) -> dict[str, Any]:
-    """Finds the masses of several hidden robots; writes figures 5 to 7 of the first and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means 1000 samples instead of 4024, without the paper's search."""
 
-    Args:
-        out: folder for the results.
-        quick: 1000 samples instead of 4024, without the paper's search.
-        seed: of the first robot; the others follow.
-        seeds: how many hidden robots.
-        reality: a TOML file with hidden masses, `values = { mass_LKneePitch = 0.5 }`; the others are drawn.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-        scale: other sizes.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    size = scale or (QUICK if quick else FULL)
-    settings = {
-        "samples": size.samples,
+    seed: int = 0
+    """Seed of the first hidden robot; the others follow."""
+    seeds: int = 5
+    """Number of hidden robots."""
+    reality: Path | None = None
+    """A TOML file with hidden masses, `values = { mass_LKneePitch = 0.5 }`; the others are drawn."""
+    size: Scale | None = None
+    """Other sizes than those of the quick and the full version."""
+
+    @property
+    def scale(self) -> Scale:
+        """The effort of a fit."""
+        return self.size or (QUICK if self.quick else FULL)
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Finds the masses of several hidden robots; draws figures 5 to 7 of the first."""
+    size, numbers = settings.scale, range(settings.seed, settings.seed + settings.seeds)
+    decisive = {
+        **vars(size),
         "period": COMMAND_PERIOD,
         "steps": STEPS_PER_COMMAND,
         "population": OUR_SEARCH.population,
-        "generations": size.generations,
-        "newton": size.newton,
-        "pure": size.pure,
         "bins": PHI2_BINS,
         "rms_weight": RMS_WEIGHT,
         "noise": vars(DISTURBANCE),
-        "reality": reality.read_text(encoding="utf-8") if reality else "",
+        "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else "",
     }
 
     def one(number: int) -> dict[str, Any]:
-        own = size if number == seed else replace(size, pure=0)
-        return _Run(number, own, reality, threads, on_progress).run(out if number == seed else None)
+        first = number == settings.seed
+        return _Robot(number, settings, say).fit_masses(
+            size if first else replace(size, pure=0), out if first else None
+        )
 
-    runs = each_seed(out, range(seed, seed + seeds), settings, one)
+    runs = each_seed(out, numbers, decisive, one)
     answer = {"experiment": "btr-nao", "paper": PAPER_SETUP, **_summary(runs), "goal": ERROR_GOAL, "runs": runs}
-    answer["settings"] = {**settings, "seeds": list(range(seed, seed + seeds))}
-    write_json(out / "results.json", answer)
-    return answer
+    return {**answer, "settings": {**decisive, "seeds": list(numbers)}}
 
 
-class _Run:
+class _Robot:
     """One hidden robot."""
 
-    def __init__(
-        self, seed: int, scale: Scale, reality: Path | None, threads: int, on_progress: Callable[[str], None]
-    ) -> None:
-        self.seed, self.scale, self.say = seed, scale, on_progress
-        self.rng = np.random.default_rng([seed, 4024])
-        self.twin = nao_twin(threads=threads)
+    def __init__(self, seed: int, settings: Settings, say: Progress) -> None:
+        self.seed, self.size, self.say = seed, settings.scale, say
+        rng = np.random.default_rng([seed, 4024])
+        self.twin = nao_twin(threads=settings.threads)
         self.space = self.twin.space
-        self.hidden = hidden_values(self.space, self.rng, reality)
-        trial = walking_in_the_air(self.twin.table, scale.samples)
-        self.fit = HiddenFit.of(self.twin, self.hidden, [trial], DISTURBANCE, self.rng)
+        self.hidden = hidden_values(self.space, rng, settings.reality)
+        trial = walking_in_the_air(self.twin.table, self.size.samples)
+        self.fit = hidden_fit(self.twin, self.hidden, [trial], DISTURBANCE, rng)
 
-    def run(self, out: Path | None) -> dict[str, Any]:
-        """Searches, judges, and draws where there is a folder."""
+    def fit_masses(self, size: Scale, out: Path | None) -> dict[str, Any]:
+        """Searches the masses and assesses them; draws figures if there is a folder for them."""
         began = time.perf_counter()
         ours = CmaEs(self.space, OUR_SEARCH, np.random.default_rng([self.seed, 8]))
-        found = self._search(ours, PHI2_AND_RMS, self.scale.generations, "phi2 + RMS")
+        found = self._search(ours, PHI2_AND_RMS, size.generations, "phi2 + RMS")
         # Under noise the searcher's mean is a steadier answer than the best candidate.
         mean = self.space.checked(np.clip(found.mean, self.space.low, self.space.high))
         estimate, around = self._improved(mean)
-        known = judge(self.space, curvature=around)
+        known = assess_identifiability(self.space, curvature=around)
         pure = None
-        if self.scale.pure:
+        if size.pure:
             papers = Genetic(self.space, PAPER_SEARCH, np.random.default_rng([self.seed, 20]))
-            pure = self._search(papers, PHI2, self.scale.pure, "phi2 alone")
+            pure = self._search(papers, PHI2, size.pure, "phi2 alone")
         if out is not None:
             self._draw(out, found, pure, estimate)
-        phi2 = self.fit.distances(PHI2, np.stack([self.space.start, estimate, self.hidden]))
+        phi2 = replace(self.fit, distance=PHI2)(np.stack([self.space.start, estimate, self.hidden]))
         row = {
             "seed": self.seed,
             "phi2": dict(zip(("before", "after", "at_truth"), phi2.tolist(), strict=True)),
@@ -287,21 +291,20 @@ class _Run:
     def _improved(self, estimate: Floats) -> tuple[Floats, Curvature]:
         """The estimate after Newton steps on the RMS that make the searched distance smaller, and what is around it."""
         evaluations = 0
-        for step in range(self.scale.newton + 1):
+        for step in range(self.size.newton + 1):
             self.say(f"robot {self.seed}: which masses are determined, after {step} Newton steps")
-            around = curvature(self.fit.residuals(RMS), self.space, estimate)
+            around = curvature(replace(self.fit, distance=RMS).residuals, self.space, estimate)
             evaluations += around.evaluations + 2
             there = self.space.values(np.clip(self.space.unit(estimate) + around.shift, 0.0, 1.0))
-            now, then = self.fit.distances(PHI2_AND_RMS, np.stack([estimate, there]))
-            if step == self.scale.newton or not then < now:
+            now, then = replace(self.fit, distance=PHI2_AND_RMS)(np.stack([estimate, there]))
+            if step == self.size.newton or not then < now:
                 break
             estimate = there
         return estimate, replace(around, evaluations=evaluations)
 
     def _search(self, searcher: Searcher, distance: DistanceSettings, generations: int, name: str) -> SearchResult:
         return minimise(
-            self.fit.cost(distance),
-            self.space,
+            replace(self.fit, distance=distance),
             searcher,
             InThisThread(),
             budget=Budget(generations=generations),
@@ -311,15 +314,20 @@ class _Run:
         )
 
     def _rows(self, estimate: Floats, known: Identifiability, pure: Floats | None) -> list[dict[str, Any]]:
-        rows = []
-        for i, name in enumerate(self.space.names):
-            row: dict[str, Any] = {"name": name, "unit": "kg", "hidden": float(self.hidden[i])}
-            row |= {"estimate": float(estimate[i]), "error": float(estimate[i] / self.hidden[i] - 1)}
-            row |= {"interval": list(known.interval(name)), "identifiable": known.identifiable(name)}
-            row |= {"reason": known.reason(name)}
-            row["pure_phi2_error"] = None if pure is None else float(pure[i] / self.hidden[i] - 1)
-            rows.append(row)
-        return rows
+        return [
+            {
+                "name": name,
+                "unit": "kg",
+                "hidden": float(self.hidden[i]),
+                "estimate": float(estimate[i]),
+                "error": float(estimate[i] / self.hidden[i] - 1),
+                "interval": list(known.interval(name)),
+                "identifiable": known.identifiable(name),
+                "reason": known.reason(name),
+                "pure_phi2_error": None if pure is None else float(pure[i] / self.hidden[i] - 1),
+            }
+            for i, name in enumerate(self.space.names)
+        ]
 
     def _bins(self) -> list[dict[str, float]]:
         """Where phi2 has its minimum along each mass when the others are right, for several numbers of bins."""
@@ -332,7 +340,7 @@ class _Run:
         seen = self.fit.behaviours(points.reshape(-1, self.space.size))[0]
         table = []
         for bins in TRIED_BINS:
-            values = make_distance(DistanceSettings(kind="phi2", bins=bins)).per_trial(self.fit.real[0], seen)
+            values = make_distance(DistanceSettings(kind="phi2", bins=bins)).per_trial(self.fit.measured[0].real, seen)
             curves = values.reshape(len(visible), -1)
             ends = [_lowest(offsets, curve) for curve in curves]
             table.append(
@@ -346,23 +354,11 @@ class _Run:
         return table
 
     def _draw(self, out: Path, found: SearchResult, pure: SearchResult | None, estimate: Floats) -> None:
-        seen = self.fit.behaviours(np.stack([self.space.start, estimate]))[0]
-        real = self.fit.real[0].series
-        assert seen.series is not None
-        assert real is not None
-        joints = self.twin.table.joints
-        commands = self.fit.trials[0].commands
-        motors = self.twin.table.motors
-        first = self.scale.samples // 10
-        rows = slice(first, first + 120)
-        panels = {
-            j: (
-                commands[rows, motors.index(j)],
-                real[rows, joints.index(j)],
-                seen.series[:, rows, joints.index(j)],
-            )
-            for j in SHOWN_JOINTS
-        }
+        from nutmeg.view.reports.figures import plot_errors, plot_following, plot_parameters
+
+        first = self.size.samples // 10
+        candidates = np.stack([self.space.start, estimate])
+        panels = followed(self.fit, candidates, SHOWN_JOINTS, slice(first, first + 120))
         plot_following(out / "figure-5.png", panels, period=COMMAND_PERIOD, begin=first * COMMAND_PERIOD)
         plot_parameters(out / "figure-6.png", found.history, self.space, self.hidden)
         plot_errors(out / "figure-7.png", found.history, label="phi2 + RMS [bit]")
@@ -406,3 +402,19 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
         else None,
         "by_part": by_part,
     }
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Errors of the masses, by the part of the body."""
+    columns = {
+        "mass": text("part"),
+        "median error": share("median_error"),
+        "worst": share("worst_error"),
+        "identifiable": text("identifiable"),
+    }
+    note = (
+        f"median error of the {answer['identifiable']} identifiable masses of {answer['of']}: "
+        f"{percent(answer['median_error'])} (goal: under {percent(answer['goal'], 0)}; met: "
+        f"{yes_or_no(answer['met'])}); with phi2 alone {percent(answer['median_error_pure_phi2'])}."
+    )
+    return ResultTable.of(({"part": part, **row} for part, row in answer["by_part"].items()), columns, note)

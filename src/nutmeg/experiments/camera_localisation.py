@@ -1,13 +1,13 @@
 """Localisation from camera pictures alone: how far from the truth a robot believes to be on a walk around the pitch.
 
-    answer = camera_localisation(Path("runs/camera-localisation"))
+    answer = run(Path("runs/camera-localisation"), Settings())
     answer["conditions"]["pictures"]["median_error"]            # m
     answer["met"]
 
 Asked for: a median error under 0.3 m and 10 degrees. The robot knows nothing when it begins, not even which way it
 looks; errors count from the first picture on. Two pairs of eyes see the same walk: `pictures` gets what the cameras of
 the behavioural world draw, `shaken` gets them with noise, and with angles of the head that are wrong by a sway of the
-trunk, as a walking robot's are. `odometry` is what is believed without eyes by who knew where it began. At the end the
+trunk, as a walking robot's are. `odometry` is the estimate from odometry alone with a known start. At the end the
 robot is carried elsewhere, and it is measured how long it takes to notice. The truth and what is believed are recorded.
 """
 
@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    DEGREES,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    share,
+    silent,
+    text,
+    yes_or_no,
+)
 from nutmeg.match.players.perception import CameraSenses
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
@@ -35,25 +46,24 @@ from nutmeg.model.field import load_field
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.model.field import FieldSettings
 
 
-# ----------------------------------------------------------------------------------------------------
 # A walk around the pitch of the behavioural world, seen through the two cameras of the robot that walks.
 #
-# The robot is led along corners of the pitch by somebody who knows where it is; where it believes to be steers
-# nothing. It looks to both sides as it goes. Three team-mates and four opponents walk in small circles beside its
-# way, and hide goals and lines at times. The ball lies near the middle.
+# The robot is steered along corners of the pitch by its true pose; its estimate steers nothing. It looks to both sides
+# as it goes. Three team-mates and four opponents walk in small circles beside its path, and hide goals and lines at
+# times. The ball lies near the middle.
 
 
 FIELD_NAME = "spl2011"
 WALKER_SLOT = 0
 CORNERS = ((2.3, -1.5), (2.3, 1.5), (0.0, 0.9), (-2.3, 1.5), (-2.3, -1.5), (0.0, -0.9))
-"""Where the way turns, m; it begins at the last one."""
+"""Corners of the path, which begins at the last one [m]."""
 OTHER_ROBOTS = {
     1: (-2.7, 0.5),
     2: (-0.9, 0.2),
@@ -63,12 +73,16 @@ OTHER_ROBOTS = {
     13: (-1.2, -1.7),
     14: (-1.4, 1.8),
 }
-"""Who walks in circles where, by slot, m."""
+"""Places of the robots that walk in circles, by slot [m]."""
 BALL_PLACE = (0.1, 0.4)
 CORNER_RADIUS = 0.3
 """A corner has been reached from here, m."""
-HEAD_SWING, HEAD_PERIOD, HEAD_PITCH = 0.9, 5.0, -0.15
-"""The head turns so far to both sides, rad, in so many seconds, and looks so far up, rad."""
+HEAD_SWING = 0.9
+"""How far the head turns to both sides [rad]."""
+HEAD_PERIOD = 5.0
+"""Time of a swing of the head to both sides and back [s]."""
+HEAD_PITCH = -0.15
+"""Pitch of the head, upwards [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +122,7 @@ class CameraWalk:
         self._next, self._cycle = 0, 0
 
     def frames(self, seconds: float) -> Iterator[Frame]:
-        """What the robot is told in so many seconds."""
+        """The observations of the robot during some seconds."""
         for _ in range(round(seconds / CYCLE)):
             self._order()
             self.world.step()
@@ -116,7 +130,7 @@ class CameraWalk:
             yield self._frame()
 
     def carry(self, x: float, y: float, heading: float) -> None:
-        """Puts the robot somewhere else, m and rad; it is not told."""
+        """Puts the robot somewhere else [m, rad], without its noticing."""
         self.world.place(0, WALKER_SLOT, x, y, heading)
 
     def _order(self) -> None:
@@ -156,11 +170,8 @@ class CameraWalk:
         self._cameras.close()
 
 
-# ----------------------------------------------------------------------------------------------------
-# A walk around the pitch, true and believed, and the errors over time.
-
-
-TRUTH_COLOUR, COLOURS = "#24292f", {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
+TRUTH_COLOUR = "#24292f"
+COLOURS = {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
 CONDITION_LABELS = {
     "pictures": "pictures",
     "shaken": "pictures, shaken and noisy",
@@ -178,13 +189,10 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
         recording: of `camera_localisation`.
         field: the pitch.
     """
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     truth, times = recording.read("truth.pose"), recording.times
-    figure = plt.figure(figsize=(10, 4.6), constrained_layout=True)
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1))
     pitch, place, turn = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     _draw_pitch(pitch, field)
@@ -207,7 +215,6 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
     place.set_title("dashed: what the median must stay below", fontsize=9)
     turn.set_xlabel("time [s]")
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an axes of matplotlib)
@@ -226,8 +233,10 @@ def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an a
     panel.set_ylabel("y [m]")
 
 
-ERROR_GOAL, TURN_GOAL = 0.3, math.radians(10.0)
-"""Median errors must be below these, m and rad."""
+ERROR_GOAL = 0.3
+"""Limit of the median error of position [m]."""
+TURN_GOAL = math.radians(10.0)
+"""Limit of the median error of heading [rad]."""
 CONDITIONS = ("pictures", "shaken", "odometry")
 POSE_LABELS = ("x", "y", "heading")
 
@@ -239,7 +248,7 @@ class Scale:
     seconds: float = 100.0
     """Of the walk: once around the pitch takes about so long."""
     search: float = 20.0
-    """How long who was carried away may look around, s."""
+    """How long a robot that was carried away may look around [s]."""
     sway: float = 0.01
     """Deviation of the head's yaw and pitch in `shaken`, rad, drawn anew for each picture."""
     noise: float = 10.0
@@ -250,50 +259,72 @@ FULL = Scale()
 QUICK = Scale(seconds=30.0, search=10.0)
 
 
-def camera_localisation(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 1,
-    seeds: int = 5,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Scale | None = None,
-) -> dict[str, Any]:
-    """Walks around the pitch; writes a recording for each seed, camera-localisation.png and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means a shorter walk."""
 
-    Args:
-        out: folder for the results.
-        quick: a shorter walk.
-        seed: the first seed.
-        seeds: how many.
-        on_progress: called with what is being done.
-        scale: other sizes.
-    """
-    size = scale or (QUICK if quick else FULL)
+    seed: int = 1
+    """The first seed."""
+    seeds: int = 5
+    """Number of walks."""
+    size: Scale | None = None
+    """Other sizes than those of the quick and the full version."""
 
-    def one(number: int) -> dict[str, Any]:
-        on_progress(f"seed {number}: {size.seconds:g} s around the pitch")
-        return _one_seed(out / f"seed-{number}.nutmeg", number, size)
 
-    runs = each_seed(out, range(seed, seed + seeds), asdict(size), one)
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Walks around the pitch; writes a recording for each seed, and camera-localisation.png."""
+    seed, size = settings.seed, settings.size or (QUICK if settings.quick else FULL)
+
+    def one(walk: int) -> dict[str, Any]:
+        say(f"seed {walk}: {size.seconds:g} s around the pitch")
+        return _one_seed(out / f"seed-{walk}.nutmeg", walk, size)
+
+    runs = each_seed(out, range(seed, seed + settings.seeds), asdict(size), one)
     conditions = {name: _together([run[name] for run in runs]) for name in CONDITIONS}
     best = conditions["pictures"]
-    answer = {
+    plot_walk(out / "camera-localisation.png", Recording.open(out / f"seed-{seed}.nutmeg"), load_field(FIELD_NAME))
+    return {
         "experiment": "camera-localisation",
         "conditions": conditions,
         "runs": runs,
         "goal": {"error": ERROR_GOAL, "turn": TURN_GOAL},
         "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < TURN_GOAL,
-        "settings": {**asdict(size), "seed": seed, "seeds": seeds, "quick": quick, "field": FIELD_NAME},
+        "settings": {
+            **asdict(size),
+            "seed": seed,
+            "seeds": settings.seeds,
+            "quick": settings.quick,
+            "field": FIELD_NAME,
+        },
     }
-    recording = Recording.open(out / f"seed-{seed}.nutmeg")
-    plot_walk(out / "camera-localisation.png", recording, load_field(FIELD_NAME))
-    write_json(out / "results.json", answer)
-    return answer
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Errors of estimated poses, by what the robot was given."""
+    columns = {
+        "": text("name"),
+        "median [m]": decimal("median_error"),
+        "median [deg]": decimal("median_turn", 2, DEGREES),
+        "95 % [m]": decimal("late_error"),
+        "95 % [deg]": decimal("late_turn", 2, DEGREES),
+        "within the goal": share("good"),
+        "carried: found [s]": decimal("found_again", 1),
+    }
+    best, settings = answer["conditions"]["pictures"], answer["settings"]
+    return ResultTable.of(
+        ({"name": name, **row} for name, row in answer["conditions"].items()),
+        columns,
+        f"medians over {settings['seeds']} walks of {settings['seconds']:g} s on {settings['field']}, pose unknown "
+        f"at first; shaken: head angles wrong by {settings['sway']:g} rad, pixels by {settings['noise']:g} of 255.",
+        f"goal: medians under {answer['goal']['error']:g} m and {answer['goal']['turn'] * DEGREES:g} deg; worst "
+        f"walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * DEGREES:.2f} deg; "
+        f"met: {yes_or_no(answer['met'])}.",
+        f"carried away at the end of the walk, {best['found']} of {settings['seeds']} found themselves again.",
+    )
 
 
 class _Believer:
-    """Somebody who believes to be somewhere; with a shaken head and noisy pictures, if so said."""
+    """A pose estimator that gets the pictures of the walk, with a shaken head and noisy pixels if so set."""
 
     def __init__(self, seed: int, size: Scale, *, shaken: bool) -> None:
         self._rng = np.random.default_rng([seed, shaken])

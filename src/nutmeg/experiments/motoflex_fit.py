@@ -1,9 +1,9 @@
 """The fit of the MoToFlex paper (seed 001, section 4): actuation numbers from the joint angles of walks and a kick.
 
-    answer = motoflex_fit(Path("runs/motoflex-fit"), seed=0, seeds=5)
+    answer = run(Path("runs/motoflex-fit"), Settings(seed=0, seeds=5))
     answer["median_cut"]                # F at the start over F at the end
 
-Reality is a hidden simulation whose numbers are drawn within the ranges of `motoflex_trials`; its encoders are
+Reality is a hidden simulation whose numbers are drawn within the ranges of `SEARCHED_FACTORS`; its encoders are
 noisy and coarse, its motors exact (disturbed commands make every walk another one, and drown what the numbers
 change). F is equation 2 with m = 2.
 
@@ -18,42 +18,42 @@ from __future__ import annotations
 import dataclasses
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.journal import each_seed, write_json
-from nutmeg.experiments.hidden_fit import Disturbance, HiddenFit, hidden_values
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    silent,
+    text,
+    yes_or_no,
+)
+from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.motion.kick import Kick, KickSettings
 from nutmeg.motion.preview_walk import MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.distances.series_error import error_if_ended, least_exponent
 from nutmeg.reality.identify.curvature import curvature
-from nutmeg.reality.identify.identifiability import judge
-from nutmeg.reality.identify.least_squares import Round, levenberg_marquardt
+from nutmeg.reality.identify.identifiability import assess_identifiability
+from nutmeg.reality.identify.least_squares import levenberg_marquardt
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
-from nutmeg.search import (
-    Best,
-    Budget,
-    EvolutionStrategy,
-    EvolutionStrategySettings,
-    InThisThread,
-    SearchResult,
-    minimise,
-)
-from nutmeg.search.run import Generation
-from nutmeg.view.reports.figures import plot_errors, plot_falls, plot_following, plot_parameters
+from nutmeg.search import Budget, EvolutionStrategy, EvolutionStrategySettings, InThisThread, minimise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from nutmeg.base.arrays import Floats
     from nutmeg.model.tables import RobotTable
+    from nutmeg.reality.identify.identification import ReplayCost
+    from nutmeg.search.run import Generation, SearchResult
 
 
-# ----------------------------------------------------------------------------------------------------
 # What the robots of a MoToFlex fit do, and which of their numbers are searched (seed 001, section 4).
 #
 # The paper names neither its four walks nor its kick; these are walks ahead, aside, in a curve and with long steps.
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 COMMAND_PERIOD = 0.02
-"""Between commands [s]."""
+"""Time between commands [s]."""
 FALLEN_COSINE = 0.7
 """A robot is down when the cosine of its tilt is below this."""
 WALKS = {
@@ -132,30 +132,32 @@ PAPER_SCALE = {
 CUT_GOAL = 5.0
 """The error is to be cut at least so many times."""
 EXPONENT = 2.0
-"""m."""
+"""The exponent m of F."""
 DISTURBANCE = Disturbance(angle=0.0005, resolution=0.0015)
-"""Of the encoders, as of a Nao's [rad]."""
+"""Noise and resolution of the encoders, as of a Nao's [rad]."""
 STIFF_ROBOT = np.array([2.0, 0.3])
 """Legs and play of the robot that does not fall, in the demonstration of m."""
-SOFT_ROBOT, LOOSE_ROBOT = np.array([0.1, 1.0]), np.array([1.0, 2.0])
-"""A simulation of it that falls, and one that walks on."""
+SOFT_ROBOT = np.array([0.1, 1.0])
+"""A simulation of it that falls."""
+LOOSE_ROBOT = np.array([1.0, 2.0])
+"""A simulation of it that walks on."""
 SHOWN_JOINTS = ("LHipRoll", "LKneePitch", "RAnklePitch")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done."""
+    """The effort of a fit."""
 
     seconds: float
     """Length of the walks [s]."""
     timestep: float
-    """[s]."""
+    """Length of a physics step [s]."""
     generations: int
-    """Of the evolution strategy, or rounds of least squares."""
+    """Generations of the evolution strategy, or rounds of least squares."""
     parents: int = 0
-    """Of the (mu+lambda)-ES; 0 for least squares."""
+    """Parents of the (mu+lambda)-ES; 0 for least squares."""
     children: int = 0
-    """Of the (mu+lambda)-ES."""
+    """Children of the (mu+lambda)-ES."""
     judged: bool = True
     """Whether the first robot's numbers are judged for identifiability."""
 
@@ -167,45 +169,45 @@ SCALES = {
 }
 
 
-def motoflex_fit(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = 5,
-    reality: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Literal["", "quick", "middle", "paper"] | Scale = "",
-) -> dict[str, Any]:
-    """Fits several hidden robots; writes figures of the first, and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means the scale `quick`."""
 
-    Args:
-        out: folder for the results.
-        quick: the scale `quick`.
-        seed: of the first robot; the others follow.
-        seeds: how many hidden robots.
-        reality: a TOML file with hidden factors, `values = { play = 0.5 }`; the others are drawn.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-        scale: one of the names above; `middle` if empty.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    size = _scale(scale, quick=quick)
-    settings = {**vars(size), "exponent": EXPONENT, "lifetime": 3, "noise": vars(DISTURBANCE)}
-    decides = {**settings, "reality": reality.read_text(encoding="utf-8") if reality else ""}
+    seed: int = 0
+    """Seed of the first hidden robot; the others follow."""
+    seeds: int = 5
+    """Number of hidden robots."""
+    reality: Path | None = None
+    """A TOML file with hidden factors, `values = { play = 0.5 }`; the others are drawn."""
+    scale: str | Scale = ""
+    """How much is done: quick, middle or paper; `middle` if empty."""
 
-    def fit_one(number: int) -> dict[str, Any]:
-        return _fit_one(number, size, reality, threads, out if number == seed else None, on_progress)
+    @property
+    def size(self) -> Scale:
+        """The effort of a fit."""
+        if isinstance(self.scale, Scale):
+            return self.scale
+        wanted = self.scale or ("quick" if self.quick else "middle")
+        if wanted not in SCALES:
+            raise UnknownNameError("scale", wanted, SCALES)
+        return SCALES[wanted]
 
-    runs = each_seed(out, range(seed, seed + seeds), decides, fit_one)
-    on_progress("what m = 0, 1 and 2 think of a fall")
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Fits several hidden robots; draws figures of the first."""
+    size, numbers = settings.size, range(settings.seed, settings.seed + settings.seeds)
+    known = {**vars(size), "exponent": EXPONENT, "lifetime": 3, "noise": vars(DISTURBANCE)}
+    decisive = {**known, "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else ""}
+    runs = each_seed(
+        out, numbers, decisive, lambda n: _fit_robot(n, settings, out if n == settings.seed else None, say)
+    )
+    say("what m = 0, 1 and 2 think of a fall")
     falls = falling(size.timestep, out)
     cuts = [run["cut"] for run in runs]
-    answer = {
+    return {
         "experiment": "motoflex-fit",
         "paper": PAPER_SCALE,
-        "settings": settings,
+        "settings": known,
         "goal": CUT_GOAL,
         "median_cut": float(np.median(cuts)),
         "least_cut": float(np.min(cuts)),
@@ -213,35 +215,37 @@ def motoflex_fit(
         "falls": falls,
         "runs": runs,
     }
-    write_json(out / "results.json", answer)
-    return answer
 
 
-def _scale(name: str | Scale, *, quick: bool) -> Scale:
-    if isinstance(name, Scale):
-        return name
-    wanted = name or ("quick" if quick else "middle")
-    if wanted not in SCALES:
-        raise UnknownNameError("scale", wanted, SCALES)
-    return SCALES[wanted]
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """The reduction of the error in each fit."""
+    columns: dict[str, Cell] = {
+        "seed": text("seed"),
+        "F before": lambda row: f"{row['error']['start']:.4g}",
+        "F after": lambda row: f"{row['error']['end']:.4g}",
+        "cut": lambda row: f"{row['cut']:.1f}x",
+    }
+    note = (
+        f"the error fell {answer['median_cut']:.1f}x (median), {answer['least_cut']:.1f}x at least "
+        f"(goal: {answer['goal']:g}x in every fit; met: {yes_or_no(answer['met'])})."
+    )
+    return ResultTable.of(answer["runs"], columns, note)
 
 
 def _error(exponent: float = EXPONENT) -> DistanceSettings:
     return DistanceSettings(kind="joint_error", exponent=exponent)
 
 
-def _fit_one(
-    seed: int, size: Scale, reality: Path | None, threads: int, out: Path | None, say: Callable[[str], None]
-) -> dict[str, Any]:
-    """One hidden robot; draws where there is a folder."""
-    began = time.perf_counter()
+def _fit_robot(seed: int, settings: Settings, out: Path | None, say: Progress) -> dict[str, Any]:
+    """Fits one hidden robot; draws figures if there is a folder for them."""
+    began, size = time.perf_counter(), settings.size
     rng = np.random.default_rng([seed, 2011])
-    twin = motoflex_twin(size.timestep, threads=threads)
-    hidden = hidden_values(twin.space, rng, reality)
+    twin = motoflex_twin(size.timestep, threads=settings.threads)
+    hidden = hidden_values(twin.space, rng, settings.reality)
     trials = four_walks_and_a_kick(twin.table, size.seconds)
-    fit = HiddenFit.of(twin, hidden, trials, DISTURBANCE, rng, fallen=FALLEN_COSINE)
+    fit = hidden_fit(twin, hidden, trials, DISTURBANCE, rng, distance=_error(), fallen=FALLEN_COSINE)
     found = _search(fit, size, seed, say)
-    values = fit.distances(_error(), np.stack([twin.space.start, found.best.candidate, hidden]))
+    values = fit(np.stack([twin.space.start, found.best.candidate, hidden]))
     row: dict[str, Any] = {
         "seed": seed,
         "error": dict(zip(("start", "end", "at_truth"), values.tolist(), strict=True)),
@@ -254,120 +258,72 @@ def _fit_one(
     if out is not None:
         if size.judged:
             say("which numbers are determined")
-            shape = curvature(fit.residuals(_error()), twin.space, found.best.candidate)
-            row["identifiability"] = judge(twin.space, curvature=shape).as_json()
+            shape = curvature(fit.residuals, twin.space, found.best.candidate)
+            row["identifiability"] = assess_identifiability(twin.space, curvature=shape).as_json()
         _draw(out, fit, found, hidden)
     return {**row, "seconds": time.perf_counter() - began}
 
 
-def _search(fit: HiddenFit, size: Scale, seed: int, say: Callable[[str], None]) -> SearchResult:
-    def told(number: int, value: float) -> None:
-        say(f"robot {seed}: {number + 1} of {size.generations}, F {value:.3g} rad²")
+def _search(fit: ReplayCost, size: Scale, seed: int, say: Progress) -> SearchResult:
+    space = fit.twin.space
+
+    def report(g: Generation) -> None:
+        say(f"robot {seed}: {g.number + 1} of {size.generations}, F {g.best.value:.3g} rad²")
 
     if not size.parents:
-        return _least_squares(fit, size.generations, told)
-    settings = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=3)
-    searcher = EvolutionStrategy(fit.twin.space, settings, np.random.default_rng([seed, 810]))
-    return minimise(
-        fit.cost(_error()),
-        fit.twin.space,
-        searcher,
-        InThisThread(),
-        budget=Budget(generations=size.generations),
-        on_generation=lambda g: told(g.number, g.best.value),
-    )
-
-
-def _least_squares(fit: HiddenFit, rounds: int, told: Callable[[int, float], None]) -> SearchResult:
-    """F as a sum of squares; frames after a fall count as an error of a radian each."""
-
-    def residuals(candidates: Floats) -> Floats:
-        parts = []
-        for real, seen in zip(fit.real, fit.behaviours(candidates), strict=True):
-            assert seen.series is not None
-            assert real.series is not None
-            frames = real.series.shape[0]
-            gap = np.nan_to_num(seen.series - real.series, nan=1.0)
-            parts.append(gap.reshape(len(candidates), -1) / frames ** (EXPONENT / 2))
-        return np.concatenate(parts, axis=1)
-
-    generations: list[Generation] = []
-
-    def noted(one: Round) -> None:
-        told(len(generations), one.value)
-        best = Best(one.best, one.value)
-        generations.append(
-            Generation(
-                number=len(generations),
-                candidates=one.best[None],
-                values=np.array([one.value]),
-                failures=(),
-                evaluations=one.evaluations,
-                best=best,
-                mean=one.best,
-                state={},
-                replayed=False,
-            )
+        return levenberg_marquardt(
+            lambda rows: _residuals(fit, rows), space, space.start, rounds=size.generations, on_round=report
         )
+    strategy = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=3)
+    searcher = EvolutionStrategy(space, strategy, np.random.default_rng([seed, 810]))
+    budget = Budget(generations=size.generations)
+    return minimise(fit, searcher, InThisThread(), budget=budget, on_generation=report)
 
-    space = fit.twin.space
-    levenberg_marquardt(residuals, space, space.start, rounds=rounds, on_round=noted)
-    last = generations[-1]
-    return SearchResult(
-        best=last.best,
-        mean=last.mean,
-        history=tuple(generations),
-        evaluations=last.evaluations,
-        failures=0,
-        reason=f"{rounds} rounds are done",
-    )
+
+def _residuals(fit: ReplayCost, candidates: Floats) -> Floats:
+    """F as a sum of squares, (n, rows); frames after a fall count as an error of a radian each."""
+    parts = []
+    for one, seen in zip(fit.measured, fit.behaviours(candidates), strict=True):
+        real = np.asarray(one.real.series)
+        gap = np.nan_to_num(np.asarray(seen.series) - real, nan=1.0)
+        parts.append(gap.reshape(len(candidates), -1) / len(real) ** (EXPONENT / 2))
+    return np.concatenate(parts, axis=1)
 
 
 def falling(timestep: float, out: Path | None = None, *, seconds: float = 6.0) -> dict[str, Any]:
-    """What F says of a simulation that falls and of a better one that walks on, for m = 0, 1 and 2."""
+    """F of a simulation that falls and of a better one that walks on, for m = 0, 1 and 2."""
     twin = motoflex_twin(timestep, SEARCHED_LEGS)
     trial = walking(twin.table, "delicate", DELICATE_WALK, seconds)
-    fit = HiddenFit.of(twin, STIFF_ROBOT, [trial], DISTURBANCE, np.random.default_rng(0), fallen=FALLEN_COSINE)
-    seen, real = fit.behaviours(np.stack([SOFT_ROBOT, LOOSE_ROBOT]))[0], fit.real[0]
-    assert seen.series is not None
-    assert real.series is not None
+    fit = hidden_fit(twin, STIFF_ROBOT, [trial], DISTURBANCE, np.random.default_rng(0), fallen=FALLEN_COSINE)
+    seen, real = fit.behaviours(np.stack([SOFT_ROBOT, LOOSE_ROBOT]))[0], fit.measured[0].real
     frames = [int(n) for n in np.asarray(seen.frames)]
+    names = ("falls", "walks on")
     values = {
-        f"m = {m}": dict(zip(("falls", "walks on"), measured.tolist(), strict=True))
+        f"m = {m}": dict(zip(names, make_distance(_error(m)).per_trial(real, seen).tolist(), strict=True))
         for m in (0, 1, 2)
-        if (measured := make_distance(_error(float(m))).per_trial(real, seen)) is not None
     }
-    squares = np.nansum((seen.series - real.series) ** 2, axis=-1)
-    shared = min(frames)
+    squares = np.nansum((np.asarray(seen.series) - np.asarray(real.series)) ** 2, axis=-1)
+    walked, shared = squares[1, : frames[1]], min(frames)
     if out is not None:
-        curve = squares[1, : frames[1]]
-        ended = {f"m = {m:g}": error_if_ended(curve, m) for m in (0.0, 1.0, 1.5, 2.0)}
-        plot_falls(out / "falls.png", {name: found / found[-1] for name, found in ended.items()}, period=COMMAND_PERIOD)
+        from nutmeg.view.reports.figures import plot_falls
+
+        ended = {f"m = {m:g}": error_if_ended(walked, m) for m in (0.0, 1.0, 1.5, 2.0)}
+        plot_falls(out / "falls.png", {name: f / f[-1] for name, f in ended.items()}, period=COMMAND_PERIOD)
     return {
-        "frames": {"real": int(np.min(np.asarray(real.frames))), "falls": frames[0], "walks on": frames[1]},
+        "frames": {"real": int(np.min(np.asarray(real.frames))), **dict(zip(names, frames, strict=True))},
         "mean_square_while_both_stand": {
-            "falls": float(squares[0, :shared].mean()),
-            "walks on": float(squares[1, :shared].mean()),
+            name: float(row[:shared].mean()) for name, row in zip(names, squares, strict=True)
         },
         "error": values,
-        "least_exponent": least_exponent(squares[1, : frames[1]], earliest=int(0.5 / COMMAND_PERIOD)),
+        "least_exponent": least_exponent(walked, earliest=int(0.5 / COMMAND_PERIOD)),
     }
 
 
-def _draw(out: Path, fit: HiddenFit, found: SearchResult, hidden: Floats) -> None:
-    space, table = fit.twin.space, fit.twin.table
-    seen = fit.behaviours(np.stack([space.start, found.best.candidate]))[0]
-    real, commands = fit.real[0].series, fit.trials[0].commands
-    assert seen.series is not None
-    assert real is not None
-    panels = {
-        joint: (
-            commands[:, table.motors.index(joint)],
-            real[:, table.joints.index(joint)],
-            seen.series[:, :, table.joints.index(joint)],
-        )
-        for joint in SHOWN_JOINTS
-    }
+def _draw(out: Path, fit: ReplayCost, found: SearchResult, hidden: Floats) -> None:
+    from nutmeg.view.reports.figures import plot_errors, plot_following, plot_parameters
+
+    space = fit.twin.space
+    panels = followed(fit, np.stack([space.start, found.best.candidate]), SHOWN_JOINTS)
     plot_following(out / "following.png", panels, period=COMMAND_PERIOD)
     plot_parameters(out / "parameters.png", found.history, space, hidden)
     plot_errors(out / "error.png", found.history, label="F [rad²]")

@@ -8,15 +8,22 @@ and the MoToFlex robot fall sideways after the first steps, the rigid one does n
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nutmeg.experiments.experiment import (
+    DEGREES,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    silent,
+    text,
+)
 from nutmeg.motion.preview_walk import MOTOFLEX_1, MOTOFLEX_2, WalkResult, compare_walk
-from nutmeg.view.reports.figures import plot_walks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
     from pathlib import Path
 
     from nutmeg.motion.preview_walk import PreviewWalkSettings
@@ -44,30 +51,40 @@ SET_UPS = (
 )
 
 
-def motoflex_walk(
-    out: Path, *, quick: bool = False, on_progress: Callable[[str], None] = lambda _: None
-) -> dict[str, Any]:
-    """Runs all walks; writes three figures and results.json.
+Settings = ExperimentSettings
 
-    Args:
-        out: folder for the results.
-        quick: 12 s instead of 20 s of each walk.
-        on_progress: called with what is being done.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    seconds = 12.0 if quick else 20.0
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Runs all walks, 12 s instead of 20 s of each if quick; draws three figures."""
+    from nutmeg.view.reports.figures import plot_walks
+
+    seconds = 12.0 if settings.quick else 20.0
     rows = []
     for set_up in SET_UPS:
         results: list[WalkResult] = []
         for actuation in ACTUATIONS:
-            on_progress(f"{set_up.name}: {actuation}")
+            say(f"{set_up.name}: {actuation}")
             results.append(compare_walk("nao-v6", set_up.settings, actuation, seconds=seconds))
         plot_walks(results, out / set_up.figure, commanded=set_up.settings.forward, title=set_up.name)
         rows += [{"set_up": set_up.name, **r.as_json(), "paper_speed": _paper(set_up, r)} for r in results]
-    answer = {"walks": rows, "paper": PAPER_SPEEDS, "seconds": seconds, "timestep": 0.001, "robot": "nao-v6"}
-    (out / "results.json").write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
-    return answer
+    return {"walks": rows, "paper": PAPER_SPEEDS, "seconds": seconds, "timestep": 0.001, "robot": "nao-v6"}
 
 
 def _paper(set_up: SetUp, result: WalkResult) -> float | None:
     return PAPER_SPEEDS.get(result.name) if set_up is SET_UPS[0] else None
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Walks under each actuation beside the paper's speeds."""
+    columns = {
+        "set-up": text("set_up"),
+        "actuation": text("actuation"),
+        "speed [m/s]": decimal("speed"),
+        "paper [m/s]": decimal("paper_speed"),
+        "fell at [s]": decimal("fallen_at", 1),
+        "pitch ± [deg]": decimal("pitch", 1, DEGREES),
+        "at [Hz]": decimal("rhythm", 2),
+        "roll ± [deg]": decimal("roll", 1, DEGREES),
+    }
+    note = f"the paper's real robot: {answer['paper']['real robot']:.3f} m/s."
+    return ResultTable.of(answer["walks"], columns, note)

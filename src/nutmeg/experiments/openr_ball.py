@@ -1,6 +1,6 @@
 """How often an AIBO reaches the ball by its camera alone, over OPEN-R.
 
-    answer = openr_ball(Path("runs/openr-ball"))
+    answer = run(Path("runs/openr-ball"), Settings())
     answer["robots"]["ers7"]                        # {"reached": 10, "starts": 10}
     answer["trials"][0]                             # where it began, whether and when it reached the ball
 
@@ -31,7 +31,19 @@ from numpy.random import SeedSequence
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import EnvironmentProblem, NutmegError
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    DEGREES,
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    number,
+    silent,
+    text,
+    yes_or_no,
+)
 from nutmeg.net.host.cameras import CamerasInStep
 from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.ball_follower import BallFollower, follow_ball
@@ -40,13 +52,12 @@ from nutmeg.net.openr.configuration import OpenrRobotSettings, OpenrSettings, ho
 from nutmeg.net.openr.port import OpenrPort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from nutmeg.net.openr.client import Sensors
     from nutmeg.net.openr.port import Address, Seat
 
 
-# ----------------------------------------------------------------------------------------------------
 # The ball follower in C++, `clients/openr/examples/ball_follower`: built, and run against a robot.
 #
 # The example is no part of the installed package: it comes with Nutmeg's sources.
@@ -129,9 +140,14 @@ class ExampleProgram(threading.Thread):
 Aibo = Literal["ers7", "ers210"]
 AIBOS: tuple[Aibo, ...] = ("ers7", "ers210")
 Client = Literal["python", "cpp"]
-STARTS, QUICK_STARTS = 10, 1
-MIN_BALL_DISTANCE, MAX_BALL_DISTANCE = 1.0, 3.0
-"""Between which the ball is away at the start [m]."""
+STARTS = 10
+"""Starts of each robot."""
+QUICK_STARTS = 1
+"""The same in the quick version."""
+MIN_BALL_DISTANCE = 1.0
+"""Smallest distance of the ball at the start [m]."""
+MAX_BALL_DISTANCE = 3.0
+"""Largest distance of the ball at the start [m]."""
 START_AREA = (2.7, 1.7)
 """Robot and ball are put within this of the middle of the field, which is 6 x 4 m [m]."""
 TIME_LIMIT = 60.0
@@ -141,7 +157,7 @@ REACHED_DISTANCE = 0.25
 PICTURE_RATE = 10.0
 """Pictures a second that are drawn: a third of what the robot's camera makes, which takes a third of the time."""
 WATCH_PERIOD = 0.04
-"""How often the truth is looked at [s]."""
+"""Period at which the true distance is sampled [s]."""
 SETTLING_TIME = 2.0
 """How long after the C++ program says that it has arrived the trial ends; it stands by then [s]."""
 
@@ -162,7 +178,7 @@ class BallStart:
 
 @dataclass(frozen=True, kw_only=True)
 class BallTrial:
-    """What came of it."""
+    """The result of a start."""
 
     start: BallStart
     reached: bool
@@ -219,7 +235,7 @@ def ball_trial(
     settings = OpenrSettings(robot=(robot,), ball_pos=start.ball)
     port = OpenrPort(settings)
     chosen = host_settings(settings, lock_step=True, record=record)
-    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, most=PICTURE_RATE)) as host:
+    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, max_rate=PICTURE_RATE)) as host:
         watch = _Watch(host)
         host.every(WATCH_PERIOD, "watch", watch.look)
         seat = next(iter(port.seats.values()))
@@ -266,7 +282,7 @@ def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> E
 
 
 class _Seen(NamedTuple):
-    """What became of a start, in truth."""
+    """The true result of a start."""
 
     nearest: float
     """The least distance from robot to ball [m]."""
@@ -327,27 +343,23 @@ class _Program(threading.Thread):
             self._done()
 
 
-def openr_ball(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int | None = None,
-    client: Client = "python",
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
-    """Tries random starts and writes results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means one start of each robot instead of ten."""
 
-    Args:
-        out: folder for the results; starts that are there already are not tried again.
-        quick: one start of each robot instead of ten.
-        seed: of the first start.
-        seeds: how many starts.
-        client: which program moves the robot: `python` or the example in C++, `cpp`, which is compiled first.
-        on_progress: called with what is being done.
-    """
-    numbers = range(seed, seed + (seeds or (QUICK_STARTS if quick else STARTS)))
-    settings = {
+    seed: int = 0
+    """Seed of the first start."""
+    seeds: int = 0
+    """Number of starts; 0 for ten, or one if quick."""
+    client: Client = "python"
+    """The program that moves the robot: `python`, or `cpp`, the example in C++, which is compiled first."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Tries random starts; those that are in the folder already are not tried again."""
+    seed, client = settings.seed, settings.client
+    numbers = range(seed, seed + (settings.seeds or (QUICK_STARTS if settings.quick else STARTS)))
+    known = {
         "seconds": TIME_LIMIT,
         "reached": REACHED_DISTANCE,
         "walk": "trot",
@@ -357,20 +369,17 @@ def openr_ball(
     trials: list[dict[str, Any]] = []
     example: Path | None = None
     if client == "cpp":
-        on_progress("compiling the program in C++")
+        say("compiling the program in C++")
         example = build_example(out / "cpp")
     for model in AIBOS:
 
         def one(number: int, model: Aibo = model) -> dict[str, Any]:
-            on_progress(f"{model}, start {number - seed + 1} of {len(numbers)}")
+            say(f"{model}, start {number - seed + 1} of {len(numbers)}")
             start = ball_start(np.random.default_rng(SeedSequence(number, spawn_key=(8,))))
-            return {
-                "robot": model,
-                "seed": number,
-                **dataclasses.asdict(ball_trial(start, model=model, example=example)),
-            }
+            trial = ball_trial(start, model=model, example=example)
+            return {"robot": model, "seed": number, **dataclasses.asdict(trial)}
 
-        trials += each_seed(out / f"{model}-{client}", list(numbers), settings, one)
+        trials += each_seed(out / f"{model}-{client}", list(numbers), known, one)
     counts = {
         model: {
             "reached": sum(bool(trial["reached"]) for trial in trials if trial["robot"] == model),
@@ -378,6 +387,24 @@ def openr_ball(
         }
         for model in AIBOS
     }
-    answer = {"experiment": "openr-ball", "robots": counts, "trials": trials, "settings": {**settings, "seed": seed}}
-    write_json(out / "results.json", answer)
-    return answer
+    return {"experiment": "openr-ball", "robots": counts, "trials": trials, "settings": {**known, "seed": seed}}
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Starts of an AIBO that goes to the ball, and the result of each."""
+    columns: dict[str, Cell] = {
+        "robot": text("robot"),
+        "start": text("seed"),
+        "ball away [m]": lambda row: number(row["start"]["distance"], 2),
+        "ball at [deg]": lambda row: number(row["start"]["bearing"], 0, DEGREES),
+        "reached": lambda row: yes_or_no(row["reached"]),
+        "after [s]": decimal("seconds", 1),
+        "nearest [m]": decimal("nearest", 2),
+    }
+    settings = answer["settings"]
+    each = ", ".join(f"{robot} {one['reached']} of {one['starts']}" for robot, one in answer["robots"].items())
+    note = (
+        f"reached the ball (within {settings['reached']:g} m of the middle of the trunk) in {settings['seconds']:g} s: "
+        f"{each}; goal: 9 of 10. Program: {settings.get('client', 'python')}."
+    )
+    return ResultTable.of(answer["trials"], columns, note)

@@ -7,7 +7,7 @@ two trajectories. What counts is the mean absolute error of the angle in the rec
 Beside it: the servo of the data sheet before the fit, `mujoco.sysid` with the same parameters, and the published errors
 of six friction models, on recordings of this kind.
 
-    answer = servo_xl330(Path("runs/servo-xl330"), quick=True, seeds=1)
+    answer = run(Path("runs/servo-xl330"), Settings(quick=True, seeds=1))
     answer["splits"][0]["held_out"]             # deg, mean over seeds
 
 Every fit is kept when it is done (`without-kp100/seed-0.json`), every generation of one as it goes: an interrupted
@@ -31,30 +31,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    example_folder,
+    silent,
+    text,
+    yes_or_no,
+)
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
-from nutmeg.reality.logs.replay import found_files, read_all
+from nutmeg.reality.logs.replay import found_files, read_trials
 from nutmeg.search.evaluation import Failure, InThisThread, Threads, candidate_seeds
-from nutmeg.search.run import Budget, Checkpoint, Told, replay
-from nutmeg.view.reports.figures import Predicted, plot_predictions
+from nutmeg.search.run import Budget, Checkpoint, EvaluatedGeneration, replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify.identification import ReplayCost
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.logs.replay import Files
     from nutmeg.search.searchers import Searcher
+    from nutmeg.view.reports.figures import Predicted
 
 
-# ----------------------------------------------------------------------------------------------------
 # The same parameters fitted to the same recordings by `mujoco.sysid`: least squares from the start of the space.
 #
 # `mujoco.sysid` is the system identification that comes with the engine: Gauss-Newton with finite differences, a
-# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`reality.replay_cost`)
+# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`ReplayCost`)
 # and the same start and bounds as ours, scaled to the unit cube, and steps of 1e-3 for its differences: its own,
 # 1.5e-8, are lost in stick and slip. It needs packages that only the extra `sysid` of mujoco-core installs.
 
@@ -62,12 +72,12 @@ if TYPE_CHECKING:
 DIFFERENCE_STEP = 1e-3
 """Step of finite differences, as a part of each range."""
 FAILED_RESIDUAL = 10.0
-"""In place of a difference that cannot be told because the simulation broke down [rad]."""
+"""Residual of a simulation that diverged [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class PeerFit:
-    """What the peer found."""
+    """The result of the peer."""
 
     candidate: Floats
     """(k,) in SI units."""
@@ -120,10 +130,11 @@ def _sysid() -> Any:  # noqa: ANN401 (a module without types)
     return sysid
 
 
-EXAMPLE_CONFIGURATION = Path("examples") / "servo_xl330" / "identify.toml"
-SEEDS, QUICK_EVALUATIONS = 5, 48
-ITERATIONS, QUICK_ITERATIONS = 20, 1
-"""Of `mujoco.sysid`."""
+QUICK_EVALUATIONS = 48
+ITERATIONS = 20
+"""Iterations of `mujoco.sysid`."""
+QUICK_ITERATIONS = 1
+"""The same in the quick version."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +147,7 @@ class Split:
     published: tuple[float, float]
     """Best and worst of the published models [deg] (README of the recordings)."""
     wanted: float
-    """What we want to reach [deg]."""
+    """The error that we aim for [deg]."""
 
 
 SPLITS = (
@@ -146,56 +157,63 @@ SPLITS = (
 )
 
 
-def servo_xl330(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = SEEDS,
-    reality: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
-    """Runs all fits that are not done yet; writes a figure and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means a tenth of the candidates."""
 
-    Args:
-        out: folder for the results.
-        quick: a tenth of the candidates.
-        seed: the first of the seeds.
-        seeds: how many.
-        reality: another configuration for `nutmeg identify`, whose `train` and `held_out` together are the recordings;
-            without it, that of `examples/servo_xl330`.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    path = reality or _configuration()
-    settings = read_identify(path)
-    if quick:
-        search = dataclasses.replace(settings.search, evaluations=QUICK_EVALUATIONS)
-        settings = dataclasses.replace(settings, search=search)
-    names = settings.recordings
+    seed: int = 0
+    """The first seed."""
+    seeds: int = 5
+    """Number of seeds."""
+    reality: Path | None = None
+    """Another configuration for `nutmeg identify`, whose `train` and `held_out` together are the recordings; without
+    it, that of `examples/servo_xl330`."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Runs all fits that are not done yet; draws a figure."""
+    from nutmeg.view.reports.figures import plot_predictions
+
+    path = settings.reality or example_folder("servo_xl330") / "identify.toml"
+    identify = read_identify(path)
+    if settings.quick:
+        identify = replace(identify, search=replace(identify.search, evaluations=QUICK_EVALUATIONS))
+    names = identify.recordings
     files = found_files((*names.train, *names.held_out), path.parent, "recordings")
-    began, numbers = time.monotonic(), range(seed, seed + seeds)
-    count = sum(len(split.left_out) for split in SPLITS) * seeds
-    progress = _Progress(count * settings.search.evaluations, on_progress)
-    bench = _Bench(settings, files, out, threads, QUICK_ITERATIONS if quick else ITERATIONS, progress)
+    began, numbers = time.monotonic(), range(settings.seed, settings.seed + settings.seeds)
+    count = sum(len(split.left_out) for split in SPLITS) * settings.seeds
+    progress = _Progress(count * identify.search.evaluations, say)
+    bench = _Bench(identify, files, out, settings, progress)
     rows, shown = [], []
     for split in SPLITS:
         fits = [bench.fit(pattern, numbers) for pattern in split.left_out]
         rows.append(_row(split, fits))
         shown.append(max(fits, key=lambda fit: fit.after.mean()).predicted)
     plot_predictions(shown, out / "servo-xl330.png")
-    answer = {
+    return {
         "splits": rows,
         "unit": "deg",
         "seeds": list(numbers),
-        "evaluations": settings.search.evaluations,
+        "evaluations": identify.search.evaluations,
         "sysid_note": bench.note,
         "seconds": round(time.monotonic() - began, 1),
     }
-    write_json(out / "results.json", answer)
-    return answer
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Errors in recordings of a real servo that the fits did not see."""
+    columns: dict[str, Cell] = {
+        "left out": text("left_out"),
+        "unfitted": decimal("before", 2),
+        "ours": decimal("held_out", 2),
+        "± seeds": decimal("deviation", 2),
+        "mujoco.sysid": decimal("sysid", 2),
+        "published": lambda row: "{:.1f} to {:.1f}".format(*row["published"]),
+        "goal": lambda row: f"<= {row['wanted']:.1f}",
+        "met": lambda row: yes_or_no(row["held_out"] <= row["wanted"]),
+    }
+    note = f"mean absolute error of position in degrees, seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."
+    return ResultTable.of(answer["splits"], columns, note, *filter(None, [answer.get("sysid_note")]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +224,7 @@ class _Fit:
     before: float
     """Error in what was left out, of the start of the search [deg]."""
     runs: list[dict[str, Any]]
-    """Of each seed, as kept in its file."""
+    """The result of each seed, as in its file."""
     sysid: float | None
     """Error of the peer in what was left out [deg]."""
     predicted: Predicted
@@ -221,11 +239,12 @@ class _Bench:
     """The recordings, and fits to some of them."""
 
     def __init__(
-        self, settings: IdentifySettings, files: Files, out: Path, threads: int, iterations: int, progress: _Progress
+        self, identify: IdentifySettings, files: Files, out: Path, settings: Settings, progress: _Progress
     ) -> None:
-        self._settings, self._files, self._out = settings, files, out
-        self._threads, self._iterations, self._progress = threads, iterations, progress
-        self._decides = _decides(settings, files)
+        self._settings, self._files, self._out = identify, files, out
+        self._threads, self._progress = settings.threads, progress
+        self._iterations = QUICK_ITERATIONS if settings.quick else ITERATIONS
+        self._decides = _decides(identify, files)
         self.note = ""
         """Why there is no peer."""
 
@@ -276,23 +295,23 @@ class _Bench:
                 for seed, searcher in searchers.items()
             }
             for seed, checkpoint in kept.items():
-                for told in checkpoint.generations:
-                    replay(searchers[seed], told, checkpoint.path)
-                    self._progress.known(len(told.values))
+                for generation in checkpoint.generations:
+                    replay(searchers[seed], generation, checkpoint.path)
+                    self._progress.known(len(generation.values))
             while asked := {
                 seed: searcher.ask()
                 for seed, searcher in searchers.items()
                 if not (searcher.finished or budget.spent(searcher, len(searcher.ask())))
             }:
-                for seed, told in self._evaluated(apart.fit.cost, searchers, asked).items():
-                    kept[seed].append(told)
-                    searchers[seed].tell(told.values)
+                for seed, generation in self._evaluated(apart.fit.cost, searchers, asked).items():
+                    kept[seed].append(generation)
+                    searchers[seed].tell(generation.values)
                 self._progress.after(sum(map(len, asked.values())))
         return searchers
 
     def _evaluated(
         self, cost: ReplayCost, searchers: Mapping[int, Searcher], asked: Mapping[int, Floats]
-    ) -> dict[int, Told]:
+    ) -> dict[int, EvaluatedGeneration]:
         """The next generation of several searches, by their seeds; nothing in the simulations is random."""
         together = np.concatenate(list(asked.values()))
         piece = math.ceil(len(together) / self._threads)
@@ -303,7 +322,7 @@ class _Bench:
             rows = range(first, first + len(candidates))
             failures = tuple(Failure(f.index - first, f.reason) for f in found.failures if f.index in rows)
             number = int(searchers[seed].state["generation"])
-            out[seed] = Told(number, candidates, found.values[rows.start : rows.stop], failures)
+            out[seed] = EvaluatedGeneration(number, candidates, found.values[rows.start : rows.stop], failures)
             first = rows.stop
         return out
 
@@ -332,7 +351,7 @@ class _Apart:
     @cached_property
     def unseen(self) -> ReplayCost:
         """The recordings that were left out, read when a fit is done."""
-        return self.fit.cost.of(read_all(self._held_out, self._settings, self.fit.twin))
+        return self.fit.cost.of(read_trials(self._held_out, self._settings, self.fit.twin))
 
     def error(self, cost: ReplayCost, candidate: Floats) -> float:
         """Mean error over recordings, in the unit that is reported."""
@@ -355,7 +374,7 @@ class _Apart:
 class _Progress:
     """Says how far the fits are, and how long they will take."""
 
-    def __init__(self, total: int, say: Callable[[str], None]) -> None:
+    def __init__(self, total: int, say: Progress) -> None:
         self._total, self._say, self._began, self._simulated = total, say, time.monotonic(), 0
         self.what = ""
         """The recordings that are left out now."""
@@ -390,18 +409,6 @@ def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
     return table
 
 
-def _configuration() -> Path:
-    """The example's configuration, in the present folder or where this source lies."""
-    places = [Path.cwd(), Path(__file__).parents[3]]
-    for place in places:
-        if (place / EXAMPLE_CONFIGURATION).is_file():
-            return place / EXAMPLE_CONFIGURATION
-    raise UsageError(
-        f"the recordings are not here: there is no {EXAMPLE_CONFIGURATION} in {places[0]}. Run this in a copy of "
-        "Nutmeg's repository, or name a configuration with --reality."
-    )
-
-
 def _row(split: Split, fits: Sequence[_Fit]) -> dict[str, Any]:
     """The numbers of an experiment: means over what was left out."""
     per_seed = np.stack([fit.after for fit in fits]).mean(axis=0)
@@ -423,10 +430,12 @@ def _row(split: Split, fits: Sequence[_Fit]) -> dict[str, Any]:
 
 
 def _predicted(pattern: str, unseen: ReplayCost, candidate: Floats) -> Predicted:
-    """What an estimate, (k,), says of the recordings that the fit has not seen."""
-    series = {}
-    for measured, simulated in zip(unseen.measured, unseen.behaviours(candidate), strict=True):
-        assert measured.real.series is not None
-        assert simulated.series is not None
-        series[measured.source] = (measured.times, measured.real.series[:, 0], simulated.series[0, :, 0])
+    """The series of an estimate, (k,), in the recordings that the fit has not seen."""
+    from nutmeg.view.reports.figures import Predicted
+
+    pairs = zip(unseen.measured, unseen.behaviours(candidate), strict=True)
+    series = {
+        one.source: (one.times, np.asarray(one.real.series)[:, 0], np.asarray(seen.series)[0, :, 0])
+        for one, seen in pairs
+    }
     return Predicted(pattern, series)

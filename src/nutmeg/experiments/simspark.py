@@ -1,22 +1,22 @@
 """Another engine as reality: `nao-spark` fitted to recordings of the 3D simulation league's own server (ODE physics).
 
-    answer = simspark_reality(Path("runs/simspark"), quick=True)
+    answer = run(Path("runs/simspark"), Settings(quick=True))
     answer["table"]                             # before, with the latency alone, after, and the profile `league`
 
 Contacts, drives, time step and delay of `nao-spark` are found from a few walks and kicks, starting from
 the profile `fine`: steps of 5 ms, contacts as other robots have them, no delay. Then the commands of walks and kicks
 that the fit never saw are replayed from their recorded starts, where the robot stands still and its whole state is
 known; nothing corrects the replay. The profile `league`, printed beside, was fitted by hand to the same recordings
-(and has the server's own numbers in it), so it is no independent test. `simspark_errors` says what the errors are.
+(and has the server's own numbers in it), so it is no independent test. `replay_errors` says what the errors are.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import gzip
 import io
-import json
 import time
 import zlib
 from dataclasses import dataclass
@@ -26,52 +26,59 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-import nutmeg
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.experiments.experiment import (
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    example_folder,
+    silent,
+    text,
+)
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.reality.identify.identification import Identification, Identified
-from nutmeg.reality.identify.settings import WindowSettings, read_identify
-from nutmeg.reality.logs.replay import MeasuredTrial, found_files, read_all
+from nutmeg.reality.identify.settings import read_identify
+from nutmeg.reality.logs.replay import MeasuredTrial, WindowSettings, found_files, read_trials
 from nutmeg.reality.observation import TORSO_ANGLES, TORSO_RATES, angular_rates, roll_pitch_yaw
 from nutmeg.reality.twin import Searched, Twin
 from nutmeg.search.evaluation import InThisThread, Threads
-from nutmeg.view.reports.fit import save_figures, write_report
-from nutmeg.view.reports.identify import identify_report
-from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.search.run import Generation
     from nutmeg.sim.rollout import Rollout
-    from nutmeg.view.reports.fit import FitReport
 
 
-# ----------------------------------------------------------------------------------------------------
 # Recordings of the 3D simulation league's server, cut into trials that can be replayed on `nao-spark`.
 #
-# A log has a row for each cycle of 20 ms: the joint speeds that an agent sent, and what it was told that cycle (joint
-# angles, gyro, every third cycle the true place of its head). Of each trial the part from standing still on is kept:
+# A log has a row for each cycle of 20 ms: the joint speeds that an agent sent, and what it observed in that cycle
+# (joint angles, gyro, every third cycle the true place of its head). `cut_log` keeps of each trial the part from
+# standing still on:
 #
-# | column | what it is | |-------------------------------|-----------------------------------------------------------
-# ------------------------| | `time_s` | 100 s times the number of the trial, plus 0.02 s a row; the first row is one
-# cycle | | | before the trial | | `JOINT_cmd_rad_s` | as sent, but cut off at 6.1395 rad/s, as the server does | |
-# `JOINT_deg` | as recorded | | `gyro_x_deg_s` ... | as recorded, in our axes (x forward, y left; the server's x is
-# right) | | `roll_deg`, `pitch_deg`, `yaw_deg` | turn of the torso: the gyro added up from upright | | `torso_x_m`
-# ... | place of the torso relative to the start and its heading, from the head's | | `start_z_m` | height of the
-# torso with the feet on the ground |
+# | column                        | what it is                                                                        |
+# |-------------------------------|-----------------------------------------------------------------------------------|
+# | `time_s`                      | 100 s times the number of the trial, plus 0.02 s a row; the first row is one cycle |
+# |                               | before the trial                                                                  |
+# | `JOINT_cmd_rad_s`             | as sent, but cut off at 6.1395 rad/s, as the server does                          |
+# | `JOINT_deg`                   | as recorded                                                                       |
+# | `gyro_x_deg_s` ...            | as recorded, in our axes (x forward, y left; the server's x is right)              |
+# | `roll_deg`, `pitch_deg`, `yaw_deg` | turn of the torso: the gyro added up from upright                            |
+# | `torso_x_m` ...               | place of the torso relative to the start and its heading, from the head's         |
+# | `start_z_m`                   | height of the torso with the feet on the ground                                   |
 #
 # That the torso is upright at the start was checked: the accelerometer is within 0.2 degrees of it in all twenty
-# trials. The server's gyro is the speed with which it has just turned the torso, so that adding it up loses nothing
-# but decimals: the heading of the head that follows from it stays within 0.1 degrees (standard deviation) of the one
-# the server tells.
+# trials. The server's gyro is the speed with which it has just turned the torso, so that adding it up loses nothing but
+# decimals: the heading of the head that follows from it stays within 0.1 degrees (standard deviation) of the one that
+# the server reports.
 
 
 SERVER_CYCLE = 0.02
-"""Of the server [s]."""
+"""Length of a cycle of the server [s]."""
 TRIAL_SPACING = 100.0
 """Between the starts of two trials in the time column [s]."""
 MAX_COMMAND = 6.1395
@@ -83,7 +90,7 @@ JOINTS = (
     *(f"{side}aj{i}" for side in "rl" for i in range(1, 5)),
     *(f"{side}lj{i}" for side in "rl" for i in range(1, 7)),
 )
-"""Of type 0, in the order of the log."""
+"""Joints of robot type 0, in the order of the log."""
 TRIAL_COLUMNS = (
     "time_s",
     *(f"{joint}_cmd_rad_s" for joint in JOINTS),
@@ -153,7 +160,7 @@ def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list
     def series(*columns: str) -> Floats:
         return np.array([[float(row[c]) if row[c] else np.nan for c in columns] for row in rows])
 
-    told = series(*(f"{joint.replace('j', 'e')}_cmd_rad_s" for joint in JOINTS)).clip(-MAX_COMMAND, MAX_COMMAND)
+    commands = series(*(f"{joint.replace('j', 'e')}_cmd_rad_s" for joint in JOINTS)).clip(-MAX_COMMAND, MAX_COMMAND)
     angles = series(*(f"{joint}_deg" for joint in JOINTS))
     gyro = series("gyr_y", "gyr_x", "gyr_z") * [1, -1, 1]
     turned = _added_up(np.radians(gyro))
@@ -163,7 +170,7 @@ def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list
     places[0] = 0.0, 0.0, height  # where it starts, by definition
     parts = (
         ("{:.2f}", offset + SERVER_CYCLE * np.arange(len(rows))[:, None]),
-        ("{:.4f}", told),
+        ("{:.4f}", commands),
         ("{:.2f}", angles),
         ("{:.2f}", gyro),
         ("{:.3f}", np.degrees(roll_pitch_yaw(turned))),
@@ -188,19 +195,19 @@ def _added_up(gyro: Floats) -> Floats:
     return np.array(out)
 
 
-def _heading(told: Floats, neck: Floats, turned: Floats) -> float:
+def _heading(headings: Floats, neck: Floats, turned: Floats) -> float:
     """Where the torso was headed at first, from the head's headings (T,), neck angles (T, 2) and the turns since."""
     c, s = np.cos(neck), np.sin(neck)
     forward = np.stack([c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], s[:, 1]], axis=-1)  # of the head, seen from the torso
     seen = np.stack([_rotated(quaternion, one) for quaternion, one in zip(turned, forward, strict=True)])
-    since = np.exp(1j * (told - np.arctan2(seen[:, 1], seen[:, 0])))
+    since = np.exp(1j * (headings - np.arctan2(seen[:, 1], seen[:, 0])))
     if np.isnan(since).all():
         raise UsageError("a trial has no row with the heading of the head.")
     return float(np.angle(np.nanmean(since)))
 
 
 def _torso(heads: Floats, heading: float, turned: Floats) -> Floats:
-    """Places of the torso in the frame of its start, (T, 3); NaN where the head's place was not told."""
+    """Positions of the torso in the frame of its start, (T, 3); NaN where the log has no position of the head."""
     first = int(np.flatnonzero(np.isfinite(heads[:, 0]))[0])
     c, s = np.cos(heading), np.sin(heading)
     way = heads - heads[first] * [1, 1, 0]
@@ -238,13 +245,13 @@ class _Heights:
         return float(data.qpos[table.root + 2] - lowest)
 
 
-# ----------------------------------------------------------------------------------------------------
 # How far replays of the league's trials are from what was recorded: roots of mean squares.
 #
-# - joints: over the twelve joints of the legs [deg]; - gyro: over the three rates of the torso [deg/s]; a simulated
-# rate is the turn of the torso in the last cycle, as the server's is; - tilt: over its roll, pitch and yaw [deg]; the
-# recorded ones are the gyro added up (`simspark_trials`); - place: its distance in the plane from where it was [m];
-# recorded every third cycle to the centimetre.
+# - joints: over the twelve joints of the legs [deg];
+# - gyro: over the three rates of the torso [deg/s]; a simulated rate is the turn of the torso in the last cycle, as the
+#   server's is;
+# - tilt: over its roll, pitch and yaw [deg]; the recorded ones are the gyro added up;
+# - place: its distance in the plane from where it was [m]; recorded every third cycle to the centimetre.
 
 
 ERROR_KINDS = ("joints", "gyro", "tilt", "place")
@@ -281,7 +288,6 @@ def _errors(one: MeasuredTrial, rollout: Rollout) -> Floats:
     return np.where(np.isnan(found), np.inf, found)
 
 
-EXAMPLE_FOLDER = Path("examples") / "simspark_walk"
 LOG_PARTS = {"walk": (("PlayOn",), 4.0), "kick": (("KickOff_Left",), 2.5)}
 """Which play modes a trial has and how much of it is replayed [s]; kicks until just before the ball is touched."""
 SHOWN_COLUMNS = ("angles.rlj3", "angles.rlj4", "angles.rlj5", "torso.pitch", "torso.yaw", "pose.x")
@@ -292,7 +298,7 @@ LATENCY = Searched(low=0.0, high=0.1, start=SERVER_CYCLE, sets=("delay",), unit=
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is done."""
+    """The effort of the fit."""
 
     evaluations: int
     """Candidates of each search."""
@@ -310,41 +316,35 @@ QUICK = Effort(
 )
 
 
-def simspark_reality(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = 5,
-    recordings: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
-    """Fits, replays what was held out, and writes results.json, report.html and, unless quick, figures.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means one search with few candidates and few trials."""
 
-    Args:
-        out: folder for the results.
-        quick: one search with few candidates and few trials.
-        seed: of the first search; those of the others follow from it.
-        seeds: how many searches there are.
-        recordings: folder with the server's logs (walk_type0.csv.gz, kick_type0.csv.gz); the trials of the example,
-            cut from them, if left out.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-    """
+    seed: int = 0
+    """Seed of the first search; those of the others follow from it."""
+    seeds: int = 5
+    """Number of searches; one if quick."""
+    recordings: Path | None = None
+    """Folder with the server's logs (walk_type0.csv.gz, kick_type0.csv.gz); without it, the trials of the example,
+    which were cut from them."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Fits, replays what was held out, and writes report.html and, unless quick, figures."""
     began = time.monotonic()
-    folder = example_folder()
-    settings = read_identify(folder / "identify.toml")
-    effort = QUICK if quick else _full(settings)
-    data = folder if recordings is None else _cut(recordings, out / "trials", on_progress)
-    search = dataclasses.replace(settings.search, evaluations=effort.evaluations, refits=0 if quick else seeds - 1)
+    folder = example_folder("simspark_walk")
+    identify = read_identify(folder / "identify.toml")
+    effort = QUICK if settings.quick else _full(identify)
+    data = folder if settings.recordings is None else _cut(settings.recordings, out / "trials", say)
+    refits = 0 if settings.quick else settings.seeds - 1
+    search = dataclasses.replace(identify.search, evaluations=effort.evaluations, refits=refits)
     windows = WindowSettings(seconds=effort.seconds, every=TRIAL_SPACING)
-    settings = dataclasses.replace(settings, search=search, windows=windows)
-    found = _fit(settings, effort, data, seed, threads, on_progress)
-    on_progress("replaying what was held out")
-    measured = _held_out(settings, effort, data, found.twin)
+    identify = dataclasses.replace(identify, search=search, windows=windows)
+    found = _fit(identify, effort, data, settings, say)
+    say("replaying what was held out")
+    measured = _held_out(identify, effort, data, found.twin)
     fits = (found.result, *found.refits)
-    rows = _error_table(settings, np.stack([fit.best.candidate for fit in fits]), measured, threads)
+    rows = _error_table(identify, np.stack([fit.best.candidate for fit in fits]), measured, settings.threads)
     space = found.twin.space
     answer = {
         "table": rows,
@@ -356,31 +356,35 @@ def simspark_reality(
         "train": list(effort.train),
         "held_out": list(effort.held_out),
         "seconds": round(time.monotonic() - began, 1),
-        "seed": seed,
+        "seed": settings.seed,
     }
-    _write(out, answer, found, settings, threads)
+    _write_report(out, answer, found, identify, settings.threads)
     return answer
 
 
-def example_folder() -> Path:
-    """Where the example's configuration and trials are: below the present folder, or in the source tree."""
-    places = [Path(), Path(nutmeg.__file__).resolve().parents[2]]
-    for place in places:
-        if (place / EXAMPLE_FOLDER / "identify.toml").is_file():
-            return place / EXAMPLE_FOLDER
-    raise UsageError(f"there is no {EXAMPLE_FOLDER} here. Run this in a checkout of Nutmeg, which has the examples.")
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Replays of the league's own simulator before and after identification."""
+    units = answer["units"]
+    rows = [
+        {"row": name, "part": part, **values}
+        for name, parts in answer["table"].items()
+        for part, values in parts.items()
+    ]
+    columns = {"": text("row"), " ": text("part")} | {f"{kind} [{unit}]": decimal(kind) for kind, unit in units.items()}
+    ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in answer["part_left"].items())
+    return ResultTable.of(rows, columns, f"after / before: {ratios} (goal: at most 0.5).")
 
 
-def _cut(recordings: Path, out: Path, on_progress: Callable[[str], None]) -> Path:
+def _cut(recordings: Path, out: Path, say: Progress) -> Path:
     """The folder with the trials of logs."""
     for name, (modes, seconds) in LOG_PARTS.items():
-        on_progress(f"cutting the {name} log")
+        say(f"cutting the {name} log")
         cut_log(recordings / f"{name}_type0.csv.gz", out / f"{name}.csv.gz", modes=modes, seconds=seconds)
     return out
 
 
 def _full(settings: IdentifySettings) -> Effort:
-    """What the example's configuration asks for."""
+    """The effort that the example's configuration sets."""
     recordings, windows = settings.recordings, settings.windows
     return Effort(
         evaluations=settings.search.evaluations,
@@ -390,37 +394,28 @@ def _full(settings: IdentifySettings) -> Effort:
     )
 
 
-def _fit(
-    settings: IdentifySettings,
-    effort: Effort,
-    data: Path,
-    seed: int,
-    threads: int,
-    on_progress: Callable[[str], None],
-) -> Identified:
+def _fit(identify: IdentifySettings, effort: Effort, data: Path, settings: Settings, say: Progress) -> Identified:
     fit = Identification(
-        settings,
+        identify,
         train=found_files(effort.train, data, "the trials to fit"),
         held_out=found_files(effort.held_out, data, "the trials to hold out"),
-        seed=seed,
-        threads=threads,
+        seed=settings.seed,
+        threads=settings.threads,
     )
 
-    def told(number: int, generation: Generation) -> None:
+    def report(number: int, generation: Generation) -> None:
         done = f"{generation.evaluations} of {effort.evaluations} candidates, distance {generation.best.value:.4f}"
-        on_progress(f"search {number + 1} of {fit.searches}: {done}")
+        say(f"search {number + 1} of {fit.searches}: {done}")
 
-    evaluator = InThisThread() if threads == 1 else Threads(threads, piece=5)
-    try:
-        return fit.run(evaluator, on_generation=told)
-    finally:
-        evaluator.close()
+    evaluator = InThisThread() if settings.threads == 1 else Threads(settings.threads, piece=5)
+    with contextlib.closing(evaluator):
+        return fit.run(evaluator, on_generation=report)
 
 
 def _held_out(settings: IdentifySettings, effort: Effort, data: Path, twin: Twin) -> tuple[MeasuredTrial, ...]:
     """The held-out trials as a whole."""
     files = found_files(effort.held_out, data, "the trials to hold out")
-    found = read_all(files, dataclasses.replace(settings, windows=None), twin)
+    found = read_trials(files, dataclasses.replace(settings, windows=None), twin)
     return tuple(one for one in found if isinstance(one, MeasuredTrial))
 
 
@@ -451,17 +446,14 @@ def _error_table(
     return table
 
 
-def _write(out: Path, answer: dict[str, Any], found: Identified, settings: IdentifySettings, threads: int) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "results.json").write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
-    report = _report(answer, found, settings, threads)
-    write_report(out / "report.html", report)
-    if answer["searches"] > 1:
-        save_figures(out, report)
-
-
-def _report(answer: dict[str, Any], found: Identified, settings: IdentifySettings, threads: int) -> FitReport:
+def _write_report(
+    out: Path, answer: Mapping[str, Any], found: Identified, settings: IdentifySettings, threads: int
+) -> None:
     """The report of the identification, with the table of this experiment and some of the series."""
+    from nutmeg.view.reports.fit import save_figures, write_report
+    from nutmeg.view.reports.identify import identify_report
+    from nutmeg.view.reports.report import Table
+
     report = identify_report(
         found,
         settings,
@@ -481,9 +473,12 @@ def _report(answer: dict[str, Any], found: Identified, settings: IdentifySetting
         "recordings."
     )
     table = Table(title="Replay of what the fit never saw", columns=columns, rows=rows, about=about)
-    return dataclasses.replace(
+    report = dataclasses.replace(
         report,
         title="Another engine as reality",
         tables=(*report.tables, table),
         series=tuple(one for one in report.series if one.channel in SHOWN_COLUMNS),
     )
+    write_report(out / "report.html", report)
+    if answer["searches"] > 1:
+        save_figures(out, report)

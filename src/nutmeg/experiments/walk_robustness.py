@@ -1,6 +1,6 @@
 """What learned walks stand: pushes of stated impulse, and motors that are not ideal.
 
-    answer = walk_robustness(Path("runs/walk-robustness"), threads=2)
+    answer = run(Path("runs/walk-robustness"), Settings(threads=2))
     answer["pushes"][0]["impulses"][3]              # impulse [N s], share that survived it, 95 % interval
     answer["transfer"]                              # each walk on each actuation: speeds, falls, loss of speed
 
@@ -15,23 +15,29 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    percent,
+    silent,
+)
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.measure import PushSettings, TrialMean, push_walk, walk_speeds
 from nutmeg.model import load_robot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# ----------------------------------------------------------------------------------------------------
-# Curves of the share of robots that survive a push over its impulse, with 95 % intervals: a panel for each walk.
-
-
-WALKING_COLOUR, STANDING_COLOUR = "#1f6feb", "#d1242f"
+WALKING_COLOUR = "#1f6feb"
+STANDING_COLOUR = "#d1242f"
 LINE_STYLES = {"ideal": "-", "servo": "--", "motoflex": ":"}
 PANEL_COLUMNS = 4
 
@@ -43,18 +49,13 @@ def plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
         path: of the PNG.
         curves: as `walk_robustness` gives them.
     """
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(curve["walk"] for curve in curves))
     columns = min(PANEL_COLUMNS, len(names))
     rows = -(-len(names) // columns)
-    size = (3.4 * columns, 2.9 * rows + 0.4)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, constrained_layout=True
-    )
+    figure = Figure(figsize=(3.4 * columns, 2.9 * rows + 0.4), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for place, panel in enumerate(grid.flat):
         if place >= len(names):
             panel.axis("off")
@@ -71,7 +72,6 @@ def plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
     for row in grid:
         row[0].set_ylabel("share on their feet")
     figure.savefig(path, dpi=130)
-    plt.close(figure)
 
 
 def _draw(panel: Any, curve: Mapping[str, Any]) -> None:  # noqa: ANN401 (an axes of matplotlib)
@@ -97,7 +97,7 @@ def _draw(panel: Any, curve: Mapping[str, Any]) -> None:  # noqa: ANN401 (an axe
 
 ACTUATIONS = ("ideal", "servo", "motoflex")
 MIN_SPEED = 0.02
-"""Of a speed below this no loss is told [m/s or rad/s]."""
+"""No loss is computed for a speed below this [m/s or rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,46 +119,80 @@ FULL = Scale(
 QUICK = Scale(pushes=PushSettings(impulses=(0.0, 1.0, 2.0, 3.0, 4.0), trials=2), trials=2, real_pushes=False)
 
 
-def walk_robustness(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    walks: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Scale | None = None,
-) -> dict[str, Any]:
-    """Pushes all walks and tries them on other actuations; writes pushes.png and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means fewer impulses and starts."""
 
-    Args:
-        out: folder for the results.
-        quick: fewer impulses and starts.
-        seed: of the starts.
-        walks: a folder with other walks than those that come with Nutmeg, as for `walk-table2`.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-        scale: other sizes.
-    """
-    size = scale or (QUICK if quick else FULL)
-    agents, missing = agent_walks(walks)
-    known = {**agents, **other_walks(walks)}
-    work = _Work(out, size, seed, threads, on_progress)
+    seed: int = 0
+    """Seed of the starts."""
+    walks: Path | None = None
+    """A folder with other walks than those that come with Nutmeg, as for `walk-table2`."""
+    size: Scale | None = None
+    """Other sizes than those of the quick and the full version."""
+
+    @property
+    def scale(self) -> Scale:
+        """How much is measured."""
+        return self.size or (QUICK if self.quick else FULL)
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Pushes all walks and tries them on other actuations; draws pushes.png."""
+    agents, missing = agent_walks(settings.walks)
+    known = {**agents, **other_walks(settings.walks)}
+    work = _Work(out, settings, say)
     pushes = [row for name, walk in known.items() for row in work.pushes(name, walk)]
     transfer = [row for name, walk in known.items() for row in work.transfer(name, walk)]
     untried = {name: f"{w.robot} has ideal drives only" for name, w in known.items() if len(actuations_of(w)) == 1}
-    answer = {
+    if pushes:
+        plot_pushes(out / "pushes.png", pushes)
+    return {
         "experiment": "walk-robustness",
         "pushes": pushes,
         "transfer": transfer,
         "not_transferred": untried,
         "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
-        "settings": {**asdict(size), "seed": seed, "quick": quick},
+        "settings": {**asdict(settings.scale), "seed": settings.seed, "quick": settings.quick},
     }
-    if pushes:
-        plot_pushes(out / "pushes.png", pushes)
-    write_json(out / "results.json", answer)
-    return answer
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """The share of robots that survive each impulse, by walk; then what other motors cost."""
+    impulses = [row["impulse"] for row in answer["pushes"][0]["impulses"]] if answer["pushes"] else []
+
+    def survived(place: int) -> Cell:
+        return lambda curve: percent(curve["impulses"][place]["share"], 0)
+
+    columns: dict[str, Cell] = {
+        "walk": lambda curve: f"{curve['walk']}, {curve['actuation']}",
+        "pushed": lambda curve: "walking" if curve["walking"] else "on the spot",
+        **{f"{impulse:g} N s": survived(place) for place, impulse in enumerate(impulses)},
+        "half [N s]": decimal("half", 2),
+    }
+    pushed = answer["settings"]["pushes"]
+    about = (
+        f"share on their feet {pushed['watched']:g} s after a push of {pushed['duration']:g} s, "
+        f"{pushed['trials']} starts in each of four directions; half survive the impulse of the last column."
+    )
+    notes = [
+        about,
+        *(f"{name}: not pushed, there is no {file}" for name, file in answer["missing"].items()),
+        *(_transferred(row) for row in answer["transfer"]),
+    ]
+    for why in dict.fromkeys(answer["not_transferred"].values()):
+        names = ", ".join(name for name, reason in answer["not_transferred"].items() if reason == why)
+        notes.append(f"not tried on other motors, for {why}: {names}.")
+    return ResultTable.of(answer["pushes"], columns, *notes)
+
+
+def _transferred(row: Mapping[str, Any]) -> str:
+    """A sentence about a walk on an actuation."""
+    parts = [
+        f"{way} {speed['mean']:.3f} ± {speed['se']:.3f}"
+        + ("" if row["actuation"] == "ideal" or row["loss"][way] is None else f" (loss {percent(row['loss'][way])})")
+        for way, speed in row["speeds"].items()
+    ]
+    return f"{row['walk']} on {row['actuation']}: {', '.join(parts)}; {row['falls']} of {row['trials']} fell."
 
 
 def actuations_of(walk: WalkParameters) -> tuple[str, ...]:
@@ -171,24 +205,22 @@ class _Work:
     """What is measured of each walk; results are kept in a folder for each."""
 
     out: Path
-    size: Scale
-    seed: int
-    threads: int
-    say: Callable[[str], None]
+    settings: Settings
+    say: Progress
 
     def pushes(self, name: str, walk: WalkParameters) -> Iterator[dict[str, Any]]:
         """Curves of a walk: walking and on the spot, on each actuation that is wanted."""
-        for actuation in actuations_of(walk) if self.size.real_pushes else ("ideal",):
+        for actuation in actuations_of(walk) if self.settings.scale.real_pushes else ("ideal",):
             for walking in (True, False):
 
                 def one(seed: int, actuation: str = actuation, walking: bool = walking) -> dict[str, Any]:
                     self.say(f"{name}, {actuation}: pushed while {'walking' if walking else 'on the spot'}")
-                    options = {"seed": seed, "actuation": actuation, "threads": self.threads}
-                    return push_walk(walk, self.size.pushes, walking=walking, **options).as_json()  # type: ignore[arg-type]
+                    options = {"seed": seed, "actuation": actuation, "threads": self.settings.threads}
+                    return push_walk(walk, self.settings.scale.pushes, walking=walking, **options).as_json()  # type: ignore[arg-type]
 
                 case = f"{name}-{actuation}-{'walking' if walking else 'standing'}"
-                settings = {"walk": asdict(walk), "pushes": asdict(self.size.pushes)}
-                found = each_seed(self.out / case, [self.seed], settings, one)[0]
+                settings = {"walk": asdict(walk), "pushes": asdict(self.settings.scale.pushes)}
+                found = each_seed(self.out / case, [self.settings.seed], settings, one)[0]
                 yield {**found, "walk": name, "robot": walk.robot, "actuation": actuation}
 
     def transfer(self, name: str, walk: WalkParameters) -> Iterator[dict[str, Any]]:
@@ -200,11 +232,17 @@ class _Work:
 
             def one(seed: int, actuation: str = actuation) -> dict[str, Any]:
                 self.say(f"{name} on {actuation}")
-                found = walk_speeds(walk, trials=self.size.trials, seed=seed, actuation=actuation, threads=self.threads)
+                found = walk_speeds(
+                    walk,
+                    trials=self.settings.scale.trials,
+                    seed=seed,
+                    actuation=actuation,
+                    threads=self.settings.threads,
+                )
                 return {way: speed.as_json() for way, speed in found.items()}
 
-            settings = {"walk": asdict(walk), "trials": self.size.trials}
-            speeds = each_seed(self.out / f"{name}-{actuation}-speeds", [self.seed], settings, one)[0]
+            settings = {"walk": asdict(walk), "trials": self.settings.scale.trials}
+            speeds = each_seed(self.out / f"{name}-{actuation}-speeds", [self.settings.seed], settings, one)[0]
             ideal = ideal or speeds
             loss = {way: _loss(ideal[way], speeds[way]) for way in speeds}
             falls = sum(TrialMean(**speed).falls for speed in speeds.values())

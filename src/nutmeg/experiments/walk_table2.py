@@ -1,6 +1,6 @@
 """Table 2 of MacAlpine and others (2012): how fast each learned walk is in each direction, and what it is worth.
 
-    answer = walk_table2(Path("runs/walk-table2"), seed=0, threads=2)
+    answer = run(Path("runs/walk-table2"), Settings(seed=0, threads=2))
     answer["agents"]["DynamicRewards"]["speeds"]["sideways"]        # mean, se, falls, trials
     answer["goals"]                                                  # each met, missed, or not measured
 
@@ -18,13 +18,23 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import each_seed
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    number,
+    silent,
+    text,
+)
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from nutmeg.motion.walk.files import WalkParameters
@@ -32,7 +42,6 @@ if TYPE_CHECKING:
     Agents = Mapping[str, Mapping[str, Any]]
 
 
-# ----------------------------------------------------------------------------------------------------
 # The goals that learned walks are held to, and whether they are met: compared and shown without rounding in favour.
 #
 # What was not measured is neither met nor missed. Falls are allowed in one of twenty starts. The paper's ordering
@@ -40,8 +49,14 @@ if TYPE_CHECKING:
 # sideways; a walk learned while facing its targets is the fastest ahead and hardly goes sideways.
 
 
-MIN_DIRECTION_SPEED, MAX_EVENNESS, MIN_FORWARD_SPEED, MIN_FITNESS_RATIO = 0.55, 1.15, 0.80, 3.0
-"""Every direction of DynamicRewards, its fastest over its slowest, FaceForward ahead [m/s], fitness over Initial's."""
+MIN_DIRECTION_SPEED = 0.55
+"""Goal for the speed of DynamicRewards in every direction [m/s]."""
+MAX_EVENNESS = 1.15
+"""Goal for its fastest direction over its slowest."""
+MIN_FORWARD_SPEED = 0.80
+"""Goal for the forward speed of FaceForward [m/s]."""
+MIN_FITNESS_RATIO = 3.0
+"""Goal for the fitness of GoToTarget over that of Initial."""
 MAX_FALL_SHARE = 1 / 20
 """Share of the starts that may end in a fall."""
 MIN_PHI_LENGTH = 0.08
@@ -186,10 +201,6 @@ def _quotient(a: float, b: float) -> float:
     return a / b if b > 0 else math.inf
 
 
-# ----------------------------------------------------------------------------------------------------
-# Bars of walking speeds, ours beside the paper's (table 2 of MacAlpine and others, 2012).
-
-
 BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f"}
 BAR_WIDTH = 0.26
 
@@ -201,15 +212,13 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
         path: of the PNG.
         agents: by name, with `speeds` and `paper`, both by direction [m/s].
     """
-    import matplotlib as mpl
+    from matplotlib.figure import Figure
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, panel = plt.subplots(figsize=(1.5 + 1.5 * len(agents), 4.5), constrained_layout=True)
-    told = False
+    figure = Figure(figsize=(1.5 + 1.5 * len(agents), 4.5), layout="constrained")
+    panel = figure.subplots()
+    labelled = False
     for place, way in enumerate(DIRECTIONS):
-        left = [number + (place - 1) * BAR_WIDTH for number in range(len(agents))]
+        left = [index + (place - 1) * BAR_WIDTH for index in range(len(agents))]
         speeds = [row["speeds"][way] for row in agents.values()]
         errors = [one["se"] for one in speeds]
         panel.bar(
@@ -223,9 +232,9 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
         )
         for x, row in zip(left, agents.values(), strict=True):
             if (paper := row["paper"][way]) is not None:
-                label = "" if told else "paper"
+                label = "" if labelled else "paper"
                 panel.plot([x - BAR_WIDTH / 2, x + BAR_WIDTH / 2], [paper, paper], color="black", lw=2.2, label=label)
-                told = True
+                labelled = True
     panel.set_xticks(range(len(agents)), agents, fontsize=9)
     panel.set_ylabel("speed over 10 s from standing [m/s]")
     panel.axhline(0, color="black", lw=0.8)
@@ -234,7 +243,6 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
     panel.legend(loc="upper left", fontsize=8, ncols=4)
     panel.set_ylim(top=1.2 * panel.get_ylim()[1])
     figure.savefig(path, dpi=130)
-    plt.close(figure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,53 +261,84 @@ FULL = Scale(trials=20, changes=20, starts=20)
 QUICK = Scale(trials=4, changes=20, starts=2)
 
 
-def walk_table2(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    seeds: int = 1,
-    walks: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    scale: Scale | None = None,
-) -> dict[str, Any]:
-    """Measures the walks of all agents; writes table-2.png and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means 4 starts instead of 20, and the course twice."""
 
-    Args:
-        out: folder for the results.
-        quick: 4 starts instead of 20, and the course twice.
-        seed: of the first starts; the others follow.
-        seeds: how many times as many starts; all are taken together.
-        walks: a folder with other walks than those that come with Nutmeg.
-        threads: how many threads simulate.
-        on_progress: called with what is being done.
-        scale: other sizes.
-    """
-    size = scale or (QUICK if quick else FULL)
-    known, missing = agent_walks(walks)
+    seed: int = 0
+    """Seed of the first starts; the others follow."""
+    seeds: int = 1
+    """How many times as many starts there are; all are taken together."""
+    walks: Path | None = None
+    """A folder with other walks than those that come with Nutmeg."""
+    size: Scale | None = None
+    """Other sizes than those of the quick and the full version."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Measures the walks of all agents; draws table-2.png."""
+    size = settings.size or (QUICK if settings.quick else FULL)
+    numbers = range(settings.seed, settings.seed + settings.seeds)
+    known, missing = agent_walks(settings.walks)
     agents: dict[str, dict[str, Any]] = {}
     for name, walk in known.items():
 
         def one(number: int, name: str = name, walk: WalkParameters = walk) -> dict[str, Any]:
-            on_progress(f"{name}, seed {number}")
-            return _measured(walk, size, number, threads)
+            say(f"{name}, seed {number}")
+            return _measured(walk, size, number, settings.threads)
 
-        settings = {**asdict(size), "walk": asdict(walk)}
-        runs = each_seed(out / AGENTS[name].walk, range(seed, seed + seeds), settings, one)
+        runs = each_seed(out / AGENTS[name].walk, numbers, {**asdict(size), "walk": asdict(walk)}, one)
         agents[name] = {**_about(name, walk), **_pooled(runs)}
     _compare(agents)
-    answer = {
+    if agents:
+        plot_speeds(out / "table-2.png", agents)
+    return {
         "experiment": "walk-table2",
         "agents": agents,
         "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
         "goals": [{**goal.as_json(), "sentence": goal.sentence()} for goal in goals(agents)],
-        "settings": {**asdict(size), "seeds": list(range(seed, seed + seeds)), "quick": quick},
+        "settings": {**asdict(size), "seeds": list(numbers), "quick": settings.quick},
     }
-    if agents:
-        plot_speeds(out / "table-2.png", agents)
-    write_json(out / "results.json", answer)
-    return answer
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Speeds of the agents, the paper's in brackets; then every goal."""
+
+    def speed(way: str) -> Cell:
+        def cell(row: Mapping[str, Any]) -> str:
+            ours, paper = row["speeds"][way], row["paper"][way]
+            return f"{ours['mean']:.3f} ±{ours['se']:.3f}" + ("" if paper is None else f" ({paper:.2f})")
+
+        return cell
+
+    columns: dict[str, Cell] = {
+        "agent": text("name"),
+        **{way: speed(way) for way in DIRECTIONS},
+        "turn": lambda row: number(row["speeds"]["turn"]["mean"], 2),
+        "falls": lambda row: "+".join(str(row["speeds"][way]["falls"]) for way in (*DIRECTIONS, "turn")),
+        "in changes": lambda row: f"{row['changes']['falls']} of {row['changes']['trials']}",
+        "course": lambda row: f"{row['fitness']['mean']:.1f} ±{row['fitness']['se']:.1f}",
+        "/ Initial": decimal("fitness_ratio", 2),
+    }
+    settings = answer["settings"]
+    return ResultTable.of(
+        ({"name": name, **row} for name, row in answer["agents"].items()),
+        columns,
+        "m/s over 10 s from standing ± standard error (the paper's), turning in rad/s; falls forward, backward, "
+        f"sideways and turning; falls with a new direction every 3 s for {3 * settings['changes']} s; fitness on "
+        "the course of goToTarget. "
+        f"{settings['trials']} starts a seed, seeds {settings['seeds'][0]} to {settings['seeds'][-1]}.",
+        *(f"{name}: not measured, there is no {file}" for name, file in answer["missing"].items()),
+        *(_origin(name, row["made"]) for name, row in answer["agents"].items()),
+        *(goal["sentence"] for goal in answer["goals"]),
+    )
+
+
+def _origin(name: str, made: Mapping[str, Any]) -> str:
+    """How a walk was made: the effort and the command."""
+    if not made["command"]:
+        return f"{name}: made by hand."
+    return f"{name}: seed {made['seed']}, {made['evaluations']:,} evaluations, {made['command']}"
 
 
 def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dict[str, Any]:
@@ -312,10 +351,10 @@ def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dic
 
 def _about(name: str, walk: WalkParameters) -> dict[str, Any]:
     agent, origin = AGENTS[name], walk.origin
-    told = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
+    about = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
     made = {"command": origin.command, "seed": origin.seed, "history": list(origin.history)}
     made |= {"generations": origin.generations, "evaluations": origin.evaluations}
-    return {**told, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
+    return {**about, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
 
 
 def _pooled(runs: list[dict[str, Any]]) -> dict[str, Any]:

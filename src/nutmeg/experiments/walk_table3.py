@@ -1,6 +1,6 @@
 """Table 3 of MacAlpine and others (2012): the agents with their walks play against each other.
 
-    answer = walk_table3(Path("runs/walk-table3"), quick=True, threads=2)
+    answer = run(Path("runs/walk-table3"), Settings(quick=True, threads=2))
     answer["pairs"][0]                      # DynamicRewards against Final: ours, the paper's, and whether they agree
     answer["order"], answer["paper_order"]  # the agents from the strongest to the weakest
 
@@ -12,40 +12,44 @@ as it ends: the same command goes on where it was interrupted. Agents whose walk
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
+import itertools
 import math
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.journal import versions, write_json
+from nutmeg.experiments.experiment import (
+    Cell,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    fit_strengths,
+    games_matrix,
+    number,
+    play_series,
+    rank_correlation,
+    silent,
+    text,
+)
 from nutmeg.learning.agents import AGENTS, agent_walks
-from nutmeg.match.series.series import GameLog, Series
+from nutmeg.match.series.series import Series
 from nutmeg.match.series.settings import Entrant, SeriesSettings
 from nutmeg.match.series.standings import standings
-from nutmeg.search.evaluation import InThisThread
-from nutmeg.search.processes import Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from nutmeg.match.series.series import GameResult
     from nutmeg.match.series.standings import Record
     from nutmeg.motion.walk.files import WalkParameters
 
 
-# ----------------------------------------------------------------------------------------------------
-# The picture of table 3: goal differences of all pairs, ours and the paper's, each with twice its standard error.
-
-
 def plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
-    """Writes the picture."""
+    """Draws the goal differences of all pairs, ours and the paper's, each with twice its standard error."""
     from matplotlib.figure import Figure
 
     shown = [row for row in pairs if row["difference"] is not None]
@@ -90,12 +94,12 @@ CLEAR_ERRORS = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How much is played."""
+    """The number and size of games."""
 
     games: int
-    """Of each pair."""
+    """Games of each pair."""
     players: int
-    """Of a team."""
+    """Players of a team."""
     half_length: float
     """s."""
     halves: int
@@ -109,53 +113,78 @@ SIZES = {
 }
 
 
-def walk_table3(
-    out: Path,
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    scale: str | None = None,
-    walks: Path | None = None,
-    threads: int = 1,
-    on_progress: Callable[[str], None] = lambda _: None,
-    size: Size | None = None,
-) -> dict[str, Any]:
-    """Plays all pairs of the paper; writes table-3.png, report.html and results.json.
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means one game of 80 s of each pair, one against one."""
 
-    Args:
-        out: folder for the results.
-        quick: one game of 80 s of each pair, one against one.
-        seed: of everything random.
-        scale: quick, middle, full or paper, for how many games of which size.
-        walks: a folder with other walks than those that come with Nutmeg.
-        threads: how many processes play; the result is the same.
-        on_progress: called with what is being done.
-        size: other sizes.
-    """
-    began = time.perf_counter()
-    size = size or _size(scale or ("quick" if quick else "full"))
-    known, missing = agent_walks(walks)
-    series = _series(known, size, seed)
-    evaluator = InThisThread(piece=Series.piece) if threads == 1 else Processes(threads, piece=Series.piece)
-    with contextlib.closing(evaluator):
-        results = series.play(
-            evaluator,
-            log=GameLog(out / f"games-{_digest(series)}.jsonl"),
-            at_once=1 if threads == 1 else 2 * threads,
-            on_game=lambda done, count: on_progress(f"game {done} of {count}"),
-        )
+    seed: int = 0
+    """Seed of the games."""
+    scale: str = ""
+    """How many games of which size: quick, middle, full or paper; `full` if empty."""
+    walks: Path | None = None
+    """A folder with other walks than those that come with Nutmeg."""
+    size: Size | None = None
+    """Another size than those that have a name."""
+
+    @property
+    def games(self) -> Size:
+        """The number and size of games."""
+        name = self.scale or ("quick" if self.quick else "full")
+        if name not in SIZES:
+            raise UnknownNameError("scale of walk-table3", name, SIZES)
+        return self.size or SIZES[name]
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Plays all pairs of the paper; writes table-3.png and report.html."""
+    began, size = time.perf_counter(), settings.games
+    known, missing = agent_walks(settings.walks)
+    series = _series(known, size, settings.seed)
+    results = play_series(series, out, "games", settings.threads, say)
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
-    write_json(out / "results.json", answer)
     plot_differences(out / "table-3.png", answer["pairs"])
     _report(out, series, results, answer)
     return answer
 
 
-def _size(name: str) -> Size:
-    if name not in SIZES:
-        raise UnknownNameError("scale of walk-table3", name, SIZES)
-    return SIZES[name]
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Goal differences of the agents beside the paper's; then both orders."""
+    columns: dict[str, Cell] = {
+        "pair": lambda row: f"{row['home']} – {row['away']}",
+        "here": lambda row: _goals(row["difference"], row["error"]),
+        "won/drawn/lost": lambda row: f"{row['wins']}/{row['draws']}/{row['losses']}",
+        "paper": lambda row: _goals(row["paper_difference"], row["paper_error"]),
+        "": text("verdict"),
+    }
+    settings, counts = answer["settings"], answer["agreements"]
+    return ResultTable.of(
+        answer["pairs"],
+        columns,
+        f"goals a game of the first more than of the second (standard error): {settings['games']} games of "
+        f"{settings['halves']} x {settings['half_length']:g} s for each pair, {settings['players']} against "
+        f"{settings['players']}; the paper's are 100 games of 2 x 300 s, 9 against 9.",
+        f"{counts['agrees']} pairs agree, {counts['differs']} differ, {counts['open']} are open: their difference "
+        "is not clear (more than two standard errors) in so few games.",
+        f"order here: {_ranking(answer['strengths'])}.",
+        f"the paper's: {_ranking(answer['paper_strengths'])}; rank correlation "
+        f"{number(answer['rank_correlation'], 2)}.",
+        *(f"{name}: did not play, its walk is not there." for name in answer["missing"]),
+        *(f"broke off: {game}" for game in answer["broken"]),
+    )
+
+
+def _ranking(strengths: Mapping[str, float]) -> str:
+    """Names from the strongest to the weakest, with an equals sign between those that are equally strong."""
+    names = _order(strengths)
+    words = names[0] if names else "nobody"
+    for before, name in itertools.pairwise(names):
+        words += f"{' = ' if abs(strengths[before] - strengths[name]) < 1e-6 else ', '}{name}"
+    return words
+
+
+def _goals(difference: float | None, error: float | None) -> str:
+    return "-" if difference is None else f"{difference:+.2f}" + ("" if error is None else f" ({error:.2f})")
 
 
 def _series(known: Mapping[str, WalkParameters], size: Size, seed: int) -> Series:
@@ -170,12 +199,6 @@ def _series(known: Mapping[str, WalkParameters], size: Size, seed: int) -> Serie
         halves=1 if size.halves == 1 else 2,
     )
     return Series(settings, tuple(known.values()))
-
-
-def _digest(series: Series) -> str:
-    """Of all that decides how a game ends but for its number, so that games of other settings are not mixed up."""
-    text = json.dumps([series.described(), series.settings.seed, versions()], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[str, Any]:
@@ -193,21 +216,23 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
         "paper_order": _order(paper_strengths),
         "strengths": strengths,
         "paper_strengths": paper_strengths,
-        "rank_correlation": rank_correlation(strengths, paper_strengths),
+        "rank_correlation": rank_correlation(
+            "spearman", *(np.array(list(found.values())) for found in (strengths, paper_strengths))
+        ),
         "settings": {**asdict(size), "seed": settings.seed, "rules": settings.rules},
         "broken": [f"{one.home} – {one.away}, {one.number}: {one.failure}" for one in results if one.failure],
     }
 
 
 def _pair(home: str, away: str, record: Record) -> dict[str, Any]:
-    told, error = PAPER_DIFFERENCES[home, away]
+    paper, error = PAPER_DIFFERENCES[home, away]
     return {
         "home": home,
         "away": away,
         **record.as_json(),
-        "paper_difference": told,
+        "paper_difference": paper,
         "paper_error": error,
-        "verdict": verdict(record.difference, record.error, told, error),
+        "verdict": verdict(record.difference, record.error, paper, error),
     }
 
 
@@ -227,41 +252,16 @@ def _sign(difference: float, error: float) -> int:
 
 
 def fitted_strengths(differences: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """A number for each agent, so that their differences come nearest to those of the pairs; their mean is 0.
-
-    The least squares of s_home - s_away - difference over all pairs.
-    """
+    """A number for each agent, by name in alphabetical order; their differences are nearest to those of the pairs."""
     names = sorted({name for pair in differences for name in pair})
     if not names:
         return {}
-    system = np.zeros((len(differences) + 1, len(names)))
-    for row, (home, away) in enumerate(differences):
-        system[row, names.index(home)], system[row, names.index(away)] = 1.0, -1.0
-    system[-1] = 1.0
-    found = np.linalg.lstsq(system, np.array([*differences.values(), 0.0]), rcond=None)[0]
+    found = fit_strengths(games_matrix(names, list(differences)), np.array(list(differences.values())))
     return dict(zip(names, found.tolist(), strict=True))
 
 
 def _order(strengths: Mapping[str, float]) -> list[str]:
     return sorted(strengths, key=lambda name: -strengths[name])
-
-
-def rank_correlation(ours: Mapping[str, float], paper: Mapping[str, float]) -> float | None:
-    """Spearman's, from -1 to 1; None for fewer than two agents, or where all are alike."""
-    names = [name for name in ours if name in paper]
-    if len(names) < 2:
-        return None
-    ranks = np.array([_ranks([values[name] for name in names]) for values in (ours, paper)])
-    spread = ranks.std(axis=1)
-    if not spread.all():
-        return None
-    return float(((ranks[0] - ranks[0].mean()) * (ranks[1] - ranks[1].mean())).mean() / spread.prod())
-
-
-def _ranks(values: Iterable[float]) -> list[float]:
-    """Ranks from 1; equal values have the mean of theirs."""
-    numbers = list(values)
-    return [sum(other < value for other in numbers) + (1 + numbers.count(value)) / 2 for value in numbers]
 
 
 def _report(out: Path, series: Series, results: Sequence[GameResult], answer: Mapping[str, Any]) -> None:

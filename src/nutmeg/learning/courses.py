@@ -14,7 +14,7 @@ began its trajectory; a stop target asks it to stay. Each trajectory begins from
 
 Rewards are equations 1 and 2 of the paper (`learning.rewards`). A robot that falls is done with its trajectory: the
 target of its fall and those it does not come to any more cost a fall each. What a stop costs is the farthest that the
-robot gets from where it was told to stop; that a torso sways while the robot stands does not count as moving.
+robot gets from where the stop began; that a torso sways while the robot stands does not count as moving.
 
 Robots steer as the paper's agents do: with `facing = "turn"` a robot walks towards its target and turns to face it at
 the same time (section 5), with `hold` it walks there as it stands (section 6). Speeds are those of the walk's longest
@@ -27,7 +27,6 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,6 +49,8 @@ if TYPE_CHECKING:
     from nutmeg.sim.worlds import RobotWorlds
 
 
+COURSES_FOLDER = Path(__file__).parent / "data" / "courses"
+"""The courses that come with Nutmeg."""
 CONTROL_CYCLE = 0.02
 """Length of a control cycle [s]."""
 ROBOT_NAME = "walker"
@@ -143,8 +144,7 @@ class Course:
 
 def course_names() -> tuple[str, ...]:
     """The courses that come with Nutmeg."""
-    folder = resources.files("nutmeg.learning") / "data" / "courses"
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(path.stem for path in COURSES_FOLDER.glob("*.toml")))
 
 
 def read_course(name: str) -> Course:
@@ -153,8 +153,7 @@ def read_course(name: str) -> Course:
         return read(Path(name), Course)
     if name not in course_names():
         raise UnknownNameError("course", name, course_names())
-    with resources.as_file(resources.files("nutmeg.learning") / "data" / "courses" / f"{name}.toml") as path:
-        return read_cached(path, Course)
+    return read_cached(COURSES_FOLDER / f"{name}.toml", Course)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -463,6 +462,10 @@ class BoutResults:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
 
+    def part(self, rows: slice) -> BoutResults:
+        """The results of some bouts, without paths."""
+        return BoutResults(self.gained[rows], self.lost[rows], self.fell[rows], self.seconds[rows], None)
+
 
 def run_bouts(
     robot: str,
@@ -532,7 +535,7 @@ class _CourseRun:
         progress, at = self.progress, (rows, self.progress.index[rows])
         reached, stop, total = progress.reached[rows], progress.stopping[rows], progress.total[rows]
         whole = progress.whole[rows]
-        # From where it was reached on the robot has nothing to gain; the way to the target is what it has gone.
+        # A reached target counts with its whole distance but the radius in which it counts as reached.
         distance = np.where(reached, whole - REACHED_DISTANCE, whole - progress.to_go[rows])
         taken = np.where(reached, np.maximum(progress.taken[rows], 1), total)
         self.gained[at] = np.where(stop, 0.0, target_reward(distance, total, taken))

@@ -5,7 +5,7 @@
     learned.walk                        # the mean of the distribution, not the luckiest candidate
     learned.fitness, learned.fitness_before
 
-The weights of a generation follow from what the generations before it brought (equations 5 to 7). So they are not
+The weights of a generation follow from the rewards of the generations before it (equations 5 to 7). So they are not
 stored but computed again when a run is resumed: `parts.jsonl` has the rewards of every candidate part by part, and
 `search.jsonl` the values that the search saw. A resumed run ends with the same numbers.
 
@@ -26,17 +26,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
 
-from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.journal import append_lines, finite, read_lines
 from nutmeg.base.settings import above, at_least, bounds_of, check_bounds, read, read_toml
 from nutmeg.learning.courses import DIRECTIONS, StartNoise
-from nutmeg.learning.parts_log import PartsLog
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
+PARTS_FILE = "parts.jsonl"
 JUDGING_GENERATION = 1_000_000
 """Number of the generation whose seeds the last judgement uses: none comes that far."""
 WALK_PARAMETER_GROUPS = {"searched": PAPER_PARAMETERS, "extended": EXTENDED_PARAMETERS}
@@ -170,8 +170,8 @@ def search_space(chosen: LearnSettings, start: WalkParameters) -> Space:
 
 def _ranges() -> dict[str, tuple[float, float]]:
     """The ranges that walks are searched in, narrower than what is allowed."""
-    with resources.as_file(resources.files("nutmeg.learning") / "data" / "ranges.toml") as path:
-        return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
+    path = Path(__file__).parent / "data" / "ranges.toml"
+    return {name: (one["low"], one["high"]) for name, one in read_toml(path).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +199,7 @@ class LearnedWalk:
     walk: WalkParameters
     """The mean of the distribution."""
     before: WalkParameters
-    """What it began with."""
+    """The walk that it began with."""
     part_names: tuple[str, ...]
     parts: Floats
     """Of the learned walk, means over the starts, (parts,)."""
@@ -261,7 +261,6 @@ class WalkLearning:
 
         result = minimise(
             self.trials,
-            self.space,
             searcher,
             weighed,
             budget=Budget(generations=chosen.generations),
@@ -310,6 +309,46 @@ class WalkLearning:
         )
 
 
+class PartsLog:
+    """The rewards of every candidate part by part, in memory and, with a folder, in its `parts.jsonl`.
+
+    A generation is written here before the search is told of it. So the file never has less than `search.jsonl`; what
+    it has more is of a generation that was interrupted, and is replaced when that is evaluated again.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / PARTS_FILE
+        self._kept: list[Floats] = [] if self._path is None else self._read()
+
+    def append(self, number: int, parts: Floats) -> None:
+        """Adds generation `number`; later ones that were there before are dropped."""
+        self._kept = [*self._kept[:number], np.array(parts)]
+        if self._path is not None:
+            line = finite(parts.tolist())
+            append_lines(self._path, [line], keep=number, problem="the generation could not be saved")
+
+    def generation(self, number: int, size: int) -> Floats:
+        """The parts of a generation of `size` candidates, (size, parts)."""
+        if number >= len(self._kept) or len(self._kept[number]) != size:
+            raise FileError(
+                self._path or PARTS_FILE,
+                f"lacks the {size} candidates of generation {number}, which search.jsonl has: the file was changed. "
+                "Begin again in another folder.",
+                line=number + 1,
+            )
+        return self._kept[number]
+
+    def _read(self) -> list[Floats]:
+        assert self._path is not None
+        found = []
+        for number, rows in enumerate(read_lines(self._path, list), start=1):
+            try:
+                found.append(np.array([[np.nan if v is None else v for v in row] for row in rows], float))
+            except (ValueError, TypeError):
+                raise FileError(self._path, "is not a list of lists of numbers in JSON.", line=number) from None
+        return found
+
+
 class Weighed:
     """An evaluator whose values are sums of weighed parts, with weights that follow from former generations.
 
@@ -344,8 +383,8 @@ class Weighed:
         many = len(self._trials.task.parts)
         numbers = np.tile(np.arange(many, dtype=float), len(candidates))
         rows = np.column_stack([np.repeat(candidates, many, axis=0), numbers])
-        told = None if progress is None else (lambda done, total: progress(done // many, total // many))
-        found = self._inner.evaluate(self._trials, rows, [seed for seed in seeds for _ in range(many)], told)
+        shown = None if progress is None else (lambda done, total: progress(done // many, total // many))
+        found = self._inner.evaluate(self._trials, rows, [seed for seed in seeds for _ in range(many)], shown)
         failed = {failure.index // many: failure.reason for failure in found.failures}
         parts = found.values.reshape(-1, many).copy()
         parts[list(failed)] = np.nan

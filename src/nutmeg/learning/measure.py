@@ -8,7 +8,7 @@
 
 Speeds are distances in ten seconds from standing, as in the paper, forward, backward, sideways (half of the tries to
 each side), and turning on the spot; means and standard errors over noisy starts. A robot that falls counts with the way
-it came until then. Stopping distance is how far a robot gets after it was told to stop, from full speed. The last test
+it came until then. Stopping distance is how far a robot gets after a stop begins, from full speed. The last test
 changes the direction every three seconds.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,7 +44,6 @@ from nutmeg.learning.courses import (
     steer,
     yaw_of,
 )
-from nutmeg.learning.rewards import FALL_COST
 from nutmeg.learning.tasks import course_bouts
 from nutmeg.sim.worlds import Worlds, steps_in
 
@@ -167,23 +166,16 @@ def measure_walk(
         threads: how many threads step the worlds; results are the same.
     """
     rng = _generator(trials, seed)
-    kinds, bouts = _plan(walk, trials, rng, changes)
-    results = run_bouts(walk.robot, bouts, noise=noise, actuation=actuation, threads=threads)
-    speeds = _speeds(kinds, results)
+    found = _run(walk, _plan(walk, trials, rng, changes), noise=noise, actuation=actuation, threads=threads)
+    speeds = _speeds(found)
     speeds["turn"] = _turning(walk, trials, rng.spawn(trials), noise or StartNoise(), actuation, threads)
-    lost_in_falls = np.where(results.fell, FALL_COST, 0.0)
-    stopping = {}
-    for name in DIRECTIONS:
-        row = _rows(kinds, f"stop {name}")
-        stood = row & ~results.fell
-        stopping[name] = TrialMean.of(-results.lost[stood, 1] - lost_in_falls[stood], results.fell[row])
-    row = _rows(kinds, "changes")
+    stops = {name: found[f"stop {name}"] for name in DIRECTIONS}
     return WalkMeasurement(
         walk=walk.name,
         robot=walk.robot,
         speeds=speeds,
-        stopping=stopping,
-        changes=TrialMean.of(results.seconds[row], results.fell[row]),
+        stopping={name: TrialMean.of(-one.lost[~one.fell, 1], one.fell) for name, one in stops.items()},
+        changes=TrialMean.of(found["changes"].seconds, found["changes"].fell),
         step_time=_step_time(walk),
     )
 
@@ -199,10 +191,8 @@ def walk_speeds(
 ) -> dict[str, TrialMean]:
     """The speeds of `measure_walk` alone, from the same starts: forward, backward, sideways [m/s], turn [rad/s]."""
     rng = _generator(trials, seed)
-    kinds, bouts = _plan(walk, trials, rng, CHANGE_COUNT)
-    chosen = [number for number, kind in enumerate(kinds) if kind.startswith("speed")]
-    results = run_bouts(walk.robot, [bouts[i] for i in chosen], actuation=actuation, threads=threads)
-    speeds = _speeds([kinds[i] for i in chosen], results)
+    tests = {kind: bouts for kind, bouts in _plan(walk, trials, rng, CHANGE_COUNT).items() if kind.startswith("speed")}
+    speeds = _speeds(_run(walk, tests, actuation=actuation, threads=threads))
     speeds["turn"] = _turning(walk, trials, rng.spawn(trials), StartNoise(), actuation, threads)
     return speeds
 
@@ -216,12 +206,12 @@ def course_fitness(
     actuation: str = "ideal",
     threads: int = 1,
 ) -> TrialMean:
-    """What a walk gains less what it loses on a whole course, as a mean over starts.
+    """The reward of a walk on a whole course, as a mean over starts.
 
     A trial is the whole course; falls are counted in all its trajectories.
 
     Args:
-        walk: which; it turns to the targets or not as its file says.
+        walk: the walk; its `facing` decides whether it turns to the targets.
         course: name, or path of a user's.
         starts: how many times the course is walked, each trajectory from a start of its own.
         seed: of the starts.
@@ -241,40 +231,45 @@ def _generator(trials: int, seed: int) -> np.random.Generator:
     return np.random.default_rng(SeedSequence(seed, spawn_key=(7,)))
 
 
-def _rows(kinds: Sequence[str], kind: str) -> Bools:
-    return np.array([one == kind for one in kinds])
-
-
-def _speeds(kinds: Sequence[str], results: BoutResults) -> dict[str, TrialMean]:
-    """Forward, backward and sideways."""
-    rows = {name: _rows(kinds, f"speed {name}") for name in DIRECTIONS}
-    return {name: TrialMean.of(results.gained[row, 0] / SPEED_SECONDS, results.fell[row]) for name, row in rows.items()}
-
-
-def _plan(walk: WalkParameters, trials: int, rng: np.random.Generator, changes: int) -> tuple[list[str], list[Bout]]:
-    """All tries but the turning ones: what each is for, and itself."""
-    held = dataclasses.replace(walk, facing="hold")
-    kinds, bouts = [], []
+def _plan(walk: WalkParameters, trials: int, rng: np.random.Generator, changes: int) -> dict[str, list[Bout]]:
+    """All tries but the turning ones, by what they measure: `speed forward`, `stop forward`, ..., `changes`."""
+    tests: dict[str, list[Bout]] = {}
     for way in DIRECTIONS:
-        for number, one in enumerate(rng.spawn(trials)):
-            side = ("left", "right")[number % 2] if way == "sideways" else way
-            walker = walk if way == "forward" else held
-            go = Target(to=FAR_TARGETS[side], seconds=SPEED_SECONDS)
-            kinds.append(f"speed {way}")
-            bouts.append(Bout(walker, Trajectory(name=side, target=(go,)), one))
-        for number, one in enumerate(rng.spawn(trials)):
-            side = ("left", "right")[number % 2] if way == "sideways" else way
-            walker = walk if way == "forward" else held
-            targets = (
-                Target(to=FAR_TARGETS[side], seconds=RUN_UP_SECONDS),
-                Target(stop=True, seconds=STOPPING_SECONDS),
-            )
-            kinds.append(f"stop {way}")
-            bouts.append(Bout(walker, Trajectory(name=side, target=targets), one))
-    for one in rng.spawn(trials):
-        kinds.append("changes")
-        bouts.append(Bout(walk, Trajectory(name="changes", target=_changing(one, changes)), one))
-    return kinds, bouts
+        walker = walk if way == "forward" else dataclasses.replace(walk, facing="hold")
+        sides = [("left", "right")[number % 2] if way == "sideways" else way for number in range(trials)]
+        stop = Target(stop=True, seconds=STOPPING_SECONDS)
+        for kind, seconds, further in (("speed", SPEED_SECONDS, ()), ("stop", RUN_UP_SECONDS, (stop,))):
+            tests[f"{kind} {way}"] = [
+                Bout(
+                    walker, Trajectory(name=side, target=(Target(to=FAR_TARGETS[side], seconds=seconds), *further)), one
+                )
+                for side, one in zip(sides, rng.spawn(trials), strict=True)
+            ]
+    tests["changes"] = [
+        Bout(walk, Trajectory(name="changes", target=_changing(one, changes)), one) for one in rng.spawn(trials)
+    ]
+    return tests
+
+
+def _run(
+    walk: WalkParameters,
+    tests: Mapping[str, Sequence[Bout]],
+    *,
+    noise: StartNoise | None = None,
+    actuation: str,
+    threads: int,
+) -> dict[str, BoutResults]:
+    """The results of tests, which are walked all at once."""
+    bouts = [bout for each in tests.values() for bout in each]
+    results = run_bouts(walk.robot, bouts, noise=noise, actuation=actuation, threads=threads)
+    ends = np.cumsum([len(each) for each in tests.values()])
+    return {name: results.part(slice(end - len(tests[name]), end)) for name, end in zip(tests, ends, strict=True)}
+
+
+def _speeds(found: Mapping[str, BoutResults]) -> dict[str, TrialMean]:
+    """Forward, backward and sideways."""
+    tests = {name: found[f"speed {name}"] for name in DIRECTIONS}
+    return {name: TrialMean.of(one.gained[:, 0] / SPEED_SECONDS, one.fell) for name, one in tests.items()}
 
 
 def _changing(rng: np.random.Generator, changes: int = CHANGE_COUNT) -> tuple[Target, ...]:

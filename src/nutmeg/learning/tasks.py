@@ -187,7 +187,7 @@ class TaskSettings:
     learns: Literal["walk", "sprint", "positioning", "trot"] = "walk"
     """The set of parameters that is searched; the others are frozen."""
     start: str = "initial"
-    """The walk that learning begins with unless told otherwise."""
+    """The walk that learning begins with by default."""
     course: str = "go-to-target"
     """Name of a course, or path of a user's; empty for driving a ball."""
     facing: Facing = "turn"
@@ -308,7 +308,9 @@ class WalkTrials:
             return np.asarray(sums.reshape(len(walks), -1, 2).mean(axis=1))
         course = read_course(task.course)
         results = self._walked(course_bouts(course, walks, generators, tries))
-        return np.array([self._judged(course, one) for one in _by_walk(results, len(walks))]) / tries
+        size = len(results.fell) // len(walks)
+        by_walk = [results.part(slice(at, at + size)) for at in range(0, len(results.fell), size)]
+        return np.array([self._judged(course, one) for one in by_walk]) / tries
 
     def _walked(self, bouts: Sequence[Bout]) -> BoutResults:
         if self.device == "gpu":
@@ -338,7 +340,7 @@ def course_bouts(
 
 
 def direction_rewards(course: Course, results: BoutResults) -> list[float]:
-    """What targets that count for a direction brought, as a mean over these targets, summed over the starts."""
+    """Rewards of the targets that count for a direction, as a mean over these targets, summed over the starts."""
     many = len(course.trajectory)
     found: dict[str, list[float]] = {name: [] for name in DIRECTIONS}
     for row, one in enumerate(course.trajectory):
@@ -346,10 +348,3 @@ def direction_rewards(course: Course, results: BoutResults) -> list[float]:
             if target.counts:
                 found[target.counts].append(float(results.gained[row::many, column].sum()))
     return [float(np.mean(found[name])) if found[name] else 0.0 for name in DIRECTIONS]
-
-
-def _by_walk(results: BoutResults, walks: int) -> list[BoutResults]:
-    """The results of each walk."""
-    size = len(results.fell) // walks
-    parts = [slice(at * size, (at + 1) * size) for at in range(walks)]
-    return [BoutResults(results.gained[p], results.lost[p], results.fell[p], results.seconds[p], None) for p in parts]

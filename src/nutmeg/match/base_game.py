@@ -208,9 +208,8 @@ class BaseGame(Closing):
 
     def send_off(self, slot: int) -> None:
         """A trainer's order: put a player beside the pitch, as after a foul."""
-        case = Judgement(self.state, self._facts(), self.rules)
         side, number = side_and_number(slot)
-        x, y = outside_place(case, side, number - 1)
+        x, y = outside_place(Judgement(self.state, self._facts(), self.rules), side, number - 1)
         self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
 
     # ---- what monitors show

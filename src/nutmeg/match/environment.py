@@ -159,7 +159,7 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
             beam_noise=chosen.beam_noise,
             left=LEFT,
             right=RIGHT,
-            players=2 * chosen.players,
+            seats=2 * chosen.players,
             kick_off=Side(int(rng.integers(2))),
         )
         """The match of this episode, for who wants to know what no player does."""

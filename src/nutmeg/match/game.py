@@ -7,14 +7,12 @@
         percepts = game.cycle({slot: players[slot].act(percept) for slot, percept in percepts.items()})
     game.close()
 
-Time is as on the league's server: what a player answers to percept k shows in percept k + 2, whatever it is: a beam,
-a message, or joint speeds, which move the joints from percept k + 1 on. Images come every third cycle, to everybody
+Actions have a latency of two cycles, as on the league's server: a beam, a message or joint speeds computed from percept
+k show in percept k + 2; joints begin to move with percept k + 1. Images come every third cycle, to everybody
 in the same one. The same seed and the same actions give the same match, to the last bit.
 
-Trainers and monitors give orders between cycles (`set_play_mode`, `kick_off`, `place_ball`, ...). Whoever lets players
-join while the game runs gives it a `keeper`, calls `prepare_seat`, and lets newcomers wait until `has_seat`: otherwise
-`join` may have to build a larger ground, which takes seconds. A game with `players=22` always has seats for types 0 to
-3, but a cycle of few players takes a tenth of a millisecond longer there.
+Trainers and monitors give orders between cycles (`set_play_mode`, `kick_off`, `place_ball`, ...). How many robots can
+play is decided at the start (`seats`); who joins when all are taken is refused.
 """
 
 from __future__ import annotations
@@ -28,15 +26,14 @@ from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.recording import LeagueFigures, MatchRecording
-from nutmeg.match.rules.calm import Calm
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.referee import judge
-from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types, fitting_seats
-from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE, Ground, ground_scene
+from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types
+from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE
 from nutmeg.match.worlds.physical.hearing import Hearing, checked_message
-from nutmeg.match.worlds.physical.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
+from nutmeg.match.worlds.physical.percept import CYCLE, WITH_TOES, WITHOUT_TOES, Action, Percept
 from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
-from nutmeg.match.worlds.physical.world import CYCLE, MatchWorld
+from nutmeg.match.worlds.physical.world import MatchWorld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +43,6 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import Facts
-    from nutmeg.match.worlds.physical.groundskeeper import Groundskeeper
     from nutmeg.match.worlds.physical.percept import Heard, Sight
 
 
@@ -67,9 +63,8 @@ class Game(BaseGame):
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
         field: what is played on.
-        players: how many players to have seats for at the start; more may join.
-        toed: how many of these are of type 4.
-        keeper: who prepares larger grounds while the match goes on; without one, `join` builds them itself.
+        seats: how many robots can play at once; each costs some microseconds a cycle, whether it plays or not.
+        toed: how many of the seats are for robots with toes (type 4).
         type_limits: whether a team may not have more than 7 of one type, nor 9 of two.
         kick_off: who starts.
     """
@@ -86,39 +81,23 @@ class Game(BaseGame):
         right: str = "",
         record: Path | None = None,
         field: str = "sim3d",
-        players: int = 1,
+        seats: int = SLOTS,
         toed: int = 0,
-        keeper: Groundskeeper | None = None,
         type_limits: bool = False,
         kick_off: Side = Side.LEFT,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
-        seats, with_toes = fitting_seats(players - toed, toed)
-        self.world = MatchWorld(field, seats=seats, toed=with_toes)
+        self.world = MatchWorld(field, seats=seats, toed=toed)
         cameras, beams = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
         self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
-        self._type_limits, self._keeper = type_limits, keeper
-        self._calm = Calm(rules, cycle=CYCLE)
+        self._type_limits = type_limits
         self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
 
     # ---- players
-
-    def has_seat(self, robot_type: int = 0) -> bool:
-        """Whether a player of a type can join at once: there is a seat, or a larger ground is ready."""
-        if self.world.has_seat(robot_type):
-            return True
-        seats, toed = self._larger(robot_type)
-        return self._keeper is not None and self._keeper.has(seats=seats, toed=toed)
-
-    def prepare_seat(self, robot_type: int = 0) -> None:
-        """Has the groundskeeper prepare a larger ground, if there is no seat for a type and nobody does so yet."""
-        if self._keeper is not None and not self.world.has_seat(robot_type):
-            seats, toed = self._larger(robot_type)
-            self._keeper.prepare(seats=seats, toed=toed)
 
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join; its next percept tells it its number and side."""
@@ -127,8 +106,6 @@ class Game(BaseGame):
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {ROBOT_TYPES[-1]}.")
         if self._type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
-        if not self.world.has_seat(robot_type):
-            self._grow(robot_type)
         self.world.join(slot, robot_type)
         self.seeing.greet(slot)
         self.hearing.greet(slot)
@@ -141,24 +118,6 @@ class Game(BaseGame):
             self._waiting.pop(slot, None)
             self._new.discard(slot)
             self._note("leave", slot)
-
-    def _larger(self, robot_type: int) -> tuple[int, int]:
-        """All seats and seats with toes of a ground with one more seat for a type."""
-        toed = self.world.ground.toed
-        plain, with_toes = int((~toed).sum()), int(toed.sum())
-        if robot_type == TOED_TYPE:
-            return fitting_seats(plain, with_toes + 1)
-        return fitting_seats(plain + 1, with_toes)
-
-    def _grow(self, robot_type: int) -> None:
-        """Moves to a larger ground; takes seconds if it is not ready."""
-        seats, toed = self._larger(robot_type)
-        keeper = self._keeper
-        if keeper is None:
-            scene = ground_scene(self.world.field.name, seats=seats, toed=toed)
-        else:
-            scene = keeper.scene(seats=seats, toed=toed)
-        self.world.move_to(Ground(scene))
 
     # ---- a cycle
 
@@ -178,7 +137,7 @@ class Game(BaseGame):
         self.world.step()
         self.cycles += 1
         self._past.clear()
-        decisions = self._judged()
+        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         if decisions:
             self._obey(decisions)
         else:
@@ -187,15 +146,6 @@ class Game(BaseGame):
         if self._recording is not None:
             self._recording.sample(self.time, self.state)
         return percepts
-
-    def _judged(self) -> Sequence[Decision]:
-        """What the referee decides about this cycle; mostly nothing, which is seen at a glance."""
-        after = self._calm.after(self.state, self.world) if self._wishes is None else None
-        if after is not None:
-            self.state = after
-            return ()
-        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
-        return decisions
 
     def work_ahead(self) -> None:
         """Does what can be done of the next cycle, for who has to wait for actions: they count one cycle later only."""
@@ -221,6 +171,8 @@ class Game(BaseGame):
     def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
         """Passes joint speeds on to the world, which delays them itself; returns the actions that want more."""
         waiting: dict[int, Action] = {}
+        slots: list[int] = []
+        speeds: list[Floats] = []
         self.refused = ()
         for slot, action in actions.items():
             if not self.world.present[slot]:
@@ -233,7 +185,9 @@ class Game(BaseGame):
             if action.beam is not None or action.say is not None or action.wants_pass:
                 waiting[slot] = action
             if action.speeds is not None:
-                self.world.tell(slot, action.speeds)
+                slots.append(slot)
+                speeds.append(action.speeds)
+        self.world.command(slots, speeds)
         return waiting
 
     def _percepts(self) -> dict[int, Percept]:

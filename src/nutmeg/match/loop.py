@@ -1,6 +1,6 @@
 """Plays a match with players in this process: joins them, asks each one every cycle, follows them when ends change.
 
-    game = Game(rules.with_match(automatic_kick_off=True), seed=7, left="reds", right="blues", players=8)
+    game = Game(rules.with_match(automatic_kick_off=True), seed=7, left="reds", right="blues", seats=8)
     driver = Driver(game, {("reds", 1): Keeper(), ("blues", 1): Keeper()})
     driver.run(on_cycle=lambda driver: print(driver.game.view.time))
     game.close()

@@ -382,7 +382,7 @@ class LeagueFigures:
 
     def angles(self) -> Floats:
         """(22, 24) rad."""
-        return np.radians(self._world.angles)
+        return np.asarray(np.radians(self._world.angles))
 
     def ball(self) -> Floats:
         """(7,)."""

@@ -1,4 +1,4 @@
-"""What is simulated: robots, fields, balls and objects as data, assembled into one compiled scene."""
+"""Robots, fields, balls and objects as data, assembled into one compiled scene."""
 
 from nutmeg.model.parameters import Adjustment
 from nutmeg.model.robot import load_robot, robot_names

@@ -45,14 +45,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 import numpy as np
 
-from nutmeg.base import settings
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,46 +67,39 @@ LOWEST_RESTITUTION = 0.15  # equation (2) ends at exp(-2), the critically damped
 
 @dataclass(frozen=True, kw_only=True)
 class BallSettings:
-    """A ball; every number's origin is in `source`."""
+    """A ball; `source` says where each number comes from."""
 
     name: str
     """The name it is called by, that of its file."""
-    radius: float
+    radius: Annotated[float, above(0, "m")]
     """Radius, m."""
-    mass: float
+    mass: Annotated[float, above(0, "kg")]
     """Mass, kg."""
     inertia: Literal["solid", "hollow"]
     """A solid sphere (2/5 m r^2) or a thin shell (2/3 m r^2)."""
-    rolling_deceleration: float
+    rolling_deceleration: Annotated[float, at_least(0, "m/s²")]
     """Deceleration of the rolling ball on its carpet, m/s^2, whatever its speed."""
-    rolling_damping: float = 0.0
+    rolling_damping: Annotated[float, at_least(0, "1/s")] = 0.0
     """Deceleration of the rolling ball proportional to its speed, 1/s."""
-    air_drag: float = 0.0
+    air_drag: Annotated[float, at_least(0, "1/s")] = 0.0
     """Deceleration of the flying ball proportional to its speed, 1/s."""
-    restitution: float
+    restitution: Annotated[float, Bounds(LOWEST_RESTITUTION, 1, without_high=True)]
     """Speed after a bounce over speed before it, 0.15 to 1."""
-    contact_time: float
+    contact_time: Annotated[float, above(0, "s")]
     """Half period of the contact, s: the softness of the ball."""
-    friction: tuple[float, float]
+    friction: tuple[Annotated[float, at_least(0)], Annotated[float, at_least(0, "m")]]
     """Sliding coefficient, and torsional coefficient in m."""
     colour: tuple[float, float, float]
     """Red, green, blue, 0 to 1."""
     pattern: Literal["plain", "patches"] = "plain"
-    """Twelve patches show how the ball turns."""
+    """Whether the ball has twelve patches, which show how it turns."""
     patch_colour: tuple[float, float, float] = (0.05, 0.05, 0.06)
     """Colour of the patches."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 
     def __post_init__(self) -> None:
-        """Refuse what no ball can have."""
-        for name in ("radius", "mass", "contact_time"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, but must be above 0.")
-        if not LOWEST_RESTITUTION <= self.restitution < 1:
-            raise ValueError(f"restitution is {self.restitution}, but must lie between {LOWEST_RESTITUTION} and 1.")
-        if min(self.rolling_deceleration, self.rolling_damping, self.air_drag, *self.friction) < 0:
-            raise ValueError("rolling_deceleration, rolling_damping, air_drag and friction cannot be negative.")
+        check_bounds(self)
         if self.rolling_deceleration >= self.friction[0] * GRAVITY:
             raise ValueError("rolling_deceleration exceeds what sliding friction can give (friction[0] * 9.81).")
 
@@ -159,16 +152,16 @@ def ball_names() -> list[str]:
 def load_ball(name: str | Path) -> BallSettings:
     """The ball of that name, or of a user's own file (a path ending in `.toml`)."""
     if str(name).endswith(".toml"):
-        return settings.read(Path(name), BallSettings)
+        return read(Path(name), BallSettings)
     if name not in ball_names():
         raise UnknownNameError("ball", str(name), ball_names())
-    return settings.read(BALLS_FOLDER / f"{name}.toml", BallSettings)
+    return read(BALLS_FOLDER / f"{name}.toml", BallSettings)
 
 
 def add_ball(
     spec: mujoco.MjSpec, ball: BallSettings, pos: Sequence[float], name: str = "ball", *, visuals: bool = True
 ) -> None:
-    """Add a body with a joint `<name>/root`; `pos` is the centre. Set step and cone of the scene before."""
+    """Adds a body with a joint `<name>/root`; `pos` is its centre [m]. Set timestep and cone of the scene before."""
     body = spec.worldbody.add_body(name=name, pos=list(pos))
     _add_freedom(body, ball, pos, name)
     body.explicitinertial = True
@@ -193,7 +186,7 @@ def add_ball(
 
 
 def _add_freedom(body: mujoco.MjsBody, ball: BallSettings, pos: Sequence[float], name: str) -> None:
-    """Let the ball move, damped as it is said to be; seven coordinates either way."""
+    """Adds the joints of the ball with their damping; they have seven coordinates either way."""
     if not ball.air_drag:
         joint = body.add_freejoint(name=f"{name}/root")
         rolling = ball.mass * (1 + ball.inertia_factor) * ball.rolling_damping

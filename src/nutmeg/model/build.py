@@ -12,16 +12,15 @@ the same specification.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
 from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.actuation import add_actuation, with_bending_links
-from nutmeg.model.actuation.gear import smallest_inertia
-from nutmeg.model.actuation.servo import HARD_FRICTION_IMPEDANCE
+from nutmeg.model.actuation.gear import add_bend
 from nutmeg.model.geometry import (
     all_shapes,
     camera_quaternion,
@@ -36,16 +35,18 @@ from nutmeg.model.physics import physics_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from nutmeg.model.actuation import Actuation
-    from nutmeg.model.actuation.settings import Flex
     from nutmeg.model.physics import Contact, Physics
     from nutmeg.model.robot import Body, Colour, RobotSettings, Shape
     from nutmeg.model.sensors import Sensor
 
-VISIBLE, DECORATION, HIDDEN = 0, 1, 3
-"""Geom groups: seen and colliding, only seen, only colliding."""
+VISIBLE_GROUP = 0
+"""Group of geoms that are visible and collide."""
+DECORATION_GROUP = 1
+"""Group of geoms that are only visible."""
+COLLISION_GROUP = 3
+"""Group of geoms that only collide; groups below are drawn."""
 
 ROOT_JOINT = "root"
 """Name of a robot's free joint."""
@@ -78,7 +79,7 @@ def build(
         kind: one of the robot's types; empty for the plain one.
         parameters: values of parameters that differ from the type's.
         team: the colour of the parts that show the team.
-        visuals: whether to include what is only seen; a world steps faster without.
+        visuals: whether to include geoms that do not collide; a world steps faster without them.
         physics: the settings of the world it is built for; the robot's own profile by default.
         actuation: servos, gears and bending links; None for ideal drives.
     """
@@ -137,7 +138,7 @@ def parameter_values(robot: RobotSettings, kind: str, changed: Mapping[str, floa
     for name, value in changed.items():
         if name not in robot.parameters:
             raise UnknownNameError(f"parameter of {robot.name}", name, robot.parameters)
-        if not value == value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
+        if not math.isfinite(value):
             raise ModelError(f"parameter {name!r} of {robot.name} is {value}; it must be a finite number.")
         values[name] = value
     return values
@@ -147,7 +148,7 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float], timestep: fl
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = True
-    made: dict[str, Any] = {}
+    made: dict[str, mujoco.MjsBody] = {}
     _check_tree(robot)
     for body in robot.body:
         if body.parent and body.parent not in made:
@@ -175,7 +176,7 @@ def _check_tree(robot: RobotSettings) -> None:
         raise ModelError(f"the bodies {' and '.join(map(repr, roots))} have no parent; only one, the root, may do so.")
 
 
-def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: float) -> Any:  # noqa: ANN401
+def _add_body(parent: mujoco.MjsBody, body: Body, values: Mapping[str, float], timestep: float) -> mujoco.MjsBody:
     made = parent.add_body(name=body.name, pos=evaluate_all(body.pos, values))
     made.quat = euler_quaternion(evaluate_all(body.euler, values))
     if body.inertia is not None:
@@ -185,7 +186,7 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: fl
         made.ipos = evaluate_all(body.com or (0.0, 0.0, 0.0), values)
         made.fullinertia = [xx, yy, zz, xy, xz, yz]
     if body.bend is not None:
-        _add_bend(made, body, body.bend, timestep)
+        add_bend(made, body.bend, timestep)
     if body.joint is not None:
         joint = made.add_joint(name=body.joint.name, type=mujoco.mjtJoint.mjJNT_HINGE)
         joint.axis = evaluate_all(body.joint.axis, values)
@@ -193,18 +194,6 @@ def _add_body(parent: Any, body: Body, values: Mapping[str, float], timestep: fl
         if body.joint.range is not None:
             joint.range = _checked_range(body.joint.name, evaluate_all(body.joint.range, values))
     return made
-
-
-def _add_bend(made: Any, body: Body, flex: Flex, timestep: float) -> None:  # noqa: ANN401
-    """Two springy hinges across the line from the parent's origin to this body's."""
-    along = np.array(made.pos) / np.linalg.norm(made.pos)
-    first = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
-    first /= np.linalg.norm(first)
-    for number, axis in enumerate((first, np.cross(along, first)), 1):
-        hinge = made.add_joint(name=f"{body.name}.bend_{number}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
-        hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
-        hinge.armature = smallest_inertia(flex.stiffness, timestep)
-        hinge.solimp_friction = list(HARD_FRICTION_IMPEDANCE)
 
 
 def _checked_range(name: str, limits: list[float]) -> list[float]:
@@ -268,7 +257,7 @@ def _full_size(shape: Shape, values: Mapping[str, float]) -> list[float]:
 
 def _add_geom(
     spec: mujoco.MjSpec,
-    body: Any,  # noqa: ANN401
+    body: mujoco.MjsBody,
     shape: Shape,
     values: Mapping[str, float],
     name: str,
@@ -294,9 +283,9 @@ def _add_geom(
         geom.pos = evaluate_all(shape.pos, values)
         geom.quat = euler_quaternion(evaluate_all(shape.euler, values))
     if shape.role == "visual":
-        geom.contype, geom.conaffinity, geom.group = 0, 0, DECORATION
+        geom.contype, geom.conaffinity, geom.group = 0, 0, DECORATION_GROUP
     else:
-        geom.group = HIDDEN if shape.role == "collision" else VISIBLE
+        geom.group = COLLISION_GROUP if shape.role == "collision" else VISIBLE_GROUP
         geom.friction = [robot.foot.friction if shape.foot else 0.5, 0.005, 0.0001]
         geom.priority = 1 if shape.foot else 0
         geom.condim = 3
@@ -332,7 +321,7 @@ def _colour(robot: RobotSettings, shape: Shape, team: Colour) -> list[float]:
     return rgba if len(rgba) == 4 else [*rgba, 1.0]
 
 
-def _body(spec: mujoco.MjSpec, name: str) -> Any:  # noqa: ANN401
+def _body(spec: mujoco.MjSpec, name: str) -> mujoco.MjsBody:
     body = spec.body(name)
     if body is None:
         raise UnknownNameError("body", name, [b.name for b in spec.bodies if b.name != "world"], where=spec.modelname)
@@ -347,10 +336,10 @@ def _add_sensor(spec: mujoco.MjSpec, sensor: Sensor, values: Mapping[str, float]
     quat = euler_quaternion(evaluate_all(sensor.euler, values))
     if sensor.type == "camera":
         camera = body.add_camera(name=sensor.name, pos=pos, quat=camera_quaternion(quat))
-        camera.fovy = sensor.fov[1] * 180 / 3.141592653589793
+        camera.fovy = sensor.fov[1] * 180 / math.pi
         camera.resolution = list(sensor.pixels)
         return
-    site = body.add_site(name=sensor.name, pos=pos, quat=quat, group=HIDDEN)
+    site = body.add_site(name=sensor.name, pos=pos, quat=quat, group=COLLISION_GROUP)
     site.type = mujoco.mjtGeom.mjGEOM_BOX
     site.size = [s / 2 for s in sensor.size]
     reads = {

@@ -7,7 +7,7 @@ number comes from (rule book and year).
     field.landmarks()["G1R"]   # (4.5, 0.75, 0.8)
 
 **Coordinates.** The origin is the centre mark, on the carpet. x points along the pitch to the right goal (the one
-the left team shoots at), y to the left of someone who looks that way, z up. SI units. Lines are measured at their
+the left team shoots at), y to the left when looking along x, z up. SI units. Lines are measured at their
 middle, as in the rule books.
 """
 
@@ -18,12 +18,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 
-from nutmeg.base import settings
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import at_least, check_bounds, read_cached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class AreaSettings:
     """A penalty or goal area, both ends alike."""
 
     depth: float
-    """From the goal line into the pitch, m."""
+    """Distance from the goal line into the pitch [m]."""
     width: float
     """Along the goal line, m."""
 
@@ -53,15 +53,15 @@ class GoalSettings:
     inner_width: float
     """Between the posts, m."""
     height: float
-    """From the carpet to the crossbar's lower edge, m."""
+    """Height of the crossbar's lower edge above the carpet [m]."""
     depth: float
-    """From the posts' centres to the net at the back, m."""
+    """Distance from the posts' centres to the net at the back [m]."""
     post_radius: float
     """Radius of posts and crossbar, m."""
     post_offset: float
-    """How far the posts' centres stand behind the middle of the goal line, m."""
+    """Distance of the posts' centres behind the middle of the goal line [m]."""
     net_thickness: float = 0.15
-    """How thick the net is to the physics, outwards, m."""
+    """Thickness of the colliding net, outwards [m]."""
     left_colour: Colour
     """Posts and crossbar of the goal at negative x."""
     right_colour: Colour
@@ -92,19 +92,19 @@ class CarpetSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldSettings:
-    """A pitch; every number's origin is in `source`."""
+    """A pitch; `source` says where each number comes from."""
 
     name: str
     """The name it is called by, that of its file."""
-    length: float
+    length: Annotated[float, at_least(0, "m")]
     """Between the goal lines, m; x."""
-    width: float
+    width: Annotated[float, at_least(0, "m")]
     """Between the touch lines, m; y."""
-    border: float = 0.0
+    border: Annotated[float, at_least(0, "m")] = 0.0
     """Free carpet around the lines, m."""
-    line_width: float = 0.0
+    line_width: Annotated[float, at_least(0, "m")] = 0.0
     """m; 0 for a floor without lines."""
-    centre_circle_radius: float = 0.0
+    centre_circle_radius: Annotated[float, at_least(0, "m")] = 0.0
     """m; 0 for none."""
     circle_segments: int = 40
     """Straight pieces the centre circle is made of; even."""
@@ -115,27 +115,25 @@ class FieldSettings:
     goal_area: AreaSettings | None = None
     """Goal areas, if marked."""
     penalty_mark_distance: float = 0.0
-    """From the goal line to the penalty mark, m; 0 for none."""
+    """Distance from the goal line to the penalty mark [m]; 0 for none."""
     penalty_mark_size: float = 0.1
     """Length of the strokes of the penalty cross, m."""
-    corner_arc_radius: float = 0.0
+    corner_arc_radius: Annotated[float, at_least(0, "m")] = 0.0
     """Quarter circles at the corners, m; 0 for none."""
     goal: GoalSettings | None = None
     """The goals, if there are any."""
     carpet: CarpetSettings | None = None
     """The ground, if there is any."""
     ball: str = "none"
-    """The ball played with here; `none` where nobody plays."""
+    """Name of the ball that is played with; `none` for no ball."""
     flags: bool = False
     """Corner flags are drawn."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 
     def __post_init__(self) -> None:
-        """Refuse what no pitch can have."""
-        for name in ("length", "width", "border", "line_width", "centre_circle_radius", "corner_arc_radius"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, but cannot be negative.")
+        """Checks the measures."""
+        check_bounds(self)
         if self.circle_segments < 4 or self.circle_segments % 2:
             raise ValueError(f"circle_segments is {self.circle_segments}, but must be even and at least 4.")
         if self.carpet and not (self.length > 0 and self.width > 0):
@@ -144,7 +142,7 @@ class FieldSettings:
             raise ValueError(f"the goal ({self.goal.inner_width} m) is wider than the pitch ({self.width} m).")
 
     def landmarks(self) -> dict[str, tuple[float, float, float]]:
-        """What players see, m, by the names of the 3D simulation league.
+        """Positions of the landmarks [m], by their names in the 3D simulation league.
 
         Corners F1L .. F2R, and upper inner corners of the goals G1L .. G2R; 1 is at positive y, L at negative x.
         """
@@ -213,20 +211,20 @@ def field_names() -> list[str]:
 def load_field(name: str | Path) -> FieldSettings:
     """The field of that name, or of a user's own file (a path ending in `.toml`)."""
     if str(name).endswith(".toml"):
-        return settings.read_cached(Path(name), FieldSettings)
+        return read_cached(Path(name), FieldSettings)
     if name not in field_names():
         raise UnknownNameError("field", str(name), field_names())
-    return settings.read_cached(FIELDS_FOLDER / f"{name}.toml", FieldSettings)
+    return read_cached(FIELDS_FOLDER / f"{name}.toml", FieldSettings)
 
 
 # ----------------------------------------------------------------------------------------------------
 # A pitch in a scene: carpet, lines, goals with their nets, flags and light.
 #
-# **Physics.** The carpet is one finite box with its top at z = 0; there is no ground beyond it. A net is felt as a
-# block behind what is drawn, so thick that a hard shot cannot leave at the back within a step; nets take the energy
+# **Physics.** The carpet is one finite box with its top at z = 0; there is no ground beyond it. A net
+# collides as a block behind the drawn one, so thick that a hard shot cannot pass it within a step; nets take the energy
 # out of a ball, posts and crossbars give part of it back. Both have a higher `priority` than the ball (see `ball`).
-# Geoms that collide and are seen are in group 0, seen only in 1, felt only in 3. `visuals=False` leaves out all that
-# is only seen, and the light and sky.
+# Geoms that collide and are visible are in group 0, only visible in 1, only colliding in 3. `visuals=False` leaves out
+# everything that does not collide, light and sky included.
 
 
 GOAL_PRIORITY = 3
@@ -353,7 +351,7 @@ def _net_panels(goal: GoalSettings) -> dict[str, tuple[list[float], list[float]]
 
 
 def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """What is felt of the nets: blocks whose inner faces are the panels."""
+    """The colliding part of the nets: blocks whose inner faces are the panels."""
     for name, (centre, size) in _net_panels(goal).items():
         axis = size.index(min(size))
         size[axis] = goal.net_thickness / 2
@@ -374,7 +372,7 @@ def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
 
 
 def _draw_nets(spec: mujoco.MjSpec, body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """What is seen of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
+    """The visible part of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
     if not spec.texture("field/net"):
         spec.add_texture(
             name="field/net",

@@ -1,4 +1,4 @@
-"""Rotations, volumes and mirror images for building bodies.
+"""Geometry of robot files: rotations, volumes, arithmetic over parameters, mirror images.
 
 Quaternions are (w, x, y, z). Euler angles are roll, pitch, yaw about fixed axes: R = Rz(yaw) Ry(pitch) Rx(roll).
 """
@@ -63,7 +63,7 @@ def mirrored_name(name: str) -> str | None:
 
 
 def shape_volume(kind: str, size: Sequence[float]) -> float:
-    """Volume of a shape by its full lengths (see `body.robot.Shape.size`) [m³]."""
+    """Volume of a shape by its full lengths (see `model.robot.Shape.size`) [m³]."""
     match kind:
         case "sphere":
             return 4 / 3 * math.pi * size[0] ** 3

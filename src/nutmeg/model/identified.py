@@ -1,4 +1,4 @@
-"""A body that was found out from recordings: what `nutmeg identify` writes and `--body` of every command reads.
+"""Bodies identified from recordings: written by `nutmeg identify`, read by `--body` of every command.
 
     format = 1
     robot = "ant"
@@ -11,7 +11,7 @@
     interval = [0.91, 0.95]
     identifiable = true
 
-What a parameter sets is told in the grammar of `body.adjustment`.
+The targets that a parameter sets are written in the grammar of `model.parameters`.
 
     body = read_body(Path("params.toml"))
     scene = assemble(SceneSettings(robots=(body.placed(Placement(robot="ant")),)))
@@ -42,10 +42,10 @@ DRIVE_FAMILIES = ("drives", "battery", "servo", "gear", "flex", "delay")
 
 @dataclass(frozen=True, kw_only=True)
 class IdentifiedParameter:
-    """One number that was found."""
+    """One identified number."""
 
     value: float
-    """What was found, in SI units; a factor if relative."""
+    """The identified value, in SI units; a factor if relative."""
     low: float = -math.inf
     """The smallest value that was tried."""
     high: float = math.inf
@@ -53,13 +53,13 @@ class IdentifiedParameter:
     unit: str = ""
     """SI unit, empty for a ratio."""
     sets: tuple[str, ...] = ()
-    """Targets (see `body.adjustment`); without any, the robot's own parameter of this name."""
+    """Targets (see `model.parameters`); without any, the robot's own parameter of this name."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the value of the robot's files."""
     interval: tuple[float, float] | None = None
-    """Between which values it lies with 95 %; None if that was not worked out."""
+    """95 % confidence interval; None if it was not computed."""
     identifiable: bool = True
-    """Whether the recordings tell it at all."""
+    """Whether the recordings determine it."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.value):
@@ -73,7 +73,7 @@ class IdentifiedParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class IdentifiedBody:
-    """Numbers of one robot that were found together."""
+    """Numbers of one robot that were identified together."""
 
     format: int = BODY_FORMAT
     """Version of this file format, 1."""
@@ -82,9 +82,9 @@ class IdentifiedBody:
     type: str = ""
     """One of the robot's types."""
     actuation: str = ""
-    """What drove its joints while it was identified; empty for ideal."""
+    """The actuation with which it was identified; empty for ideal."""
     source: str = ""
-    """What found the numbers."""
+    """The command that identified it."""
     parameters: Mapping[str, IdentifiedParameter]
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class IdentifiedBody:
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
-        """What the parameters set."""
+        """The adjustments of all parameters."""
         return tuple(
             Adjustment(target=target, value=p.value, relative=p.relative)
             for name, p in self.parameters.items()
@@ -107,7 +107,7 @@ class IdentifiedBody:
 
     @property
     def limbs(self) -> IdentifiedBody:
-        """The same body without what it says of motors, gears and bending links, for other drives."""
+        """The same body without the numbers of motors, gears and bending links, for another actuation."""
         kept = {
             name: dataclasses.replace(p, sets=tuple(t for t in p.sets if parse_target(t).family not in DRIVE_FAMILIES))
             for name, p in self.parameters.items()
@@ -164,13 +164,13 @@ def placed_with_body(placement: Placement, body: Path | None, *, actuation: str 
 
 
 def _known(parameter: IdentifiedParameter) -> dict[str, Any]:
-    """The fields of a parameter that say something."""
+    """The fields of a parameter that are not empty."""
     fields = dataclasses.asdict(parameter)
     return {key: item for key, item in fields.items() if item not in (None, "", ())}
 
 
 def _beside(path: Path, name: str) -> str:
-    """What a body file names: something built in, a file or folder beside it, or else a path as it is written."""
+    """The robot or actuation that a body file names: built in, a file or folder beside it, or any other path."""
     built_in = name in (*robot_names(), *ACTUATION_KINDS)
     return str(path.parent / name) if name and not built_in and (path.parent / name).exists() else name
 

@@ -1,4 +1,4 @@
-"""Lights of a scene, as data: what shines on a pitch instead of the field's own sun.
+"""Lights of a scene as data, which replace the sun of the field.
 
 A lighting is a TOML file with a list of `[[light]]`s; those that come with Nutmeg lie in `data/lights`.
 
@@ -20,16 +20,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import read
+from nutmeg.base.settings import Bounds, at_least, check_bounds, read
 
 LIGHTS_FOLDER = Path(__file__).parent / "data" / "lights"
 MAX_LIGHTS = 8
 """Lights in a scene: as many as OpenGL has."""
 
 Three = tuple[float, float, float]
+Colour = tuple[Annotated[float, at_least(0)], Annotated[float, at_least(0)], Annotated[float, at_least(0)]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,31 +38,28 @@ class Light:
     """A sun or a lamp."""
 
     kind: Literal["sun", "lamp"] = "lamp"
-    """A sun is as bright everywhere; a lamp shines into a cone."""
+    """A sun is equally bright everywhere; a lamp shines into a cone."""
     pos: Three = (0.0, 0.0, 4.0)
-    """Where it is [m]; for a sun, from where its shadows are drawn."""
+    """Position [m]; for a sun, the point from which its shadows are drawn."""
     direction: Three = (0.0, 0.0, -1.0)
-    """Where it shines; need not be normalised."""
-    colour: Three = (0.5, 0.5, 0.5)
+    """Direction of its light; need not be normalised."""
+    colour: Colour = (0.5, 0.5, 0.5)
     """Red, green, blue."""
-    ambient: Three = (0.0, 0.0, 0.0)
-    """What it adds to every surface, whichever way that faces."""
-    shine: float = 0.2
+    ambient: Colour = (0.0, 0.0, 0.0)
+    """Light that it adds to every surface, whatever its orientation."""
+    shine: Annotated[float, at_least(0)] = 0.2
     """Share of its colour in highlights on glossy surfaces."""
-    opening: float = 2.6
+    opening: Annotated[float, Bounds(0, math.pi, "rad", without_low=True, without_high=True)] = 2.6
     """lamp: full opening angle of its cone [rad], below pi."""
-    focus: float = 0.5
+    focus: Annotated[float, at_least(0)] = 0.5
     """lamp: how fast it fades from the middle of its cone: the cosine to this power."""
     shadow: bool = True
     """Whether it casts shadows, where pictures have any."""
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not any(self.direction):
             raise ValueError("direction is [0, 0, 0], which is none.")
-        if not 0 < self.opening < math.pi:
-            raise ValueError(f"opening is {self.opening} rad; a lamp's is above 0 and below pi.")
-        if min((*self.colour, *self.ambient, self.shine, self.focus)) < 0:
-            raise ValueError("colour, ambient, shine and focus must be 0 or above.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,21 +1,25 @@
 """Users' robots in MJCF or URDF, brought to the form that the rest of Nutmeg expects.
 
-The first body below the world is the robot; it gets a free joint named `root` (an existing one is renamed)
-unless the robot's base is fixed. Floors, lights and cameras that belong to the world rather than to the robot
-are dropped: the scene brings its own. Actuators in an MJCF file are kept, those without a name under that of
-their joint. Mesh files are read in, so that a
-recording or an export needs no other file; pictures on surfaces (textures from files) are left out.
-Meshes that collide in a URDF file are taken for their convex hulls, of `COLLISION_VERTICES` vertices at most
-(`mesh_reduction`; `nutmeg mesh` shows what that costs); what is seen stays as it is.
+The first body below the world is the robot; it gets a free joint named `root` (an existing one is renamed) unless the
+robot's base is fixed. Floors, lights and cameras of the world are dropped: the scene brings its own. Actuators in an
+MJCF file are kept; those without a name are named after their joint. Mesh files are read in, so that a recording or an
+export needs no other file; textures from files are left out.
+
+Colliding meshes of a URDF file become convex hulls of at most `COLLISION_VERTICES` vertices, because a collision takes
+longer the more vertices a hull has; visible meshes stay as they are. `reduce_mesh` does this and says what it costs
+(`nutmeg mesh` shows it):
+
+    reduced = reduce_mesh(vertices, 68)             # vertices (n, 3)
+    reduced.vertices, reduced.faces, reduced.volume_error
+
+UCHILSIM (Zagal and Ruiz del Solar, RoboCup 2004 and its application paper, section 5) did the same to the legs of an
+ERS-7: 178 vertices, 84 in the hull, 68 in the end.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,168 +32,8 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.model.robot import RobotSettings
 
-
-# ----------------------------------------------------------------------------------------------------
-# Simple convex shapes for collisions: the convex hull of a mesh, then as few of its vertices as wanted.
-#
-# A collision engine takes a mesh for its convex hull anyway, and its time grows with the hull's vertices. From the
-# hull, the vertex whose loss costs least volume is taken away, again and again, until few enough are left. What is
-# left is convex and lies inside the hull, touching it at every vertex that was kept. Without a vertex v the hull
-# loses what lies between v and the convex hull of its neighbours R, so its cost is
-#
-# Hulls are MuJoCo's (it has Qhull inside). One of very many vertices is thinned first to those that stick out
-# farthest in evenly spread directions.
-#
-# UCHILSIM (Zagal and Ruiz del Solar, RoboCup 2004 and its application paper, section 5) did the same to the legs of
-# an ERS-7 with the libraries of its time: 178 vertices, 84 in the hull, 68 in the end.
-
-
 MIN_VERTICES = 4
 """Vertices of the simplest body, a tetrahedron."""
-THINNED_VERTICES = 256
-"""Vertices that are left of a larger hull before the best are chosen one by one."""
-_FEW = 14
-"""Points whose triangles are all tried."""
-_APART = 1e-6
-"""Of the size of a few points: by how much they are shaken so that no four lie in a plane."""
-
-
-@dataclass(frozen=True)
-class ReducedMesh:
-    """A convex mesh, and what it cost to make it."""
-
-    vertices: Floats
-    """(n, 3), in the units of the original."""
-    faces: Ints
-    """Triangles (m, 3), anticlockwise from outside."""
-    original_vertices: int
-    """Different ones."""
-    hull_vertices: int
-    hull_volume: float
-    volume: float
-    gap: float
-    """The farthest that a vertex of the hull lies beyond a face of what is left."""
-
-    @property
-    def volume_error(self) -> float:
-        """Share of the hull's volume that was lost."""
-        return 1 - self.volume / self.hull_volume
-
-
-def reduce_mesh(points: Floats, vertices: int) -> ReducedMesh:
-    """The convex hull of points (n, 3) with no more than a number of vertices."""
-    if vertices < MIN_VERTICES:
-        raise ModelError(f"{vertices} vertices were asked for; a body has at least {MIN_VERTICES}.")
-    points = np.unique(np.asarray(points, np.float64).reshape(-1, 3), axis=0)
-    return _reduced(points.tobytes(), vertices)
-
-
-def convex_hull(points: Floats) -> tuple[Floats, Ints]:
-    """Vertices (n, 3) and triangles (m, 3) of the convex hull of points; flat points have none."""
-    middle, size = points.mean(axis=0), max(float(np.ptp(points, axis=0).max(initial=0.0)), 1e-300)
-    spec = mujoco.MjSpec()
-    mesh = spec.add_mesh(name="hull", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
-    mesh.uservert = ((points - middle) / size).ravel()  # without faces, it gets those of its hull
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="hull")
-    try:
-        faces = np.array(spec.compile().mesh_face, np.int64)
-    except (ValueError, mujoco.FatalError):
-        raise ModelError(f"{len(points)} points have no convex hull: they lie in a plane, or are too few.") from None
-    used, numbered = np.unique(faces, return_inverse=True)
-    return points[used], numbered.reshape(faces.shape)
-
-
-def mesh_volume(vertices: Floats, faces: Ints) -> float:
-    """The volume inside triangles (m, 3) of vertices (n, 3)."""
-    a, b, c = ((vertices - vertices.mean(axis=0))[faces[:, k]] for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6)
-
-
-@lru_cache(maxsize=256)
-def _reduced(content: bytes, vertices: int) -> ReducedMesh:
-    """The reduced mesh of points as bytes; robots are read more than once, and their meshes with them."""
-    points = np.frombuffer(content).reshape(-1, 3)
-    hull, hull_faces = convex_hull(points)
-    kept, faces = hull, hull_faces
-    if len(kept) > max(THINNED_VERTICES, vertices):
-        kept, faces = convex_hull(_farthest(kept, max(THINNED_VERTICES, vertices)))
-    known: dict[tuple[bytes, ...], float] = {}
-    while len(kept) > vertices:
-        kept, faces = convex_hull(_without_cheapest(kept, faces, len(kept) - vertices, known))
-    return ReducedMesh(
-        vertices=kept,
-        faces=faces,
-        original_vertices=len(points),
-        hull_vertices=len(hull),
-        hull_volume=mesh_volume(hull, hull_faces),
-        volume=mesh_volume(kept, faces),
-        gap=_gap(hull, kept, faces),
-    )
-
-
-def _farthest(points: Floats, count: int) -> Floats:
-    """The points that are farthest in `count` evenly spread directions (a Fibonacci sphere)."""
-    middle = np.arange(count) + 0.5
-    height, around = 1 - 2 * middle / count, middle * math.pi * (3 - math.sqrt(5))
-    radius = np.sqrt(1 - height**2)
-    directions = np.stack([radius * np.cos(around), radius * np.sin(around), height], axis=1)
-    size = np.ptp(points, axis=0)  # evenly spread on a body as long as it is wide
-    found: Floats = points[np.unique(np.argmax((points / size) @ directions.T, axis=0))]
-    return found
-
-
-def _without_cheapest(points: Floats, faces: Ints, most: int, known: dict[tuple[bytes, ...], float]) -> Floats:
-    """The vertices of a convex body without those that cost least volume.
-
-    A cost stays right as long as the vertex's neighbours stay. So of the cheapest twentieth (no more than `most`), all
-    go at once that are not next to one that goes. `known` are costs from before.
-    """
-    rings: list[set[int]] = [set() for _ in points]
-    for face in faces.tolist():
-        for vertex in face:
-            rings[vertex].update(face)
-    costs = []
-    for vertex, ring in enumerate(rings):
-        ring.discard(vertex)
-        around = points[sorted(ring)]
-        key = (points[vertex].tobytes(), around.tobytes())
-        if key not in known:
-            known[key] = _hull_volume(np.vstack([around, points[vertex]])) - _hull_volume(around)
-        costs.append(known[key])
-    gone: set[int] = set()
-    for vertex in np.argsort(costs, kind="stable")[: max(1, min(most, len(points) // 20))].tolist():
-        if gone.isdisjoint(rings[vertex]):
-            gone.add(vertex)
-    return np.delete(points, sorted(gone), axis=0)
-
-
-def _hull_volume(points: Floats) -> float:
-    """The volume of the convex hull of a few points: every triangle with all the others on one side is a face of it."""
-    if len(points) < MIN_VERTICES:
-        return 0.0
-    if len(points) > _FEW:
-        try:
-            return mesh_volume(*convex_hull(points))
-        except ModelError:
-            return 0.0
-    size = np.ptp(points, axis=0).max()
-    shaken = points - points.mean(axis=0) + _APART * size * np.random.default_rng(0).uniform(-1, 1, points.shape)
-    corners = np.array(list(itertools.combinations(range(len(points)), 3)))
-    a, b, c = (shaken[corners[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    side = normal @ shaken.T - (normal * a).sum(axis=1)[:, None]  # (triangles, points)
-    flat = 1e-12 * size**3
-    face = (side <= flat).all(axis=1) | (side >= -flat).all(axis=1)
-    return float(np.abs((a * np.cross(b, c)).sum(axis=1))[face].sum() / 6) if face.any() else 0.0
-
-
-def _gap(hull: Floats, vertices: Floats, faces: Ints) -> float:
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-    return float(max(0.0, (hull @ normal.T - (normal * a).sum(axis=1)).max()))
-
-
 ROOT_JOINT = "root"
 COLLISION_VERTICES = 68
 """Vertices that a colliding mesh of a URDF file has at most: as many as UCHILSIM left a leg of the ERS-7."""
@@ -245,7 +89,7 @@ def name_joints(spec: mujoco.MjSpec) -> None:
 
 
 def _urdf_text(path: Path) -> str:
-    """A URDF file that tells MuJoCo to keep what is only seen, and its mesh files under their full names."""
+    """The text of a URDF file with MuJoCo options that keep visual geoms and the full names of mesh files."""
     try:
         tree = ET.parse(path)  # noqa: S314 (the user's own file, on the user's own machine)
     except ET.ParseError as error:
@@ -263,7 +107,7 @@ def _urdf_text(path: Path) -> str:
 
 
 def _forget_options(spec: mujoco.MjSpec) -> None:
-    """Gravity, step, lighting and the like belong to the scene, not to a robot."""
+    """Resets gravity, timestep, lighting and the like, which belong to the scene."""
     usual = mujoco.MjSpec()
     for name in ("option", "visual", "stat", "memory", "nuserdata", "nconmax", "njmax", "nstack"):
         setattr(spec, name, getattr(usual, name))
@@ -274,7 +118,7 @@ def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
     for mesh in spec.meshes:
         if not mesh.file:
             continue
-        import trimesh  # here: it takes as long to load as all the rest, and few robots need it
+        import trimesh  # takes a second to load, and few robots have mesh files
 
         source = _find_mesh(path, spec.meshdir, mesh.file)
         try:
@@ -320,3 +164,75 @@ def _find_mesh(model: Path, folder: str, name: str) -> Path:
     if found is None:
         raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}.")
     return found
+
+
+# ----------------------------------------------------------------------------------------------------
+# Convex hulls of few vertices
+
+
+@dataclass(frozen=True)
+class ReducedMesh:
+    """A convex mesh, and what it cost to make it."""
+
+    vertices: Floats
+    """(n, 3), in the units of the original."""
+    faces: Ints
+    """Triangles (m, 3), anticlockwise from outside."""
+    original_vertices: int
+    """Number of different vertices of the original."""
+    hull_vertices: int
+    hull_volume: float
+    volume: float
+    gap: float
+    """Largest distance of a vertex of the hull beyond a face of the reduced mesh."""
+
+    @property
+    def volume_error(self) -> float:
+        """Share of the hull's volume that was lost."""
+        return 1 - self.volume / self.hull_volume
+
+
+def reduce_mesh(points: Floats, vertices: int) -> ReducedMesh:
+    """The convex hull of points (n, 3) with no more than a number of vertices, all of them points of the hull."""
+    if vertices < MIN_VERTICES:
+        raise ModelError(f"{vertices} vertices were asked for; a body has at least {MIN_VERTICES}.")
+    points = np.unique(np.asarray(points, np.float64).reshape(-1, 3), axis=0)
+    hull, hull_faces = convex_hull(points)
+    kept, faces = convex_hull(points, vertices)
+    a, b, c = (kept[faces[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    return ReducedMesh(
+        vertices=kept,
+        faces=faces,
+        original_vertices=len(points),
+        hull_vertices=len(hull),
+        hull_volume=_volume(hull, hull_faces),
+        volume=_volume(kept, faces),
+        gap=float(max(0.0, (hull @ normal.T - (normal * a).sum(axis=1)).max())),
+    )
+
+
+def convex_hull(points: Floats, vertices: int = -1) -> tuple[Floats, Ints]:
+    """Vertices (n, 3) and triangles (m, 3) of the convex hull of points; flat points have none.
+
+    MuJoCo has Qhull inside, which adds the point that is farthest outside until there are enough `vertices`.
+    """
+    middle, size = points.mean(axis=0), max(float(np.ptp(points, axis=0).max(initial=0.0)), 1e-300)
+    spec = mujoco.MjSpec()
+    convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    mesh = spec.add_mesh(name="hull", inertia=convex, maxhullvert=vertices)
+    mesh.uservert = ((points - middle) / size).ravel()  # without faces, it gets those of its hull
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="hull")
+    try:
+        faces = np.array(spec.compile().mesh_face, np.int64)
+    except (ValueError, mujoco.FatalError):
+        raise ModelError(f"{len(points)} points have no convex hull: they lie in a plane, or are too few.") from None
+    used, numbered = np.unique(faces, return_inverse=True)
+    return points[used], numbered.reshape(faces.shape)
+
+
+def _volume(vertices: Floats, faces: Ints) -> float:
+    """The volume inside triangles (m, 3) of vertices (n, 3)."""
+    a, b, c = ((vertices - vertices.mean(axis=0))[faces[:, k]] for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6)

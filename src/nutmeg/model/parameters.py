@@ -1,4 +1,6 @@
-"""What a number sets, as text: one grammar for identification, for `--body` and for conditions of a trial.
+"""Which number of a robot or its world to set, as text.
+
+The same grammar serves identification, `--body`, conditions of trials and worlds that differ (`Worlds.vary`).
 
 | target | sets |
 |---|---|
@@ -10,18 +12,19 @@
 | `battery.FIELD`, `servo.GROUP.FIELD`, `gear.GROUP.FIELD`, `flex.GROUP.FIELD` | numbers of the actuation |
 | `physics.timestep`, `physics.impratio` | the world |
 | `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
-| `camera.CAMERA.FIELD` | a number of a camera (`body.cameras`); who takes its pictures reads it |
-| `delay` | extra time from a command to the motor [s]; who gives the commands shifts them (`engine.rollout`) |
+| `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
+| `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
 
-BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies what is there. Parameters
-of the robot come first, then the others in their order; a drive's or a servo's numbers are checked once all are set:
+BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
+of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a drive or a
+servo are checked once all are set:
 
     Placement(robot="ant", adjustments=(
         Adjustment(target="robot.L1_femur", value=0.9),
         Adjustment(target="mass.*Tibia", value=1.2, relative=True),
     ))
 
-`scene.assemble` applies them; most can also be set in a running batch (`engine.variation`).
+`scene.assemble` applies them.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import mujoco
 import numpy as np
@@ -41,7 +44,7 @@ from nutmeg.model.build import parameter_values, parts_of_type
 from nutmeg.model.geometry import evaluate, evaluate_all
 from nutmeg.model.physics import Contact
 from nutmeg.model.robot import Drive, FootContact
-from nutmeg.model.sensors import CAMERA_NUMBERS, adjusted_cameras
+from nutmeg.model.sensors import CameraSettings, load_cameras
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,11 +59,11 @@ class Adjustment:
     """A number of a robot or its world that differs from what its files say."""
 
     target: str
-    """What it sets, in the grammar of this module."""
+    """The number to set, in the grammar of this module."""
     value: float
     """The new value, or the factor if relative."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the present value."""
 
     def of(self, present: float) -> float:
         """The value to set where `present` is now; not finite is an error."""
@@ -72,30 +75,25 @@ class Adjustment:
 
 @dataclass(frozen=True)
 class Target:
-    """A target taken apart."""
+    """The parts of a target."""
 
     family: str
     """One of `FAMILIES`: `robot`, `mass`, `joint` and so on."""
     name: str = ""
-    """Of the parameter, body, joint, group or camera; may be a pattern."""
+    """Name of the parameter, body, joint, group or camera; may be a pattern."""
     field: str = ""
-    """Which of its numbers."""
+    """Name of the number."""
 
 
 def float_fields(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a settings dataclass that are plain numbers."""
-    return tuple(f.name for f in dataclasses.fields(kind) if f.type in ("float", float))
+    return tuple(name for name, hint in get_type_hints(kind).items() if hint is float)
 
 
 JOINT_NUMBERS = ("damping", "armature", "friction")
-PHYSICS_NUMBERS = (
-    "timestep",
-    "impratio",
-    "contact.friction",
-    "contact.solimp",
-    "contact.solref_0",
-    "contact.solref_1",
-)
+PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
+CAMERA_NUMBERS = float_fields(CameraSettings)
+"""The numbers of a camera that can be set, and identified from pictures."""
 _GROUPED = {
     "joint": JOINT_NUMBERS,
     "drives": float_fields(Drive),
@@ -113,11 +111,11 @@ _FORMS = {
     "delay": "delay",
 }
 FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
-"""What a target may begin with."""
+"""The words with which a target may begin."""
 
 
 def parse_target(target: str) -> Target:
-    """A target taken apart; what no robot could have is an error that says what may be written."""
+    """The parts of a target; text that no robot could understand is an error that says what is allowed."""
     family, _, rest = target.partition(".")
     if family not in FAMILIES:
         raise UnknownNameError("target", family, FAMILIES, where=f"target {target!r}")
@@ -140,15 +138,15 @@ class AdjustedRobot:
     """A robot as its adjustments make it."""
 
     robot: RobotSettings
-    """With other masses, drives and soles."""
+    """The robot with its adjusted masses, drives and soles."""
     parameters: Mapping[str, float]
     """Values of all parameters that differ from the type's."""
     actuation: Actuation | None
     """None for ideal drives."""
     joints: tuple[Adjustment, ...] = ()
-    """What is left to do once the joints are built."""
+    """Adjustments that `adjust_joints` makes once the joints are built."""
     masses: tuple[Adjustment, ...] = ()
-    """What is left to do once the bodies are read from a model file."""
+    """Adjustments that `adjust_masses` makes once the bodies are read from a model file."""
 
 
 def adjusted_robot(
@@ -208,42 +206,9 @@ def _set_contact(contact: Contact, adjustment: Adjustment, name: str) -> Contact
     return dataclasses.replace(contact, **changed)
 
 
-def groups_of(robot: RobotSettings, kind: str, actuation: Actuation | None, target: str) -> dict[str, Any]:
-    """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
-    parsed = parse_target(target)
-    servos = actuation is not None and bool(actuation.servo)
-    if parsed.family == "drives":
-        if servos:
-            raise ModelError(f"{target} has no effect: servos drive {robot.name} here. Set servo.GROUP.FIELD instead.")
-        groups: Mapping[str, Any] = parts_of_type(robot, kind).drives
-    elif actuation is None or (parsed.family != "flex" and not servos):
-        raise ModelError(
-            f"{target} has no effect: {robot.name} has ideal drives here. Choose another actuation (--actuation "
-            f"servo, motoflex or a file), or set drives.GROUP.FIELD."
-        )
-    elif parsed.family == "battery":
-        return {"": actuation.battery}
-    else:
-        groups = getattr(actuation, parsed.family)
-    names = matching_names([parsed.name], groups, f"group in {parsed.family}", f"target {target!r}")
-    if parsed.family == "drives" and parsed.field in ("stiffness", "damping"):
-        without = next((n for n in names if groups[n].kind == "velocity"), None)
-        if without is not None:
-            raise ModelError(f"{target} has no effect on the velocity drive {without!r} of {robot.name}: it has none.")
-    return {name: groups[name] for name in names}
-
-
-def check_soles(robot: RobotSettings, kind: str, physics: Physics) -> None:
-    """Refuses `foot.friction` where it has no effect."""
-    if physics.contact is not None:
-        raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
-    if not any(s.foot for s in parts_of_type(robot, kind).shape):
-        raise ModelError(f"foot.friction has no effect: {robot.name} has no shape with foot = true.")
-
-
 @dataclass
 class _Draft:
-    """A robot while its adjustments are applied; groups are put together again at the end, when all is known."""
+    """A robot while its adjustments are applied; the numbers of a group are checked together at the end."""
 
     robot: RobotSettings
     kind: str
@@ -253,7 +218,7 @@ class _Draft:
     groups: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     """New numbers of drives, servos and so on, by family and group."""
     blame: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """The targets that touched each of them."""
+    """The targets that changed each of them, for error messages."""
     joints: list[Adjustment] = field(default_factory=list)
     masses: list[Adjustment] = field(default_factory=list)
 
@@ -273,7 +238,7 @@ class _Draft:
             case "foot":
                 self._foot(adjustment)
             case "camera":
-                adjusted_cameras(self.robot, [adjustment])  # says what is wrong with it; cameras are read with pictures
+                adjusted_cameras(self.robot, [adjustment])  # only checks it: cameras are no part of the physics
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")
@@ -281,15 +246,46 @@ class _Draft:
                 self._number(adjustment, target)
 
     def _number(self, adjustment: Adjustment, target: Target) -> None:
-        for name, group in groups_of(self.robot, self.kind, self.actuation, adjustment.target).items():
+        for name, group in self._groups_of(adjustment.target, target).items():
             key = (target.family, name)
             numbers = self.groups.setdefault(key, {})
             present = numbers.get(target.field, getattr(group, target.field))
             numbers[target.field] = adjustment.of(present)
             self.blame.setdefault(key, []).append(adjustment.target)
 
+    def _groups_of(self, target: str, parsed: Target) -> dict[str, Any]:
+        """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
+        robot, actuation = self.robot, self.actuation
+        servos = actuation is not None and bool(actuation.servo)
+        if parsed.family == "drives":
+            if servos:
+                raise ModelError(
+                    f"{target} has no effect: servos drive {robot.name} here. Set servo.GROUP.FIELD instead."
+                )
+            groups: Mapping[str, Any] = parts_of_type(robot, self.kind).drives
+        elif actuation is None or (parsed.family != "flex" and not servos):
+            raise ModelError(
+                f"{target} has no effect: {robot.name} has ideal drives here. Choose another actuation (--actuation "
+                f"servo, motoflex or a file), or set drives.GROUP.FIELD."
+            )
+        elif parsed.family == "battery":
+            return {"": actuation.battery}
+        else:
+            groups = getattr(actuation, parsed.family)
+        names = matching_names([parsed.name], groups, f"group in {parsed.family}", f"target {target!r}")
+        if parsed.family == "drives" and parsed.field in ("stiffness", "damping"):
+            without = next((n for n in names if groups[n].kind == "velocity"), None)
+            if without is not None:
+                raise ModelError(
+                    f"{target} has no effect on the velocity drive {without!r} of {robot.name}: it has none."
+                )
+        return {name: groups[name] for name in names}
+
     def _foot(self, adjustment: Adjustment) -> None:
-        check_soles(self.robot, self.kind, self.physics)
+        if self.physics.contact is not None:
+            raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
+        if not any(s.foot for s in parts_of_type(self.robot, self.kind).shape):
+            raise ModelError(f"foot.friction has no effect: {self.robot.name} has no shape with foot = true.")
         friction = adjustment.of(self.robot.foot.friction)
         if friction < 0:
             raise ModelError(f"foot.friction is {friction:g}; it must be 0 or above.")
@@ -300,9 +296,9 @@ class _Draft:
             self.masses.append(adjustment)
             return
         bodies = parts_of_type(self.robot, self.kind).body
-        chosen_ = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
+        names = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
         values = parameter_values(self.robot, self.kind, self.parameters)
-        changed = {id(b): _with_mass(b, adjustment, values) for b in bodies if b.name in chosen_}
+        changed = {id(b): _with_mass(b, adjustment, values) for b in bodies if b.name in names}
         body = tuple(changed.get(id(b), b) for b in self.robot.body)
         self.robot = dataclasses.replace(self.robot, body=body)
 
@@ -344,11 +340,24 @@ def _with_mass(body: Body, adjustment: Adjustment, values: Mapping[str, float]) 
     return dataclasses.replace(body, mass=mass, inertia=(xx, yy, zz, xy, xz, yz))
 
 
+def adjusted_cameras(robot: RobotSettings, adjustments: Iterable[Adjustment]) -> dict[str, CameraSettings]:
+    """The settings of all cameras of a robot with the adjustments of the family `camera`; others are left out."""
+    found = load_cameras(robot)
+    for adjustment in adjustments:
+        if not adjustment.target.startswith("camera."):
+            continue
+        target = parse_target(adjustment.target)
+        for camera in matching_names([target.name], found, f"camera of {robot.name}", f"target {adjustment.target!r}"):
+            changed: dict[str, Any] = {target.field: adjustment.of(getattr(found[camera], target.field))}
+            try:
+                found[camera] = dataclasses.replace(found[camera], **changed)
+            except ValueError as error:
+                raise ModelError(f"{adjustment.target}: {error}") from None
+    return found
+
+
 # ----------------------------------------------------------------------------------------------------
-# Adjustments that are made when the parts are built: of joints, and of bodies that come from a model file.
-#
-# `body.adjustment` does everything that can be done in a robot's tables; this is the rest (see there for the
-# grammar).
+# Adjustments of the built specification: of joints, and of bodies that come from a model file
 
 
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -384,11 +393,11 @@ def adjust_masses(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> Non
             mass = adjustment.of(present)
             if mass <= 0 or present <= 0:
                 raise ModelError(f"{adjustment.target} makes {present:g} kg of {name} {mass:g}; both must be above 0.")
-            _scale_body(bodies[name], mass / present)
+            scale_mass(bodies[name], mass / present)
 
 
-def _scale_body(body: mujoco.MjsBody, factor: float) -> None:
-    """Scales a body's mass, whether it is given or follows from its shapes."""
+def scale_mass(body: mujoco.MjsBody, factor: float) -> None:
+    """Scales mass and inertia of a body, whether they are given or follow from its shapes."""
     body.mass *= factor
     body.inertia = np.array(body.inertia) * factor
     body.fullinertia = np.array(body.fullinertia) * factor

@@ -1,7 +1,7 @@
-"""Named settings of the physics engine, each tried out for what it is used for.
+"""Physics profiles: named settings of the physics engine, each measured for its use.
 
 - `standard`: 4 ms steps; measured best for a Nao-size robot with position drives. Friction cones are elliptic:
-  they cost the same here as pyramidal ones, which bend the path of a rolling ball (see `body.ball`).
+  they cost the same here as pyramidal ones, which bend the path of a rolling ball (see `model.ball`).
 - `league`: one 20 ms step a cycle, with drives and contacts that make the 3D simulation league's robot move
   as it does on the league's own server. Its contact numbers follow from that server's ODE settings (ERP 0.4,
   CFM 1e-4, slip 5e-3, unlimited friction).
@@ -31,7 +31,7 @@ _CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCo
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """How robots touch the ground, where that is part of the physics and not of the robot."""
+    """Contacts of all robots, in profiles that do not leave them to the robots."""
 
     solref: tuple[float, float]
     """MuJoCo's contact reference: time constant and damping ratio, or negated stiffness and damping."""

@@ -1,7 +1,7 @@
-"""Named poses: checked against the joints' limits, and stood on the ground.
+"""A robot by itself: its named poses, how high it stands in them, and its numbers for tables.
 
-`standing(robot, "ready")` gives the joint angles of a pose and the height at which the root must be so that
-the lowest point of the robot touches the ground.
+`standing(robot, "ready")` gives the joint angles of a pose, checked against the joints' limits, and the height of the
+root at which the lowest point of the robot touches the ground.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError, UnknownNameError
-from nutmeg.model.build import build
+from nutmeg.model.build import COLLISION_GROUP, build
 from nutmeg.model.physics import physics_profile
 from nutmeg.model.tables import RobotTable, robot_table
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GROUND_CLEARANCE = 1e-4
 """Gap left between the lowest point and the ground [m]."""
 POSE_TOLERANCE = 1e-3
-"""How far a pose may be outside a joint's range, for angles printed with three decimals [rad]."""
+"""Allowed distance of a pose from a joint's range, because angles are often printed with three decimals [rad]."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Standing:
     angles: Floats
     """Joint angles in the order of the robot's table, (joints,) [rad]."""
     height: float
-    """Of the root's origin above the ground [m]."""
+    """Height of the root's origin above the ground [m]."""
     top: float
     """Height of the highest visible point above the ground [m]."""
     mass: float
     """Mass of the whole robot [kg]."""
     table: RobotTable
-    """Its joints, motors and sensors in the model that was built for this."""
+    """Names of its joints, motors and sensors."""
 
 
 def standing(
@@ -62,7 +62,7 @@ def standing(
         pose: one of its poses.
         kind: one of its types.
         parameters: values of parameters that differ from the type's.
-        visuals: whether to look at what is only seen: quicker without, but then `top` is that of what collides.
+        visuals: whether to include shapes that do not collide: faster without, but then `top` leaves them out.
     """
     key = tuple(sorted((parameters or {}).items()))
     return _standing(_ById(robot), pose, kind, key, visuals)
@@ -84,22 +84,13 @@ class _ById:
 @lru_cache(maxsize=256)
 def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, float], ...], visuals: bool) -> Standing:
     robot = key.robot
-    spec = mujoco.MjSpec()
-    physics_profile(robot.physics).apply(spec)
-    child = build(robot, kind=kind, parameters=dict(parameters), visuals=visuals)
-    spec.attach(child, frame=spec.worldbody.add_frame(), prefix="r/")
-    try:
-        model = spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        message = " ".join(str(error).split())
-        raise ModelError(f"MuJoCo cannot build the robot {robot.name}: {message}") from None
-    table = robot_table(model, "r", robot, kind)
+    model, table = _compiled(robot, kind, dict(parameters), visuals=visuals)
     angles = pose_angles(robot, table, pose)
     data = mujoco.MjData(model)
     data.qpos[table.angles] = angles
     mujoco.mj_kinematics(model, data)
     solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
-    seen = [g for g in range(model.ngeom) if model.geom_group[g] < 3]
+    seen = [g for g in range(model.ngeom) if model.geom_group[g] < COLLISION_GROUP]
     lowest = min((_extent(model, data, g)[0] for g in solid), default=0.0)
     highest = max((_extent(model, data, g)[1] for g in seen), default=0.0)
     root_z = float(data.qpos[table.root + 2]) if table.root >= 0 else 0.0
@@ -107,6 +98,22 @@ def _standing(key: _ById, pose: str, kind: str, parameters: tuple[tuple[str, flo
     if table.root < 0:
         return Standing(angles, 0.0, highest, mass, table)
     return Standing(angles, root_z - lowest + GROUND_CLEARANCE, highest - lowest, mass, table)
+
+
+def _compiled(
+    robot: RobotSettings, kind: str, parameters: Mapping[str, float], *, visuals: bool
+) -> tuple[mujoco.MjModel, RobotTable]:
+    """A model with the robot alone, under the name `r`."""
+    spec = mujoco.MjSpec()
+    physics_profile(robot.physics).apply(spec)
+    child = build(robot, kind=kind, parameters=parameters, visuals=visuals)
+    spec.attach(child, frame=spec.worldbody.add_frame(), prefix="r/")
+    try:
+        model = spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        message = " ".join(str(error).split())
+        raise ModelError(f"MuJoCo cannot build the robot {robot.name}: {message}") from None
+    return model, robot_table(model, "r", robot, kind)
 
 
 def pose_angles(robot: RobotSettings, table: RobotTable, pose: str) -> Floats:
@@ -160,7 +167,7 @@ def _extent(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[floa
 
 
 # ----------------------------------------------------------------------------------------------------
-# What there is to know about a robot at a glance: for `nutmeg robots`, its JSON, and the docs.
+# Tables of robots and their bodies, for `nutmeg robots` and the docs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +177,7 @@ class RobotFacts:
     name: str
     mass_kg: float
     height_m: float
-    """Of the highest point above the ground in the ready pose."""
+    """Height of the highest point above the ground in the ready pose."""
     joints: int
     motors: int
     sensors: int
@@ -192,8 +199,8 @@ class BodyRow:
 
 
 def robot_facts(robot: RobotSettings, kind: str = "") -> RobotFacts:
-    """Builds a robot and counts."""
-    stands = standing(robot, "ready", kind=kind)  # says what is wrong with a robot that cannot be built
+    """The numbers of a robot in its ready pose."""
+    stands = standing(robot, "ready", kind=kind)
     table = stands.table
     return RobotFacts(
         name=robot.name,
@@ -209,7 +216,7 @@ def robot_facts(robot: RobotSettings, kind: str = "") -> RobotFacts:
 
 def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
     """The bodies of a robot with their joints, rotors left out."""
-    model, table = _compiled(robot, kind)
+    model, table = _compiled(robot, kind, {}, visuals=False)
     rows = []
     for body in range(1, model.nbody):
         name = model.body(body).name.removeprefix("r/")
@@ -226,11 +233,3 @@ def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
             low, high = (float(v) for v in model.jnt_range[j]) if model.jnt_limited[j] else (None, None)
             rows.append(BodyRow(name, parent, mass, model.joint(j).name.removeprefix("r/"), axis, low, high))
     return rows
-
-
-def _compiled(robot: RobotSettings, kind: str) -> tuple[mujoco.MjModel, RobotTable]:
-    spec = mujoco.MjSpec()
-    physics_profile(robot.physics).apply(spec)
-    spec.attach(build(robot, kind=kind, visuals=False), frame=spec.worldbody.add_frame(), prefix="r/")
-    model = spec.compile()
-    return model, robot_table(model, "r", robot, kind)

@@ -1,4 +1,4 @@
-"""What a robot is: the dataclasses behind `robot.toml`.
+"""What a robot is (the dataclasses behind `robot.toml`), and how robots are found and read.
 
 A robot is a folder with a `robot.toml`. Its bodies come from one of three places: tables in the TOML itself
 (`[[body]]`), two CSV tables (`links`, `joints`), or an MJCF or URDF file. Everything else (drives, sensors,
@@ -35,10 +35,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from nutmeg.base.errors import FileError, UnknownNameError
-from nutmeg.base.settings import read
+from nutmeg.base.settings import above, at_least, check_bounds, read
 from nutmeg.model.actuation.settings import Flex
 from nutmeg.model.geometry import Number
 from nutmeg.model.sensors import Sensor
@@ -57,7 +57,7 @@ class Parameter:
     """A number of the body that may vary: a mass, a length, an offset."""
 
     value: float
-    """Its value unless somebody says otherwise."""
+    """Its default."""
     low: float
     """The smallest sensible value."""
     high: float
@@ -65,7 +65,7 @@ class Parameter:
     unit: str = ""
     """SI unit, empty for a ratio."""
     about: str = ""
-    """What it is, in a few words."""
+    """A short description."""
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
@@ -107,7 +107,7 @@ class Body:
     bend: Flex | None = None
     """Springs about the two axes across the way to the parent, instead of a joint."""
     source: str = ""
-    """Where this body's numbers come from, if not from the robot's source."""
+    """Source of this body's numbers, if it is not the robot's source."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
@@ -137,7 +137,7 @@ class Shape:
     colour: str = "white"
     """A name in the robot's colours, or `team`."""
     role: Literal["visual", "collision", "both"] = "visual"
-    """What it is for; `collision` shapes are invisible."""
+    """Whether it collides, is visible, or both; `collision` shapes are invisible."""
     mirror: bool = False
     """Also put its mirror image (y negated) on the right-hand body: L... -> R..., l_... -> r_..."""
     roundness: float = 0.35
@@ -156,28 +156,23 @@ class Drive:
     """Joint names or patterns (`*HipPitch`); two drives may not take the same joint, except that one with
     `only` takes its joints from those without."""
     kind: Literal["position", "velocity"] = "position"
-    stiffness: float = 100.0
+    stiffness: Annotated[float, above(0, "N m/rad")] = 100.0
     """Position gain [N m/rad]; position drives only."""
-    damping: float = 2.0
+    damping: Annotated[float, at_least(0, "N m s/rad")] = 2.0
     """Velocity gain [N m s/rad]; position drives only."""
-    torque: float = 5.0
+    torque: Annotated[float, above(0, "N m")] = 5.0
     """Largest torque at the joint [N m]."""
-    speed: float = 6.0
+    speed: Annotated[float, above(0, "rad/s")] = 6.0
     """Largest speed of the command [rad/s]."""
-    armature: float = 0.005
+    armature: Annotated[float, at_least(0, "kg m²")] = 0.005
     """Inertia of the rotor as seen at the joint [kg m²]."""
-    friction: float = 0.0
+    friction: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction at the joint [N m]."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "torque", "speed"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
-        for name in ("damping", "armature", "friction"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 or above.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +186,7 @@ class Shared:
 
 @dataclass(frozen=True, kw_only=True)
 class FootContact:
-    """How soles touch the ground."""
+    """Contact of the soles with the ground."""
 
     friction: float = 0.8
     """Sliding friction against any floor."""
@@ -199,7 +194,7 @@ class FootContact:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFiles:
-    """Where the bodies come from when they are not in `robot.toml` itself."""
+    """Files of the bodies, when they are not in `robot.toml` itself."""
 
     mjcf: Path | None = None
     urdf: Path | None = None
@@ -208,9 +203,9 @@ class ModelFiles:
     joints: Path | None = None
     """CSV: joint, parent, child, x y z, ax ay az, lower_rad, upper_rad, source."""
     actuation: Path | None = None
-    """TOML with servos, gears and bending links (see `body.actuation`)."""
+    """TOML with servos, gears and bending links (see `model.actuation`)."""
     cameras: Path | None = None
-    """TOML with lenses and image sensors (see `body.cameras`)."""
+    """TOML with lenses and image sensors (see `model.sensors.CameraSettings`)."""
     shell: Path | None = None
     """TOML with further `[[shape]]`s and `[colours]`, shared by several robots."""
 
@@ -242,7 +237,7 @@ class RobotSettings:
     """Version of this file format, 1."""
     name: str
     source: str
-    """Where the numbers come from."""
+    """Source of the numbers."""
     licence: str
     """Licence of the numbers."""
     title: str = ""
@@ -291,7 +286,14 @@ def robot_names() -> list[str]:
 
 
 def load_robot(name: str | Path) -> RobotSettings:
-    """A built-in robot by name, or a user's by the path of its folder, TOML, MJCF or URDF file."""
+    """A built-in robot by name, or a user's by the path of its folder, TOML, MJCF or URDF file.
+
+    For example:
+
+        load_robot("nao-v6")          # built in
+        load_robot("my/robot")        # a folder with robot.toml
+        load_robot("pendulum.xml")    # an MJCF or URDF file alone, with default drives
+    """
     if str(name) in robot_names():
         return read_robot(ROBOTS_FOLDER / str(name) / "robot.toml")
     path = Path(name)
@@ -348,7 +350,7 @@ def _from_model_file(path: Path) -> RobotSettings:
 
 
 def _bodies_from_csv(links: Path, joints: Path) -> Iterator[Body]:
-    """Bodies from two tables; the root is the link that is nobody's child."""
+    """Bodies from two tables; the root is the link that is no joint's child."""
     masses = {row["link"]: (row, line) for row, line in _rows(links, _LINK_COLUMNS)}
     tree = {row["child"]: (row, line) for row, line in _rows(joints, _JOINT_COLUMNS)}
     for name in [n for n in masses if n not in tree] + list(tree):

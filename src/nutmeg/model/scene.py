@@ -1,4 +1,4 @@
-"""A world put together: pitch, ball, robots and objects in one compiled model, with tables of names.
+"""A scene: pitch, ball, robots and objects in one compiled model, with tables of names.
 
     scene = assemble(SceneSettings(
         field="spl2025",
@@ -9,7 +9,7 @@
 
 Names in the model are `<robot>/<part>`: `red1/LKneePitch`, `red1/root`, `ball/root`. Everything is compiled
 once, however many robots there are. A robot that may join later is placed with `parked=True`: it hangs,
-welded and asleep, beyond the end of the carpet until `activate` (see `engine.robots`) puts it on the pitch.
+welded and asleep, beyond the end of the carpet until `activate` (see `sim.worlds.RobotWorlds`) puts it on the pitch.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from nutmeg.model.parameters import (
     adjusted_physics,
     adjusted_robot,
     parse_target,
+    scale_mass,
 )
 from nutmeg.model.physics import PROFILES, Physics, physics_profile
 from nutmeg.model.posing import standing
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Users' own objects in a scene: ramps, walls, referees' hands, anything MJCF can say.
+# Users' own objects in a scene: ramps, walls, referees' hands, anything that MJCF can describe.
 #
 # The file is a complete MJCF model; all that lies in its `worldbody` is moved to `pos`, turned by `heading`, and its
 # names get the prefix `<name>/`. A body with a free joint stays free. Its options (step, gravity) are left out: those
@@ -59,14 +60,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectSettings:
-    """An object and its place."""
+    """An object and its place: `ObjectSettings(name="ramp", file=Path("ramp.xml"), pos=(1.0, 0.0, 0.0))`."""
 
     name: str
     """Prefix of all its names; each object of a scene has its own."""
     file: Path
     """MJCF file."""
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where the file's origin goes, m."""
+    """Position of the file's origin [m]."""
     heading: float = 0.0
     """Turn about the vertical, rad, counter-clockwise from above."""
     mass: float | None = None
@@ -91,7 +92,8 @@ def add_object(spec: mujoco.MjSpec, settings: ObjectSettings) -> None:
     if settings.mass is not None:
         if total <= 0:
             raise FileError(settings.file, f"has no moving mass, so it cannot be scaled to {settings.mass} kg.")
-        _scale_object(child, settings.mass / total)
+        for body in child.bodies:
+            scale_mass(body, settings.mass / total)
     half = settings.heading / 2
     frame = spec.worldbody.add_frame(pos=list(settings.pos), quat=[math.cos(half), 0, 0, math.sin(half)])
     try:
@@ -111,18 +113,6 @@ def _read_object(path: Path) -> tuple[mujoco.MjSpec, float]:
         raise FileError(path, f"MuJoCo cannot build this object: {error}") from None
 
 
-def _scale_object(child: mujoco.MjSpec, factor: float) -> None:
-    """Scale masses and inertias, said or computed from shapes alike."""
-    for geom in child.geoms:
-        geom.mass *= factor  # nan where the density counts
-        geom.density *= factor
-    for body in child.bodies:
-        if body.explicitinertial:
-            body.mass *= factor
-            body.inertia = body.inertia * factor
-            body.fullinertia = body.fullinertia * factor  # nan where the diagonal counts
-
-
 TEAM_COLOURS: dict[str, Colour] = {
     "blue": (0.10, 0.35, 0.85),
     "red": (0.85, 0.15, 0.12),
@@ -132,7 +122,7 @@ TEAM_COLOURS: dict[str, Colour] = {
     "grey": GREY,
 }
 LONGEST_DELAY = 0.5
-"""Of a robot's motors [s]."""
+"""Largest delay of a robot's motors [s]."""
 PARKING_GAP = 1.0
 """Distance between parked robots and to the carpet's end [m]."""
 
@@ -146,7 +136,7 @@ class Placement:
     name: str = ""
     """Its name in the scene; `nao-v6-1` and so on if empty."""
     pos: tuple[float, float] = (0.0, 0.0)
-    """Where its root is above [m]."""
+    """Position of its root on the ground [m]."""
     heading: float = 0.0
     """Direction it faces, 0 along x [rad]."""
     pose: str = "ready"
@@ -160,20 +150,20 @@ class Placement:
     team: str = "grey"
     """Team colour by name."""
     actuation: str | Actuation = "ideal"
-    """What drives its joints: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
+    """Its actuation: ideal, servo, motoflex, motoflex-paper, the path of a TOML file, or numbers."""
     parked: bool = False
     """Whether it starts beside the pitch, out of the game."""
     held: bool = False
     """Whether its root is fixed where it starts, as on a stand."""
     delay: float = 0.0
-    """Time from a command to its motors, on top of their own delay; done by the engine, so it is exported [s]."""
+    """Time from a command to its motors, on top of their own delay; part of the exported model [s]."""
     adjustments: tuple[Adjustment, ...] = ()
-    """Numbers that differ from what the files say (see `body.adjustment`); `delay` is left to who commands it."""
+    """Numbers that differ from the files (see `model.parameters`); `delay` is applied by `sim.rollout`, not here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SceneSettings:
-    """What is in a world."""
+    """The contents of a world."""
 
     field: str = "floor"
     """Name of a field, or path of a user's; `none` for empty space, `floor` for a plain floor."""
@@ -187,7 +177,7 @@ class SceneSettings:
     timestep: float = 0.0
     """Length of a physics step [s]; 0 for the profile's."""
     visuals: bool = True
-    """Whether to include what is only seen; a world steps faster without."""
+    """Whether to include geoms that do not collide; a world steps faster without them."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +200,7 @@ class Scene:
     setpoints: Floats
     """Activations at the start: the set-points of position drives, (na,)."""
     history: Floats
-    """What delayed motors remember at the start, (nhistory,)."""
+    """Past commands of delayed motors at the start, (nhistory,)."""
     has_ball: bool
 
     def robot(self, name: str) -> RobotTable:
@@ -301,7 +291,7 @@ class _Plan:
     """A robot about to be built."""
 
     placement: Placement
-    """With its name, and the adjustments of parameters and actuation worked in."""
+    """The placement with its name, and with the adjustments of parameters and actuation worked in."""
     original: RobotSettings
     adjusted: AdjustedRobot
 
@@ -374,7 +364,7 @@ def _fix_root(child: mujoco.MjSpec) -> None:
 
 
 def _delay_motors(child: mujoco.MjSpec, delay: float, timestep: float) -> None:
-    """Lets every motor act on what it was told a while ago."""
+    """Delays the commands of all motors."""
     for motor in child.actuators:
         motor.delay += delay
         motor.nsample = max(1, math.ceil(motor.delay / timestep - 1e-9))
@@ -442,19 +432,18 @@ def _finished(
         start=key.qpos.copy(),
         commands=key.ctrl.copy(),
         setpoints=key.act.copy(),
-        history=_history(model, key.ctrl),
+        history=settled_history(model, key.ctrl),
         has_ball=mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0,
     )
 
 
-def _history(model: mujoco.MjModel, commands: Floats) -> Floats:
-    """What delayed motors remember when the start pose has been held for a while, (nhistory,)."""
+def settled_history(model: mujoco.MjModel, commands: Floats) -> Floats:
+    """Past commands of delayed motors when commands (nu,) have been the same for a while, (nhistory,)."""
     if not model.nhistory:
         return np.zeros(0)
     data = mujoco.MjData(model)
     for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
-        count = int(model.actuator_history[motor, 0])
-        held = np.full(count, commands[model.actuator_ctrladr[motor]])
+        held = np.full(int(model.actuator_history[motor, 0]), commands[model.actuator_ctrladr[motor]])
         mujoco.mj_initCtrlHistory(model, data, int(motor), None, held)
     return np.array(data.history)
 

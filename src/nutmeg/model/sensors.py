@@ -1,7 +1,7 @@
-"""What robots sense with: declarations, each with its range, noise, rate and latency.
+"""Sensors and cameras as data: range, noise, rate and latency of sensors, lenses and image sensors of cameras.
 
-A `[[sensor]]` in `robot.toml` names its type and where it sits; `engine/sensing.py` reads it. Sensors never
-change the physics, so a world runs the same with or without them.
+A `[[sensor]]` in `robot.toml` has a type and a place; `sim.sensing` reads it. Sensors never change the physics, so a
+world runs the same with or without them.
 
 | type     | measures                                                             | unit        |
 |----------|----------------------------------------------------------------------|-------------|
@@ -16,19 +16,16 @@ change the physics, so a world runs the same with or without them.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from nutmeg.base.errors import ModelError, UnknownNameError
-from nutmeg.base.settings import read_cached
-from nutmeg.model.actuation.settings import matching_names
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached
 from nutmeg.model.geometry import Number
 
 if TYPE_CHECKING:
-    from nutmeg.model.parameters import Adjustment
     from nutmeg.model.robot import RobotSettings
 
 
@@ -52,16 +49,16 @@ class Sensor:
     """Roll, pitch, yaw; sonar, distance and camera look along their x axis [rad]."""
     size: tuple[float, float, float] = (0.01, 0.01, 0.01)
     """force and switch: full lengths of the box in which contacts count [m]."""
-    rate: float = 0.0
+    rate: Annotated[float, at_least(0, "Hz")] = 0.0
     """Measurements per second; 0 measures at every control cycle."""
-    latency: float = 0.0
+    latency: Annotated[float, at_least(0, "s")] = 0.0
     """Age of a measurement when it is read [s]."""
     noise: tuple[float, ...] = (0.0,)
     """Standard deviation of white noise, one number for each quantity (imu: gyro, accelerometer)."""
     resolution: tuple[float, ...] = (0.0,)
     """Steps in which values are reported, one for each quantity; 0 is exact."""
     range: tuple[float, float] | None = None
-    """Smallest and largest value reported; readings outside are clipped (sonar, distance: see `engine.sensing`).
+    """Smallest and largest value reported; readings outside are clipped (sonar, distance: see `sim.sensing`).
     """
     cone: float = 0.0
     """sonar: full opening angle [rad]."""
@@ -80,8 +77,7 @@ class Sensor:
     def __post_init__(self) -> None:
         if self.type in PLACED_SENSOR_TYPES and not self.body:
             raise ValueError(f"sensor {self.name!r} ({self.type}) needs a body to sit on.")
-        if self.rate < 0 or self.latency < 0:
-            raise ValueError(f"sensor {self.name!r}: rate and latency must be 0 or above.")
+        check_bounds(self)
         if self.range is not None and self.range[0] >= self.range[1]:
             raise ValueError(f"sensor {self.name!r}: range {self.range} must rise.")
         if self.type == "sonar" and not 0 < self.cone < math.pi:
@@ -95,14 +91,13 @@ class Sensor:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a robot's lens and image sensor do to a picture: the numbers, per camera, in a data file.
+# Lenses and image sensors of cameras
 #
 # A robot's `robot.toml` names the file (`[model] cameras = "cameras.toml"`); each table in it is one of the robot's
 # cameras by its sensor's name. A number left out has no effect, and neither has a camera left out: it is a pinhole.
 #
-# Which equations the numbers go into: `engine.cameras.lens`, `.response`, `.auto_exposure`, `.colour_filter` and
-# `.shutter`. All are plain numbers, named `camera.CAMERA.FIELD` where one is set or to be found from pictures
-# (`body.adjustment`, `reality.pictures`):
+# The equations are in `sim.cameras.lens`, `shutter` and `image_sensor`. Every number has a target,
+# `camera.CAMERA.FIELD`, by which they are set or identified from pictures (`model.parameters`).
 
 
 FilterPattern = Literal["none", "rggb", "bggr", "grbg", "gbrg"]
@@ -120,7 +115,7 @@ CAMERA_EFFECTS = (
     "balance",
     "gamma",
 )
-"""What can be switched on, in the order in which light and signal go through a camera; `auto` needs `exposure`."""
+"""Effects of a camera, in the order in which light and signal pass them; `auto` needs `exposure`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,97 +140,83 @@ class CameraSettings:
     """fringe: by which share the red image is larger than the green one."""
     fringe_blue: float = 0.0
     """fringe: by which share the blue image is larger than the green one."""
-    cos4: float = 0.0
+    cos4: Annotated[float, Bounds(0, 1)] = 0.0
     """vignette: share of the natural fall-off cos⁴ of the angle to the optical axis, 0 to 1."""
     v2: float = 0.0
     """vignette: further change with ρ², ρ being 1 in the picture's corners; below 0 darkens them."""
     v4: float = 0.0
     """vignette: further change with ρ⁴."""
-    readout: float = 0.0
+    readout: Annotated[float, at_least(0, "s")] = 0.0
     """shutter: time from reading the first row to reading the last [s]; 0 for a global shutter."""
-    exposure: float = 0.01
+    exposure: Annotated[float, at_least(0, "s")] = 0.01
     """blur, exposure: how long a row collects light [s]."""
-    white_exposure: float = 0.01
+    white_exposure: Annotated[float, above(0, "s")] = 0.01
     """exposure: how long it takes until white fills the pixels of the sensor [s]."""
-    gain: float = 1.0
+    gain: Annotated[float, above(0)] = 1.0
     """exposure: amplification of the signal, noise included."""
-    auto_target: float = 0.0
+    auto_target: Annotated[float, Bounds(0, 1, without_high=True)] = 0.0
     """auto: the mean signal that the camera's own exposure aims at, 0 to 1; 0 leaves exposure and gain as they are."""
-    auto_rate: float = 0.3
+    auto_rate: Annotated[float, above(0, up_to=1)] = 0.3
     """auto: which share of the error, in stops, it takes back from one picture to the next, above 0 and up to 1."""
-    auto_shortest: float = 0.0001
+    auto_shortest: Annotated[float, above(0, "s")] = 0.0001
     """auto: the shortest exposure [s]."""
     auto_longest: float = 0.033
     """auto: the longest exposure [s]; where it is too short, the gain rises."""
-    auto_gain: float = 8.0
+    auto_gain: Annotated[float, at_least(1)] = 8.0
     """auto: the largest gain, 1 or above."""
-    full_well: float = 10000.0
+    full_well: Annotated[float, above(0)] = 10000.0
     """noise: electrons that a pixel can hold."""
-    read_noise: float = 0.0
+    read_noise: Annotated[float, at_least(0)] = 0.0
     """noise: standard deviation that reading adds [electrons]."""
-    bits: int = 10
+    bits: Annotated[int, Bounds(1, 16)] = 10
     """noise: of the converter."""
     filter: FilterPattern = "none"
     """filter: colours of the first 2 x 2 pixels under a Bayer filter; none if a pixel sees all three colours."""
-    light_red: float = 1.0
+    light_red: Annotated[float, above(0)] = 1.0
     """balance: what the sensor sees of white in red, with green at 1 (colour of the light and of the filters)."""
-    light_blue: float = 1.0
+    light_blue: Annotated[float, above(0)] = 1.0
     """balance: the same in blue."""
-    balance_red: float = 1.0
+    balance_red: Annotated[float, at_least(0)] = 1.0
     """balance: gain of red in the camera's own correction."""
-    balance_blue: float = 1.0
+    balance_blue: Annotated[float, at_least(0)] = 1.0
     """balance: gain of blue in the camera's own correction."""
-    gamma: float = 2.2
+    gamma: Annotated[float, above(0)] = 2.2
     """gamma: the picture's values are the signal to the power 1/gamma; screens undo 2.2."""
     source: str = ""
-    """Where the numbers come from."""
+    """Source of the numbers."""
 
     def __post_init__(self) -> None:
-        for name in ("white_exposure", "gain", "full_well", "gamma", "light_red", "light_blue"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
-        for name in ("readout", "exposure", "read_noise", "balance_red", "balance_blue"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 or above.")
-        if not (0 <= self.auto_target < 1 and 0 < self.auto_rate <= 1):
-            raise ValueError(
-                f"auto_target is {self.auto_target} and auto_rate {self.auto_rate}; allowed are 0 up to 1 (without 1), "
-                "and above 0 up to 1."
-            )
-        if not (0 < self.auto_shortest <= self.auto_longest and self.auto_gain >= 1):
-            raise ValueError(
-                f"auto_shortest is {self.auto_shortest}, auto_longest {self.auto_longest} and auto_gain "
-                f"{self.auto_gain}; times must be above 0 and in this order, the gain 1 or above."
-            )
-        if not 0 <= self.cos4 <= 1:
-            raise ValueError(f"cos4 is {self.cos4}; it is a share from 0 to 1.")
-        if not 1 <= self.bits <= 16:
-            raise ValueError(f"bits is {self.bits}; a converter here has 1 to 16.")
+        check_bounds(self)
+        if self.auto_shortest > self.auto_longest:
+            limits = f"{self.auto_shortest} and {self.auto_longest} s"
+            raise ValueError(f"auto_shortest and auto_longest are {limits}; the first must not be above the second.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CameraFile:
-    """The contents of a robot's `cameras.toml`."""
+    """The contents of a robot's `cameras.toml`.
+
+    For example:
+
+        [camera.CameraTop]
+        source = "..."
+        k1 = -0.09
+        full_well = 5000
+    """
 
     source: str = ""
     camera: Mapping[str, CameraSettings] = field(default_factory=dict)
-
-
-CAMERA_NUMBERS = tuple(f.name for f in dataclasses.fields(CameraSettings) if f.type == "float")
-"""The fields that can be set by name, and found from pictures."""
-FAMILY = "camera."
-"""What targets of cameras begin with."""
 
 
 def load_cameras(robot: RobotSettings) -> dict[str, CameraSettings]:
     """The settings of all cameras of a robot by name; those that its file leaves out are pinholes."""
     names = [sensor.name for sensor in robot.sensor if sensor.type == "camera"]
     path = robot.model.cameras
-    told = {} if path is None else read_cached(path, CameraFile).camera
-    for name in told:
+    given = {} if path is None else read_cached(path, CameraFile).camera
+    for name in given:
         if name not in names:
             raise UnknownNameError(f"camera of {robot.name}", name, names, where=str(path))
-    return {name: told.get(name, CameraSettings()) for name in names}
+    return {name: given.get(name, CameraSettings()) for name in names}
 
 
 def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -247,19 +228,3 @@ def checked_effects(effects: str | tuple[str, ...]) -> tuple[str, ...]:
         if name not in CAMERA_EFFECTS:
             raise UnknownNameError("camera effect", name, [*CAMERA_EFFECTS, "all", "none"])
     return tuple(name for name in CAMERA_EFFECTS if name in effects)
-
-
-def adjusted_cameras(robot: RobotSettings, adjustments: Iterable[Adjustment]) -> dict[str, CameraSettings]:
-    """The settings of all cameras of a robot with what adjustments of the family `camera` set; others are left out."""
-    found = load_cameras(robot)
-    for adjustment in adjustments:
-        if not adjustment.target.startswith(FAMILY):
-            continue
-        pattern, _, name = adjustment.target.removeprefix(FAMILY).rpartition(".")
-        for camera in matching_names([pattern], found, f"camera of {robot.name}", f"target {adjustment.target!r}"):
-            changed: dict[str, Any] = {name: adjustment.of(getattr(found[camera], name))}
-            try:
-                found[camera] = dataclasses.replace(found[camera], **changed)
-            except ValueError as error:
-                raise ModelError(f"{adjustment.target}: {error}") from None
-    return found

@@ -1,7 +1,6 @@
-"""Names resolved once: where each robot's joints, motors and sensors are in the model's arrays.
+"""Tables that resolve names: where a robot's joints, motors and sensors are in the model's arrays.
 
-Every array of a robot elsewhere in Nutmeg has the order of these tables, so nothing looks names up while it
-runs.
+Every array of a robot has the order of its table, so no name is looked up while a simulation runs.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class RobotTable:
     setpoints: Indices
     """Addresses of the motors' moving set-points in act, -1 where there is none, (motors,)."""
     drives: tuple[str, ...]
-    """What each motor is told: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
+    """The kind of each motor's command: `position`, `velocity`, or (only in users' model files) `torque`, (motors,)."""
     hidden: Indices
     """Joints of the actuation (rotors, motor sides of gears, bends): address in qpos, address in qvel, and the
     index in `joints` of the joint whose angle they have at rest, -1 for zero, (hidden, 3)."""
@@ -113,7 +112,7 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
 
 
 def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> Indices:
-    """Where the joints of the actuation are, and whose angle they have at rest."""
+    """Addresses of the joints of the actuation, and the joint whose angle each has at rest."""
     rows = []
     for number in mine:
         name = model.joint(number).name.removeprefix(prefix)
@@ -138,14 +137,14 @@ def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], rob
 
 
 def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
-    """Where a motor keeps its moving set-point; a servo's states are current, heat and the like instead."""
+    """Address of a motor's moving set-point; -1 for servos, whose states are current, heat and the like."""
     servo = model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR
     servo |= is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0])
     return -1 if servo else int(model.actuator_actadr[actuator])
 
 
 def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
-    """What an actuator makes of its command, by the feedback (`biasprm`) that it has."""
+    """The kind of an actuator's command, derived from its feedback (`biasprm`)."""
     if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR_SUFFIX):
         return "velocity"
     if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR:

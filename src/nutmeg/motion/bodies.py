@@ -1,8 +1,7 @@
 """The robots that motions move: in N simulated worlds, or one robot that reports what it senses.
 
-Walks, get-ups and the other motions ask of the robots that they move what the protocol `Bodies` says. `Worlds` has that
-for N simulated robots; `OnboardRobot` has it for one robot of which only the sensors are known, whoever simulates it or
-built it:
+Walks, get-ups and the other motions move robots through the protocol `Bodies`. `Worlds` has it for N simulated robots;
+`OnboardRobot` has it for one robot of which only the sensors are known, such as a client's in a match:
 
     body = OnboardRobot("nao-spark", "type0", delay=1)
     walker = Walker(body, body.name, [walk])

@@ -249,7 +249,7 @@ class FallSettings:
 
 @dataclass
 class FallState:
-    """What a fall detector knows of one robot."""
+    """The state of the fall detection of one robot."""
 
     fallen: bool
     """Whether it has fallen and is not upright again."""
@@ -265,7 +265,7 @@ class FallDetector:
     """Detects which robots have fallen, and on which side.
 
     Args:
-        senses: the upward directions; whoever owns the estimator samples it before the detector.
+        senses: the upward directions; they must be sampled before the detector.
         settings: angles and times.
     """
 

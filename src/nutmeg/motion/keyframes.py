@@ -35,7 +35,6 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -47,8 +46,6 @@ from nutmeg.model.posing import pose_angles
 from nutmeg.motion.inertial import FallDetector, Lying
 
 if TYPE_CHECKING:
-    from importlib.abc import Traversable
-
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
@@ -56,6 +53,8 @@ if TYPE_CHECKING:
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
 
+KEYFRAMES_FOLDER = Path(__file__).parent / "data" / "keyframes"
+"""The motions that come with Nutmeg."""
 FORMAT = 1
 MAX_FRAME_SECONDS = 5.0
 """The longest time from one frame to the next [s]."""
@@ -179,7 +178,7 @@ def shipped_motion(robot: str, name: str) -> KeyframeMotion:
     others = [one for one in known if not one.endswith(LYING_SIDES)]
     if name not in others:
         raise UnknownNameError(f"motion of {robot}", name, others)
-    return _read_shipped(f"{robot}-{name}")
+    return read_cached(KEYFRAMES_FOLDER / f"{robot}-{name}.toml", KeyframeMotion)
 
 
 def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "ideal") -> KeyframeMotion:
@@ -194,7 +193,7 @@ def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "id
     name = next((one for one in names if one in known), shared)
     if name not in known:
         raise UnknownNameError("get-up", name, known)
-    return _read_shipped(name)
+    return read_cached(KEYFRAMES_FOLDER / f"{name}.toml", KeyframeMotion)
 
 
 def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[KeyframeMotion]]:
@@ -208,16 +207,7 @@ def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dic
 
 
 def _shipped() -> list[str]:
-    return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
-
-
-def _read_shipped(name: str) -> KeyframeMotion:
-    with resources.as_file(_folder() / f"{name}.toml") as path:
-        return read_cached(path, KeyframeMotion)
-
-
-def _folder() -> Traversable:
-    return resources.files("nutmeg.motion") / "data" / "keyframes"
+    return sorted(path.stem for path in KEYFRAMES_FOLDER.glob("*.toml"))
 
 
 @dataclass(frozen=True)
@@ -306,7 +296,7 @@ GetUps = Mapping[Side, Sequence[KeyframeMotion]]
 
 
 class GetUp:
-    """One robot of every world, getting up when it is told to, each at its own time.
+    """One robot of every world, getting up after `begin`, each at its own time.
 
     A robot on its side rolls over first. With a fall detector, a motion that has ended with the robot still lying is
     followed by the one for how it lies then, as often as it takes; without one a motion is played once.

@@ -1,8 +1,8 @@
 """An open-loop walk: planned footsteps, a reference ZMP under them, and the sway that preview control finds for it.
 
 The MoToFlex simulator (RoboCup 2011) was tried with such a walk, that of Czarnetzki and others ("Observer-based
-dynamic walking control for biped robots", 2009) without its sensor feedback. It knows nothing of how the robot
-really stands, so what motors, gears and bending legs do to it shows undiluted.
+dynamic walking control for biped robots", 2009) without its sensor feedback. There is no
+feedback at all, so the effects of motors, gears and bending legs are seen undiluted.
 
 `step_duration` is one whole cycle, a step of the left foot and one of the right: at 200 mm/s and 1 s each foot
 then lands 100 mm ahead of the other. The paper does not say which it means; this reading is chosen because a second
@@ -11,6 +11,8 @@ pitch larger than the one before, which fits two oscillations a cycle.
 
     walk = PreviewWalk(scene.robots[0], PreviewWalkSettings(forward=0.2, step_duration=1.0), duration=20.0)
     robot.command = walk.angles(t)                  # (motors,)
+
+    compare_walk("nao-v6", MOTOFLEX_1, "servo").speed      # m/s, with motors and gears (section 5 of the paper)
 
 All is computed at construction; `angles` only looks up and interpolates. The walk starts and ends in the pose
 `ready`: the speed rises over the first `ramp` steps and falls over the last, and the last step closes the feet.
@@ -95,15 +97,23 @@ class PreviewWalkSettings:
 
 
 MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
-"""The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than told."""
+"""The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than commanded."""
 MOTOFLEX_2 = PreviewWalkSettings(forward=0.05, step_duration=2.0, double_support=0.2)
 """The paper's second set-up: a soft standing leg gives way and the robot falls sideways, unless the ZMP is moved."""
 QUICK_STEPS = PreviewWalkSettings(
     forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
 )
 """Short, flat, quick steps."""
+_SETTLE_SECONDS = 0.3
+"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
+FALLEN_COSINE = 0.7
+"""A robot has fallen when the cosine between its z axis and the vertical is below this (45 degrees)."""
+STARTING_SECONDS = 3.0
+"""Seconds left out at the beginning of a walk when it is measured: starting is not walking."""
+STOPPING_SECONDS = 2.0
+"""Seconds left out at the end of a walk when it is measured."""
 SPEED_HALVINGS = 4
-"""How often a range of speeds is halved to tell which the legs reach: to a 16th of it."""
+"""How often a range of speeds is halved to find which the legs reach: to a 16th of it."""
 
 
 class PreviewWalk:
@@ -310,92 +320,77 @@ def _smooth(share: Floats) -> Floats:
     return np.asarray(within**3 * (10 - 15 * within + 6 * within**2))
 
 
-_SETTLE_SECONDS = 0.3
-"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
-
-
-FALLEN_COSINE = 0.7
-"""A robot is down when the cosine between its z axis and the vertical is below this (45 degrees)."""
-
-
 @dataclass(frozen=True)
 class WalkTrial:
-    """What came of a walk in N worlds, at T moments."""
+    """The body of a walking robot at T moments."""
 
     times: Floats
     """(T,) [s]."""
     place: Floats
-    """Of the root, (T, N, 3) [m]."""
+    """Of the root, (T, 3) [m]."""
     pitch: Floats
-    """Of the body, positive forward, (T, N) [rad]."""
+    """Of the body, positive forward, (T,) [rad]."""
     roll: Floats
-    """Of the body, positive to the right, (T, N) [rad]."""
-    fallen_at: Floats
-    """When each robot fell, infinite if it did not, (N,) [s]."""
+    """Of the body, positive to the right, (T,) [rad]."""
+    fallen_at: float
+    """When the robot fell, infinite if it did not [s]."""
 
-    def speed(self, start: float, stop: float) -> Floats:
-        """Mean speed along x between two times, of the robots that stood that long; else NaN, (N,) [m/s]."""
+    def speed(self, start: float, stop: float) -> float:
+        """Mean speed along x between two times [m/s]; NaN after a fall."""
         first, last = np.searchsorted(self.times, [start, stop])
         last = min(last, len(self.times) - 1)
-        way = self.place[last, :, 0] - self.place[first, :, 0]
-        mean = way / (self.times[last] - self.times[first])
-        return np.where(self.fallen_at > self.times[last], mean, np.nan)
+        mean = (self.place[last, 0] - self.place[first, 0]) / (self.times[last] - self.times[first])
+        return float(mean) if self.fallen_at > self.times[last] else math.nan
 
-    def swing(self, angle: Floats, start: float, stop: float) -> Floats:
-        """Half the range of pitch or roll between two times, while standing, (N,) [rad]."""
-        inside = (self.times[:, None] >= start) & (self.times[:, None] <= np.minimum(stop, self.fallen_at - 0.5))
-        high = np.where(inside, angle, -np.inf).max(axis=0)
-        low = np.where(inside, angle, np.inf).min(axis=0)
-        return np.where(inside.any(axis=0), (high - low) / 2, np.nan)
+    def swing(self, angle: Floats, start: float, stop: float) -> float:
+        """Half the range of pitch or roll between two times, while standing [rad]."""
+        inside = angle[(self.times >= start) & (self.times <= min(stop, self.fallen_at - 0.5))]
+        return float(inside.max() - inside.min()) / 2 if len(inside) else math.nan
 
-    def rhythm(self, angle: Floats, start: float, stop: float) -> Floats:
-        """Frequency of the strongest oscillation of pitch or roll between two times, (N,) [Hz]; NaN after a fall."""
-        inside = (self.times >= start) & (self.times <= stop)
-        rows = angle[inside] - angle[inside].mean(axis=0)
-        strength = np.abs(np.fft.rfft(rows * np.hanning(len(rows))[:, None], n=8 * len(rows), axis=0))
-        frequencies = np.fft.rfftfreq(8 * len(rows), float(np.diff(self.times).mean()))
-        return np.where(self.fallen_at > stop, frequencies[strength.argmax(axis=0)], np.nan)
+    def rhythm(self, angle: Floats, start: float, stop: float) -> float:
+        """Frequency of the strongest oscillation of pitch or roll between two times [Hz]; NaN after a fall."""
+        if self.fallen_at <= stop:
+            return math.nan
+        inside = angle[(self.times >= start) & (self.times <= stop)]
+        window = (inside - inside.mean()) * np.hanning(len(inside))
+        strength = np.abs(np.fft.rfft(window, n=8 * len(inside)))  # padded: finer steps of frequency
+        frequencies = np.fft.rfftfreq(8 * len(inside), float(np.diff(self.times).mean()))
+        return float(frequencies[strength.argmax()])
 
 
 def try_walk(
     worlds: Worlds, robot: str, angles: Callable[[float], Floats], *, seconds: float, period: float = 0.02
 ) -> WalkTrial:
-    """Lets a robot follow reference angles and watches its body.
+    """Lets a robot follow reference angles and records its body.
 
     Args:
-        worlds: N worlds with the robot in them.
+        worlds: one world with the robot in it.
         robot: its name.
-        angles: reference at a time, (motors,) or (N, motors).
+        angles: reference at a time, (motors,).
         seconds: how long.
         period: of the commands [s].
     """
     body, schedule = worlds.robot(robot), Schedule(worlds)
-    rows: list[tuple[Floats, Floats, Floats, Floats]] = []
     times: list[float] = []
+    poses: list[Floats] = []
 
     def act(now: float) -> None:
         body.command = angles(now)
         times.append(now)
-        rows.append((body.pose[:, :3].copy(), *_tilt(body.pose[:, 3:7]), body.uprightness()))
+        poses.append(body.pose[0].copy())
 
     schedule.every(period, act)
     schedule.run(seconds)
-    place, pitch, roll, upright = (np.array(column) for column in zip(*rows, strict=True))
-    down = upright < FALLEN_COSINE
-    fallen_at = np.where(down.any(axis=0), np.array(times)[down.argmax(axis=0)], np.inf)
-    return WalkTrial(np.array(times), place, pitch, roll, fallen_at)
-
-
-def _tilt(quaternions: Floats) -> tuple[Floats, Floats]:
-    """Pitch and roll of unit quaternions (N, 4), each (N,) [rad]."""
-    w, x, y, z = quaternions.T
-    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    return pitch, roll
-
-
-STARTING_SECONDS, STOPPING_SECONDS = 3.0, 2.0
-"""Seconds left out at the beginning and the end of a walk: starting and stopping are not walking."""
+    pose = np.array(poses)
+    w, x, y, z = pose[:, 3:].T
+    down = np.flatnonzero(1 - 2 * (x * x + y * y) < FALLEN_COSINE)
+    return WalkTrial(
+        times=np.array(times),
+        place=pose[:, :3],
+        pitch=np.arcsin(np.clip(2 * (w * y - z * x), -1, 1)),
+        roll=np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+        fallen_at=times[down[0]] if len(down) else math.inf,
+    )
 
 
 @dataclass(frozen=True)
@@ -416,7 +411,7 @@ class WalkResult:
     """Frequency of the body's pitching [Hz]; NaN if it fell."""
 
     def cells(self) -> tuple[str, ...]:
-        """For a table."""
+        """The cells of a table's row: name, speed, time of the fall, pitch, roll, way."""
         fell = "-" if np.isinf(self.fallen_at) else f"{self.fallen_at:.1f}"
         speed = "fell" if np.isnan(self.speed) else f"{self.speed:.3f}"
         pitch, roll = (f"{np.degrees(a):.1f}" for a in (self.pitch, self.roll))
@@ -425,10 +420,10 @@ class WalkResult:
     @property
     def way(self) -> float:
         """How far forward it came [m]."""
-        return float(self.trial.place[-1, 0, 0] - self.trial.place[0, 0, 0])
+        return float(self.trial.place[-1, 0] - self.trial.place[0, 0])
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts; null where there is no number."""
+        """Plain numbers for JSON; null where there is none."""
         numbers = {"speed": self.speed, "fallen_at": self.fallen_at, "pitch": self.pitch, "roll": self.roll}
         numbers["rhythm"] = self.rhythm
         known = {key: float(v) if np.isfinite(v) else None for key, v in numbers.items()}
@@ -468,9 +463,9 @@ def compare_walk(
     return WalkResult(
         name=name or str(actuation if isinstance(actuation, str) else "own"),
         trial=trial,
-        speed=float(trial.speed(begin, end)[0]),
-        fallen_at=float(trial.fallen_at[0]),
-        pitch=float(trial.swing(trial.pitch, begin, end)[0]),
-        roll=float(trial.swing(trial.roll, begin, end)[0]),
-        rhythm=float(trial.rhythm(trial.pitch, begin, end)[0]),
+        speed=trial.speed(begin, end),
+        fallen_at=trial.fallen_at,
+        pitch=trial.swing(trial.pitch, begin, end),
+        roll=trial.swing(trial.roll, begin, end),
+        rhythm=trial.rhythm(trial.pitch, begin, end),
     )

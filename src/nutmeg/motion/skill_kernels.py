@@ -57,7 +57,7 @@ def choose_skills(
         may_stand = small and into_step < limit.feet_down
         if state[n] in (FALL, GET_UP):
             following[n] = _after_falling(state[n], since[n], falls[n], up_again[n], limit)
-        elif state[n] != LENT:  # whoever has borrowed a robot gives it back
+        elif state[n] != LENT:  # a lent robot stays lent until `Skills.give_back`
             rested = since[n] >= limit.steady
             following[n] = _on_its_feet(state[n], falls[n].fallen, wants, may_stand, rested)
     return following

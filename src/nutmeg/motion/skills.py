@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 SMOOTHING_CYCLES = 60
-"""Cycles after which even the slowest smoothing of joints has come to its target."""
+"""Cycles after which even the slowest smoothing of joints has reached its target."""
 
 
 class Skill(IntEnum):
@@ -210,7 +210,7 @@ class Skills:
         self._enter(mask & ~self.falls.fallen, Skill.STEADY)
 
     def _held(self) -> Floats:
-        """Joint angles of those who do not walk, (N, motors)."""
+        """Target angles of the robots that do not walk, (N, motors)."""
         s, state = self.settings, self.state
         over = np.maximum(np.where(state == Skill.STEADY, s.steady, s.into_stand), self._far / s.gentle)
         share = np.minimum(self.since / np.maximum(over, self._period), 1.0)[:, None]

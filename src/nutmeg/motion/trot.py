@@ -158,10 +158,12 @@ class Trot:
             raise UsageError("a wanted velocity is not a number; each must be finite.")
         lowest = -self._longest
         lowest[:, 0] = -self._back
+        # A paw is on the ground for duty / frequency seconds; the way of the body in that time is a step.
         goal = np.clip(velocity * (self.duty / self.frequency)[:, None], lowest, self._longest)
         moving = velocity.any(axis=1)
         self.step += self._share * (goal - self.step)
         self.activity += self._share[:, 0] * (moving - self.activity)
+        # Steps and lifts fade out before a robot stands, so that it does not put its paws down from the air.
         stands = ~moving & (self.activity < STANDING_ACTIVITY)
         self.activity[stands], self.step[stands], self.phase[stands] = 0.0, 0.0, 0.0
         self.phase = np.where(stands, 0.0, (self.phase + self.frequency * self.period) % 1.0)
@@ -170,6 +172,7 @@ class Trot:
         """Centres of the paws from the trunk, (N, 4, 3) [m]."""
         along, lifted = self._path((self.phase[:, None] + LEG_PHASES + 0.5 * self.swing[:, None]) % 1.0)
         way = along[..., None] / 2 * self._ways()
+        # A trunk that is not level sees the ground sloped: paws keep to it on their way.
         up = self._lift * lifted * self.activity[:, None] + self._slope[:, None] * way[..., 0]
         return np.asarray(self.home + np.concatenate([way, up[..., None]], axis=-1))
 

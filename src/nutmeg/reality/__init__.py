@@ -4,9 +4,8 @@ A `Twin` simulates candidates in trials; `identification` fits it to recordings,
 and corrects it by trials in one of the `realities`. Distances compare what a robot did, in reality and in many
 simulations at once (`distance` has the table of them):
 
-    from nutmeg.reality import DistanceSettings, make_distance, phi2, read_behaviours
+    from nutmeg.reality import DistanceSettings, make_distance, read_behaviours
 
-    phi2(real, simulated)                                  # arrays (T, channels), (N, T, channels): (N,) [bit]
     distance = make_distance(DistanceSettings(kind="joint_error", exponent=2.0))
     distance.per_trial(*read_behaviours(recording, simulated_recordings))   # (N,)
 """
@@ -19,9 +18,8 @@ from nutmeg.reality.distances.distance import (
     DistanceSettings,
     distance_unit,
     make_distance,
-    phi1,
 )
-from nutmeg.reality.distances.information import Binning, information_distance, phi2
+from nutmeg.reality.distances.information import Binning, information_distance
 from nutmeg.reality.distances.series_error import (
     SeriesErrors,
     error_if_ended,
@@ -56,8 +54,6 @@ __all__ = [
     "joint_error",
     "least_exponent",
     "make_distance",
-    "phi1",
-    "phi2",
     "read_behaviours",
     "real_scales",
     "resample",

@@ -1,11 +1,19 @@
-"""Behaviours: what is seen of a robot that runs a controller, in reality or in N simulations at once.
+"""Behaviours: the fitness and the series of one trial, of the real robot or of N simulations at once.
 
     real = Behaviour(columns=("servo.position.shaft",), units=("rad",), series=measured)           # (T, 1)
     simulated = Behaviour(columns=real.columns, units=real.units, series=angles, frames=lasted)    # (N, T, 1), (N,)
     weights = column_weights(real.columns, {"servo.*": 2.0})
 
-A behaviour is one trial: its fitness, its motor and sensor series, or both; distances take what they need and say
-what they miss.
+A behaviour has a fitness, motor and sensor series, or both; distances take what they need, and say what is missing.
+
+Simulated series are brought to the times and the length of the real ones:
+
+    values = resample(simulated.times, simulated.read("servo.position"), at=real.times, delay=0.012)
+    values, frames = fit_length(values, len(real))
+
+Between two samples values are interpolated linearly; outside the simulated times they are missing (NaN), never
+extrapolated. A simulation that is shorter because the robot fell is filled up with NaN, and `frames` is the number of
+rows that count.
 """
 
 from __future__ import annotations
@@ -24,14 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
-
-
-# ----------------------------------------------------------------------------------------------------
-# Bringing simulated series to the times and the length of the real ones.
-#
-# Between two samples values are interpolated linearly; outside the simulated times they are missing (NaN), never
-# extrapolated. A simulation that is shorter because the robot fell is filled up with NaN, and `frames` says how many
-# rows count.
 
 
 _TIME_TOLERANCE = 1e-6
@@ -121,15 +121,15 @@ class Behaviour:
     columns: tuple[str, ...] = ()
     """Names of the channels, as in recordings: `{channel}.{label}`."""
     units: tuple[str, ...] = ()
-    """Their units, one each."""
+    """Units of the channels, one each."""
     series: Floats | None = None
     """`(T, channels)` of the real robot, `(N, T, channels)` of simulations, at the same times from the first row on."""
     frames: Indices | int | None = None
     """Rows until the fall or the end, one number or `(N,)`; all rows without it."""
     fitness: Floats | float | None = None
-    """What the controller achieved, one number or `(N,)`."""
+    """Fitness of the controller, one number or `(N,)`."""
     source: str = ""
-    """Where it comes from, for errors."""
+    """Where it comes from, for error messages."""
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.units):
@@ -205,14 +205,30 @@ def matches_any(column: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(column, pattern) for pattern in patterns)
 
 
+def by_pattern(
+    values: Mapping[str, float], names: Sequence[str], default: Floats, kind: str, where: str = ""
+) -> Floats:
+    """A value for each name, (names,): that of the last pattern that fits it, or its default.
+
+    Args:
+        values: by patterns; one that fits no name is an error.
+        names: what the values are for.
+        default: for names that no pattern fits, (names,).
+        kind: what the names are, for the error.
+        where: where the patterns are, for the error.
+    """
+    found = default.astype(float)
+    for pattern, value in values.items():
+        fits = [fnmatchcase(name, pattern) for name in names]
+        if not any(fits):
+            raise UnknownNameError(kind, pattern, names, where=where)
+        found[fits] = value
+    return found
+
+
 def column_weights(columns: Sequence[str], weights: Mapping[str, float]) -> Floats:
     """The weight of each column, `(columns,)`: that of the last pattern that fits it, 1 if none does."""
-    found = np.ones(len(columns))
-    for pattern, weight in weights.items():
-        fits = [fnmatchcase(name, pattern) for name in columns]
-        if not any(fits):
-            raise UnknownNameError("channel", pattern, columns, where="weights")
-        found[fits] = weight
+    found = by_pattern(weights, columns, np.ones(len(columns)), "channel", "weights")
     if not found.any():
         raise UsageError("the weights of all channels are 0, so nothing is compared. Give one of them more.")
     return found

@@ -1,10 +1,32 @@
-"""Watching: what is seen of simulated trials, as behaviours with fitness and series.
+"""What is observed of a trial: series of named columns, and the fitness of the controller.
 
     watch = Watch(fitness=FitnessSettings(kind="speed"), series=("angles.*",))
-    for behaviour in watch.simulate(twin, candidates, trials):      # one a trial, each of N candidates
+    for behaviour in watch.simulate(twin, candidates, trials):      # one for each trial, of N candidates
         behaviour.fitness, behaviour.series                         # (N,), (N, T, columns)
 
-Columns are called as in `reality.columns`; a log of a real robot has to have the same names.
+| column                         | what it is                                                        | unit        |
+|--------------------------------|-------------------------------------------------------------------|-------------|
+| `angles.JOINT`                 | angle of a joint                                                  | rad         |
+| `pose.x`, `.y`, `.z`           | position of the root                                              | m           |
+| `pose.qw`, `.qx`, `.qy`, `.qz` | its orientation as a quaternion                                   | m           |
+| `torso.roll`, `.pitch`, `.yaw` | orientation of the root about its own x, y and the vertical       | rad         |
+| `torso.rate_x`, `_y`, `_z`     | its mean angular velocity since the row before, in its own frame  | rad/s       |
+| `SENSOR.LABEL`                 | reading of a sensor without noise (`imu.gyro_x`, `LFsr.value`)    | its own     |
+
+The fitness is one of
+
+| kind       | what is measured                                                              | unit  |
+|------------|-------------------------------------------------------------------------------|-------|
+| `speed`    | way along the starting heading over the whole time of the trial               | m/s   |
+| `distance` | way along the starting heading                                                | m     |
+| `swing`    | mean range of the joints, the highest angle less the lowest                   | rad   |
+
+    [fitness]                       # of a configuration file
+    kind = "speed"
+    after = 0.5                     # the first half second does not count
+    falls = "end"                   # the way after a fall does not count, but its time does
+
+Seed 000 measures its ant by gait speed. `sideways` subtracts a part of the way across the heading.
 """
 
 from __future__ import annotations
@@ -28,17 +50,6 @@ if TYPE_CHECKING:
     from nutmeg.model.tables import RobotTable
     from nutmeg.reality.twin import Trial, Twin
     from nutmeg.sim.rollout import Rollout
-
-
-# ----------------------------------------------------------------------------------------------------
-# Columns: the names of what can be seen of a simulated robot, and their series in a rollout.
-#
-# | column | what it is | unit |
-# |-------------------------------|------------------------------------------------------------------|-------------| |
-# `angles.JOINT` | angle of a joint | rad | | `pose.x`, `.y`, `.z` | place of the root | m | | `pose.qw`, `.qx`,
-# `.qy`, `.qz`| its quaternion | m | | `torso.roll`, `.pitch`, `.yaw`| turn of the root, about its own x, y and the
-# vertical | rad | | `torso.rate_x`, `_y`, `_z` | its turn since the row before, over that time, in its own frame |
-# rad/s | | `SENSOR.LABEL` | what a sensor says, without noise (`imu.gyro_x`, `LFsr.value`) | its own |
 
 
 TORSO_ANGLES = ("roll", "pitch", "yaw")
@@ -68,13 +79,14 @@ def sensors_in(columns: Sequence[str], table: RobotTable) -> tuple[str, ...]:
 
 def series_of(rollout: Rollout, columns: Sequence[str], table: RobotTable) -> Floats:
     """Columns of a rollout side by side, (N, T, columns)."""
+    known = column_units(table)
+    for column in columns:
+        if column not in known:
+            raise UnknownNameError("column of the simulation", column, known)
     return np.stack([_series(rollout, column, table) for column in columns], axis=-1)
 
 
 def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
-    known = column_units(table)
-    if column not in known:
-        raise UnknownNameError("column of the simulation", column, known)
     owner, _, label = column.rpartition(".")
     if owner == "angles":
         return rollout.angles[..., rollout.joints.index(label)]
@@ -98,26 +110,18 @@ def roll_pitch_yaw(quaternions: Floats) -> Floats:
 
 
 def angular_rates(times: Floats, quaternions: Floats) -> Floats:
-    """Turn since the row before, over that time, in the body's frame, (..., T, 3) [rad/s]; row 0 is as row 1."""
-    w, v = quaternions[..., :-1, :1], -quaternions[..., :-1, 1:]  # turned back
-    now, turn = quaternions[..., 1:, :1], quaternions[..., 1:, 1:]
-    scalar = w * now - (v * turn).sum(axis=-1, keepdims=True)
-    vector = w * turn + now * v + np.cross(v, turn)
+    """Mean angular velocity since the row before, in the body's frame, (..., T, 3) [rad/s]; row 0 is as row 1.
+
+    It is the axis and angle of the rotation between two unit quaternions, (..., T, 4), over the time between them.
+    """
+    w, v = quaternions[..., :-1, :1], -quaternions[..., :-1, 1:]  # the inverse of the rotation before
+    scalar_now, vector_now = quaternions[..., 1:, :1], quaternions[..., 1:, 1:]
+    scalar = w * scalar_now - (v * vector_now).sum(axis=-1, keepdims=True)
+    vector = w * vector_now + scalar_now * v + np.cross(v, vector_now)
     size = np.linalg.norm(vector, axis=-1, keepdims=True)
     angle = 2 * np.arctan2(size, np.abs(scalar)) * np.where(scalar < 0, -1, 1)
     rates = np.divide(vector * angle, size, out=np.zeros_like(vector), where=size > 0) / np.diff(times)[:, None]
     return np.concatenate([rates[..., :1, :], rates], axis=-2)
-
-
-# ----------------------------------------------------------------------------------------------------
-# Fitness: what a controller achieved, by name, from where the robot went and how its joints moved.
-#
-# | kind | what | unit |
-# |------------|------------------------------------------------------------------------|-------| | `speed` | way
-# along the starting heading over the whole time of the trial | m/s | | `distance` | way along the starting heading |
-# m | | `swing` | how far the joints turn on average, highest less lowest angle | rad |
-#
-# Seed 000 measures its ant by gait speed. `sideways` takes off a part of the way across the heading.
 
 
 FITNESS_UNITS = {"speed": "m/s", "distance": "m", "swing": "rad"}
@@ -125,18 +129,18 @@ FITNESS_UNITS = {"speed": "m/s", "distance": "m", "swing": "rad"}
 
 @dataclass(frozen=True, kw_only=True)
 class FitnessSettings:
-    """How a controller is judged."""
+    """How the fitness of a controller is measured."""
 
     kind: Literal["speed", "distance", "swing"] = "speed"
     """What is measured."""
     after: float = 0.0
     """Seconds at the start that do not count."""
     sideways: float = 0.0
-    """speed, distance: what part of the way across the heading is taken off."""
+    """speed, distance: the share of the way across the heading that is subtracted."""
     joints: tuple[str, ...] = ("*",)
     """swing: patterns of the joints that count."""
     falls: Literal["end", "fail"] = "end"
-    """A fall ends what counts, or makes the controller one that failed (no fitness, not to be transferred)."""
+    """Whether a fall ends what counts, or makes the controller fail (no fitness, not transferred to reality)."""
     upright: float = 0.7
     """The robot has fallen when the cosine between its z axis and the vertical is below this; -1 for never."""
 
@@ -151,7 +155,7 @@ class FitnessSettings:
 
     @property
     def unit(self) -> str:
-        """Of the fitness."""
+        """The unit of the fitness."""
         return FITNESS_UNITS[self.kind]
 
 
@@ -164,15 +168,15 @@ def fitness_of(
     angles: Floats | None = None,
     joints: tuple[str, ...] = (),
 ) -> Floats:
-    """The fitness of N robots, (N,); nan where a fall is a failure, and where nothing was seen.
+    """The fitness of N robots, (N,); nan where a fall is a failure, and where nothing was observed.
 
     Args:
-        settings: what counts.
-        times: of the rows [s], (T,).
-        frames: rows until each robot fell or the trial ended, (N,).
-        pose: of the roots, (N, T, 7): place [m] and quaternion.
-        angles: of the joints, (N, T, joints) [rad].
-        joints: their names.
+        settings: how it is measured.
+        times: times of the rows [s], (T,).
+        frames: number of rows until each robot fell or the trial ended, (N,).
+        pose: poses of the roots, (N, T, 7): position [m] and quaternion.
+        angles: joint angles, (N, T, joints) [rad].
+        joints: names of the joints.
     """
     when, lasted = np.asarray(times, float), np.asarray(frames, int)
     first = int(np.searchsorted(when, settings.after - 1e-9))
@@ -199,8 +203,7 @@ def _way(settings: FitnessSettings, pose: Floats | None, first: int, frames: NDA
             "recorded. Use kind = 'swing', record the pose, or give the fitness as a number."
         )
     count = np.arange(len(pose))
-    w, x, y, z = pose[:, 0, 3:7].T
-    yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    yaw = roll_pitch_yaw(pose[:, 0, 3:7])[:, 2]
     start = np.minimum(first, np.maximum(frames - 1, 0))
     move = pose[count, np.maximum(frames - 1, 0), :2] - pose[count, start, :2]
     along = move[:, 0] * np.cos(yaw) + move[:, 1] * np.sin(yaw)
@@ -234,13 +237,13 @@ class Watch:
     """What is measured of a trial."""
 
     fitness: FitnessSettings | None = field(default_factory=FitnessSettings)
-    """How controllers are judged; None where nothing is."""
+    """How the fitness is measured; None if it is not."""
     series: tuple[str, ...] = ()
-    """Patterns of the columns that are kept; none without any."""
+    """Patterns of the columns that are kept."""
 
     @property
     def fallen(self) -> float | None:
-        """The cosine of the tilt at which the robot is down; None where it cannot fall."""
+        """The cosine of the tilt below which the robot has fallen; None where it cannot fall."""
         if self.fitness is None or self.fitness.kind == "swing" or self.fitness.upright <= -1:
             return None
         return self.fitness.upright
@@ -254,7 +257,7 @@ class Watch:
         return {n: unit for n, unit in units.items() if any(fnmatchcase(n, pattern) for pattern in self.series)}
 
     def simulate(self, twin: Twin, candidates: ArrayLike, trials: Sequence[Trial]) -> list[Behaviour]:
-        """Behaviours of N candidate simulations (N, k), one a trial; failed ones have the fitness nan."""
+        """Behaviours of N candidate simulations (N, k), one for each trial; failed ones have the fitness nan."""
         rows = np.atleast_2d(np.asarray(candidates, float))
         columns = self.columns(twin.table)
         observe = sensors_in(tuple(columns), twin.table)
@@ -262,7 +265,7 @@ class Watch:
         return [self._behaviour(rollout, columns, twin.table) for rollout in rollouts]
 
     def _behaviour(self, rollout: Rollout, columns: dict[str, str], table: RobotTable) -> Behaviour:
-        """What is seen of N worlds."""
+        """The behaviour of N worlds."""
         fitness = None
         if self.fitness:
             found = fitness_of(

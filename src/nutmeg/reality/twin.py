@@ -1,4 +1,4 @@
-"""The twin: a simulation of a robot with numbers to be found, tried with many candidates in many trials at once.
+"""The twin: a simulation of a robot with parameters to be identified, for many candidates in many trials at once.
 
     twin = Twin(TwinSettings(robot="ant"), {
         "femur": Searched(low=0.6, high=1.4, sets=("robot.L1_femur",)),
@@ -6,11 +6,10 @@
     })
     rollouts = twin.simulate(candidates, trials)        # (n, k), m trials: m rollouts of n worlds each
 
-What a parameter sets is said in the grammar of `body.adjustment`. Candidates and trials are flattened into batches
-of worlds. Where all parameters are engine fields, one scene serves all candidates (`engine.variation`); else each
-candidate gets a scene of its own. Where a target is set twice (by the settings, a trial's conditions and a candidate)
-plain values come first, the last one counts, and relative ones multiply it. A searched `physics.timestep` is brought
-to the nearest whole part of a trial's period.
+What a parameter sets is said in the grammar of `model.parameters`. Candidates and trials are flattened into batches
+of worlds; each candidate has a scene of its own, which serves all its trials under the same conditions. Where a target
+is set twice (by the settings, a trial's conditions and a candidate) plain values come first, the last one counts, and
+relative ones multiply it. A searched `physics.timestep` is brought to the nearest whole part of a trial's period.
 
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.
@@ -31,7 +30,7 @@ from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
-from nutmeg.sim.rollout import Rollout, roll_out
+from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.sensing import sensor_labels
 from nutmeg.sim.worlds import StartState, Worlds, actuation_in
 
@@ -47,9 +46,12 @@ if TYPE_CHECKING:
 
 TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-DELAY_TARGET, TIMESTEP_TARGET = "delay", "physics.timestep"
+DELAY_TARGET = "delay"
+"""Target of the delay of commands [s]."""
+TIMESTEP_TARGET = "physics.timestep"
+"""Target of the length of a physics step [s]."""
 NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.")
-"""What targets begin with that leave the physics as it is: commands are shifted, and pictures are taken otherwise."""
+"""Prefixes of targets that leave the physics as it is: commands are delayed, or pictures change."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -60,12 +62,12 @@ class Searched(Dimension):
     """A number to be found, and what it sets."""
 
     sets: tuple[str, ...] = ()
-    """Targets in the grammar of `body.adjustment`; without any, the robot's own parameter of this name."""
+    """Targets in the grammar of `model.parameters`; without any, the robot's own parameter of this name."""
     relative: bool = False
-    """Whether it multiplies what is there."""
+    """Whether it multiplies the robot's own value."""
 
     def targets(self, name: str) -> tuple[str, ...]:
-        """What it sets, if it is called so."""
+        """The targets that it sets under a name."""
         return self.sets or (f"robot.{name}",)
 
 
@@ -90,7 +92,7 @@ class TwinSettings:
     held: bool = False
     """Whether the root is fixed where it starts, as on a stand."""
     height: float = 0.0
-    """Of the robot's lowest point above the ground at the start [m]."""
+    """Height of the robot's lowest point above the ground at the start [m]."""
     adjustments: tuple[Adjustment, ...] = ()
     """Numbers that differ from the robot's files."""
 
@@ -114,7 +116,7 @@ class Twin:
         self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
-        """Whether Python looks after the motors in every control cycle (see `engine.supply`), so that simulations on
+        """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
 
     @property
@@ -141,7 +143,7 @@ class Twin:
             candidates: (n, k) in SI units, in the order of the space.
             trials: m of them.
             observe: names of sensors to record.
-            fallen: the robot is down when the cosine of its tilt is below this (`engine.rollout`).
+            fallen: the robot is down when the cosine of its tilt is below this (`sim.rollout`).
 
         Returns:
             A rollout for each trial, with a world for each candidate.
@@ -149,33 +151,18 @@ class Twin:
         rows = self.space.checked(candidates)
         if rows.ndim != 2:
             raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
-        in_fields = {c: self._in_fields(c) for c in dict.fromkeys(trial.conditions for trial in trials)}
         found: dict[int, Rollout] = {}
-        for group in _alike(trials, in_fields):
-            fields = in_fields[trials[group[0]].conditions]
-            found.update(self._simulate(rows, trials, group, observe, fallen, fields=fields))
+        for group in _alike(trials):
+            found.update(self._simulate(rows, trials, group, observe, fallen))
         return [found[index] for index in range(len(trials))]
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
-        """What a candidate, (k,), sets."""
+        """The adjustments of a candidate, (k,)."""
         return tuple(
             Adjustment(target=target, value=float(value), relative=one.relative)
             for (name, one), value in zip(self.searched.items(), self.space.checked(candidate), strict=True)
             for target in one.targets(name)
         )
-
-    def _in_fields(self, conditions: tuple[Adjustment, ...]) -> bool:
-        """Whether every parameter can be set in a running batch, and no condition must come after it."""
-        late = any(a.relative for a in (*self.settings.adjustments, *conditions))
-        if late and not all(one.relative for one in self.searched.values()):
-            return False
-        targets = tuple(
-            t
-            for name, one in self.searched.items()
-            for t in one.targets(name)
-            if not t.startswith(NON_PHYSICAL_TARGETS)
-        )
-        return _can_set(self.settings, _ordered((*self.settings.adjustments, *conditions)), targets)
 
     def _simulate(
         self,
@@ -184,8 +171,6 @@ class Twin:
         group: list[int],
         observe: Sequence[str],
         fallen: float | None,
-        *,
-        fields: bool,
     ) -> dict[int, Rollout]:
         """The rollouts of trials of one period, by their number."""
         jobs: dict[int, list[_Job]] = {}
@@ -193,7 +178,7 @@ class Twin:
         for index in group:
             trial = trials[index]
             if (alike := (trial.conditions, trial.period)) not in made:
-                made[alike] = self._scenes(rows, trial, fields=fields)
+                made[alike] = self._scenes(rows, trial)
             scenes = made[alike]
             for number, scene in enumerate(scenes):
                 if scene is not None:
@@ -201,21 +186,20 @@ class Twin:
                     jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
         out = {i: _nothing(self.table, trials[i], len(rows), observe) for i in group}
         for some in jobs.values():
-            possible, worlds = self._worlds(rows, some, fields=fields)
-            if worlds is not None:
-                done = self._roll_out(worlds, rows, possible, observe, fallen)
-                for world, job in enumerate(possible):
-                    _copy_world(done, world, out[job.index], job.number)
+            worlds = Worlds.of([job.scene for job in some], threads=self.threads)
+            done = self._roll_out(worlds, rows, some, observe, fallen)
+            for world, job in enumerate(some):
+                _copy_world(done, world, out[job.index], job.number)
         return out
 
-    def _scenes(self, rows: Floats, trial: Trial, *, fields: bool) -> list[Scene | None]:
+    def _scenes(self, rows: Floats, trial: Trial) -> list[Scene | None]:
         """The scene of each candidate in a trial; None where there can be none."""
-        if fields:
-            return [_scene(self.settings, _ordered((*self.settings.adjustments, *trial.conditions)))] * len(rows)
         out: list[Scene | None] = []
         for candidate in rows:
-            try:
-                out.append(_scene(self.settings, self._adjustments(candidate, trial.conditions, trial.period)))
+            every = self._adjustments(candidate, trial.conditions, trial.period)
+            physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
+            try:  # candidates that differ only in their cameras share a scene
+                out.append(_scene(self.settings, physical))
             except ModelError:
                 out.append(None)
         return out
@@ -242,40 +226,17 @@ class Twin:
         return roll_out(
             worlds,
             TWIN_ROBOT,
-            np.stack([_longer(trial.commands, longest) for trial in trials]),
-            period=trials[0].period,
+            CommandSeries(
+                values=np.stack([_longer(trial.commands, longest) for trial in trials]),
+                period=trials[0].period,
+                powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+                delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
+                rows=np.array([len(trial) for trial in trials]),
+            ),
             start=_stacked([trial.start for trial in trials], self.table),
-            powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
             observe=observe,
             fallen=fallen,
-            delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
-            rows=np.array([len(trial) for trial in trials]),
         )
-
-    def _worlds(self, rows: Floats, jobs: list[_Job], *, fields: bool) -> tuple[list[_Job], Worlds | None]:
-        """A world for each job that is possible."""
-        scenes = [job.scene for job in jobs]
-        if not fields:
-            switched = jobs[0].trial.powered is not None
-            own = switched or any(changes_with_load(actuation_in(scene, TWIN_ROBOT)) for scene in scenes)
-            return jobs, Worlds.of(scenes, threads=self.threads, own_fields=own)
-        worlds = Worlds(scenes[0], len(scenes), threads=self.threads)
-        try:
-            self._set(worlds, rows[[job.number for job in jobs]])
-        except ModelError:  # one of them has numbers that cannot be
-            if len(jobs) == 1:
-                return [], None
-            possible = [job for job in jobs if self._worlds(rows, [job], fields=True)[0]]
-            return self._worlds(rows, possible, fields=True) if possible else ([], None)
-        return jobs, worlds
-
-    def _set(self, worlds: Worlds, values: Floats) -> None:
-        """Sets parameters in running worlds, (N, k)."""
-        set_by = [(t, column, s) for column, (n, s) in enumerate(self.searched.items()) for t in s.targets(n)]
-        # As in a scene that is built: plain values first, and the joints' own numbers last.
-        for target, column, one in sorted(set_by, key=lambda by: (by[0].startswith("joint."), by[2].relative)):
-            if not target.startswith(NON_PHYSICAL_TARGETS):
-                worlds.vary.set(TWIN_ROBOT, target, values[:, column], relative=one.relative)
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
@@ -287,18 +248,11 @@ class _Job:
     """One candidate in one trial."""
 
     index: int
-    """Of the trial."""
+    """Index of the trial."""
     number: int
-    """Of the candidate."""
+    """Index of the candidate."""
     trial: Trial
     scene: Scene
-
-
-@lru_cache(maxsize=256)
-def _can_set(settings: TwinSettings, adjustments: tuple[Adjustment, ...], targets: tuple[str, ...]) -> bool:
-    """Whether all targets can be set in running worlds of a twin's scene."""
-    vary = Worlds(_scene(settings, adjustments)).vary
-    return all(vary.can_set(target) for target in targets)
 
 
 @lru_cache(maxsize=SCENES_KEPT)
@@ -331,13 +285,11 @@ def _ordered(adjustments: tuple[Adjustment, ...]) -> tuple[Adjustment, ...]:
     return tuple(sorted(adjustments, key=lambda one: one.relative))
 
 
-def _alike(trials: Sequence[Trial], in_fields: Mapping[tuple[Adjustment, ...], bool]) -> list[list[int]]:
-    """Numbers of trials that can share a batch; a batch whose parameters are fields has one scene."""
+def _alike(trials: Sequence[Trial]) -> list[list[int]]:
+    """Numbers of trials that can share a batch."""
     groups: dict[object, list[int]] = {}
     for index, trial in enumerate(trials):
-        fields = in_fields[trial.conditions]
-        key = (trial.period, trial.powered is not None, fields, trial.conditions if fields else ())
-        groups.setdefault(key, []).append(index)
+        groups.setdefault((trial.period, trial.powered is not None), []).append(index)
     return list(groups.values())
 
 
@@ -369,7 +321,7 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
 
 
 def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
-    """What is seen of candidates that cannot be built."""
+    """The rollout of candidates that cannot be built: no frames, all diverged."""
     widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in observe}
     shape = (count, len(trial))
     return Rollout(
@@ -395,27 +347,24 @@ def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> Non
     target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]
 
 
-# ----------------------------------------------------------------------------------------------------
-# Trials: commands that a robot is given, in reality or in simulations of it.
-#
-# A trial is all that reality and simulation need to know to do the same: the commands over time, where the robot
-# starts, when its motors are fed, and what differs in this trial from the others (its conditions).
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trial:
-    """Something to do, open loop."""
+    """Commands that a robot executes open loop, in reality or in simulations of it.
+
+    A trial is all that reality and simulation need to do the same: the commands over time, where the robot starts, when
+    its motors have power, and what differs in this trial from the others (its conditions).
+    """
 
     name: str
     """For reports and errors; unique among the trials of a run."""
     period: float
     """Time between two rows of commands [s]; a whole number of physics steps."""
     commands: Floats
-    """What the motors are told in each period, (T, motors) [rad, or rad/s for velocity drives]."""
+    """Commands of the motors in each period, (T, motors) [rad, or rad/s for velocity drives]."""
     start: StartState | None = None
     """Where the robot is at row 0; without it, in its pose, at rest."""
     powered: Bools | None = None
-    """Whether the motors are fed, (T,); without it they are."""
+    """Whether the motors have power, (T,); always without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 
@@ -439,5 +388,5 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """How long it takes [s]."""
+        """Length of the trial [s]."""
         return len(self.commands) * self.period

@@ -32,12 +32,14 @@ What is promised:
 - Neither side holds more than a few chunks in memory, however long the recording.
 
 `pack(folder, file)` makes a single file of it (a zip without compression), which `Recording.open` reads as
-well, truncated or not. `import_csv` makes a recording of a real robot's log. Nothing is ever pickled.
+well, truncated or not. `import_csv` makes a recording of a real robot's log, and
+`open_log` reads one into memory (CSV, Parquet or a recording). Nothing is ever pickled.
 """
 
 from nutmeg.recording.archive import pack
 from nutmeg.recording.channels import Channel
 from nutmeg.recording.csv_import import CsvChannel, CsvMap, CsvTime, import_csv
+from nutmeg.recording.log import Log, open_log
 from nutmeg.recording.manifest import FORMAT, Manifest
 from nutmeg.recording.reader import Recording
 from nutmeg.recording.writer import RecordingWriter
@@ -48,9 +50,11 @@ __all__ = [
     "CsvChannel",
     "CsvMap",
     "CsvTime",
+    "Log",
     "Manifest",
     "Recording",
     "RecordingWriter",
     "import_csv",
+    "open_log",
     "pack",
 ]

@@ -88,7 +88,7 @@ class _Entry:
 
 
 class PackedStore:
-    """A recording in one file; truncated or damaged entries are told in `problems`."""
+    """A recording in one file; `problems` names truncated and damaged entries."""
 
     grows = False
 

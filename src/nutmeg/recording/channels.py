@@ -65,7 +65,7 @@ class Channel:
 
     @property
     def step(self) -> float:
-        """What values are multiples of: a power of two at or below the resolution; 0 if exact."""
+        """The step that stored values are multiples of: a power of two at or below the resolution; 0 if exact."""
         return 2.0 ** (math.frexp(self.resolution)[1] - 1) if self.resolution else 0.0
 
     @property

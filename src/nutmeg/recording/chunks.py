@@ -32,7 +32,7 @@ _SERIES = re.compile(r"series-(\d{5,})\.parquet")
 _TAIL = re.compile(r"tail-(\d{5,})\.f64")
 
 DECODING_ERRORS = (pa.ArrowException, OSError, KeyError, ValueError)
-"""What decoding a damaged chunk may raise."""
+"""Errors that decoding a damaged chunk may raise."""
 
 
 def series_name(index: int) -> str:

@@ -10,6 +10,7 @@ on the way. Rows are read one after the other, so the log may be longer than the
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import math
@@ -36,20 +37,25 @@ _BATCH = 1000  # rows appended together
 
 def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool = False) -> Recording:
     """Write the rows of the CSV file `source` to a new recording `target`, as `mapping` says."""
+    with csv_rows(source, mapping) as table:
+        channels = [part.channel for part in mapping.channels]
+        config = {"source": source.name, **mapping.config}
+        writer = RecordingWriter.create(target, channels, kind=mapping.kind, seed=0, config=config, overwrite=overwrite)
+        try:
+            with writer:
+                _copy(table, writer)
+        except (NutmegError, OSError, EOFError, ValueError, zlib.error, csv.Error):
+            remove_recording(target)
+            raise
+    return Recording.open(target)
+
+
+@contextlib.contextmanager
+def csv_rows(source: Path, mapping: CsvMap) -> Iterator[CsvRows]:
+    """Opens a CSV file to read its rows as `mapping` says; what is wrong with the file is an error that names it."""
     try:
         with _open_text(source) as file:
-            table = _Table(file, source, mapping)
-            channels = [part.channel for part in mapping.channels]
-            config = {"source": source.name, **mapping.config}
-            writer = RecordingWriter.create(
-                target, channels, kind=mapping.kind, seed=0, config=config, overwrite=overwrite
-            )
-            try:
-                with writer:
-                    _copy(table, writer)
-            except (NutmegError, OSError, EOFError, ValueError, zlib.error, csv.Error):
-                remove_recording(target)
-                raise
+            yield CsvRows(file, source, mapping)
     except UnicodeDecodeError as error:
         raise FileError(source, f"is not text in UTF-8 (byte {error.start}), so it cannot be CSV.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -58,7 +64,6 @@ def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool =
         raise FileError(source, f"is not CSV: {error}.") from None
     except OSError as error:
         raise FileError(source, f"cannot be read: {error.strerror}. Check the path.") from None
-    return Recording.open(target)
 
 
 def _open_text(source: Path) -> IO[str]:
@@ -67,7 +72,7 @@ def _open_text(source: Path) -> IO[str]:
     return source.open(encoding="utf-8-sig", newline="")
 
 
-def _copy(table: _Table, writer: RecordingWriter) -> None:
+def _copy(table: CsvRows, writer: RecordingWriter) -> None:
     """Append all rows in batches, with their events in between."""
     times: list[float] = []
     rows: list[list[float]] = []
@@ -87,7 +92,7 @@ def _copy(table: _Table, writer: RecordingWriter) -> None:
         raise FileError(table.path, "has no row that is to be kept. Check `where` in the column map.")
 
 
-class _Table:
+class CsvRows:
     """The rows of a CSV file as times, values and events."""
 
     def __init__(self, file: IO[str], path: Path, mapping: CsvMap) -> None:
@@ -262,7 +267,7 @@ class CsvMap:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Column to texts: only rows with one of them are kept."""
     config: Mapping[str, object] = field(default_factory=dict)
-    """What to keep in the manifest, beside the name of the source."""
+    """Further values for the manifest, beside the name of the source."""
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1:

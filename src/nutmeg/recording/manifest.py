@@ -57,16 +57,16 @@ MANIFEST, SCENE, EVENTS = "manifest.toml", "scene.xml", "events.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a recording is; the content of `manifest.toml`."""
+    """The description of a recording: the content of `manifest.toml`."""
 
     kind: str
-    """What it is of, such as `scene`, `match` or `servo`."""
+    """The kind of recording, such as `scene`, `match` or `servo`."""
     seed: int
     """The seed of everything random in it; 0 where nothing was."""
     channels: tuple[Channel, ...]
-    """What each row holds, in the order of the columns."""
+    """The channels of each row, in the order of the columns."""
     config: Mapping[str, object] = field(default_factory=dict)
-    """What its maker wanted to keep with it."""
+    """The configuration of the program that made it."""
     format: int = FORMAT
     """Version of the format."""
     nutmeg: str = ""
@@ -205,7 +205,7 @@ class EventLog:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read, one sentence each."""
+        """Parts that could not be read, one sentence each."""
         if not self._partial:
             return list(self._broken)
         return [*self._broken, f"{EVENTS}: ends in the middle of a line; {self._partial} bytes were left out."]

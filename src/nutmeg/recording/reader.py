@@ -224,7 +224,7 @@ class Recording:
 
     @property
     def problems(self) -> list[str]:
-        """What is missing, one sentence each; grows when damage shows up in reading."""
+        """Missing parts, one sentence each; more may follow as damage shows up in reading."""
         found = [*self._store.problems]
         found += [f"{why}: {self._span(row)} are missing." for row, why in self._gaps]
         if self._partial_row:
@@ -236,7 +236,7 @@ class Recording:
         return found + self._log.problems + self._cache.problems
 
     def _counts(self) -> list[tuple[str, int | None, int]]:
-        """What a finished manifest declares and what is there."""
+        """Compares what a finished manifest declares with what is there."""
         last = self.manifest.last_time
         rows = "rows" if last is None else f"rows until t={last:g} s"
         return [(rows, self.manifest.rows, len(self)), ("events", self.manifest.events, len(self.events))]

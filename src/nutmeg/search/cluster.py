@@ -6,11 +6,11 @@
 
 The values are those of `InThisThread`, to the last bit, on any number of workers of one kind of processor. The
 function is sent once to each worker, by Dask's own serialisation (pickle between machines that trust each other), and
-loaded there once. Unless told otherwise, each thread of a worker gets one piece, an equal share of the candidates.
+loaded there once. By default, each thread of a worker gets one piece, an equal share of the candidates.
 Workers may come and go at any time: the pieces of one that dies are done by others. A piece that has killed several
 workers (`distributed.scheduler.allowed-failures` more than one, 4 unless configured) is taken apart, and its
-candidates are tried each alone on the whole cluster; one that kills again has failed. Without any worker, it is
-waited for one.
+candidates are tried each alone on the whole cluster; one that kills again has failed. Without any worker, the
+evaluator waits for one.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 CHECKED_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco")
-"""What must have the same version here and on the workers."""
+"""Software that must have the same version here and on the workers."""
 MAX_KEPT_FUNCTIONS = 4
 """How many functions a worker keeps; the oldest goes first."""
 
@@ -114,7 +114,7 @@ def keep(digest: str, sent: bytes, dask_worker: Worker) -> dict[str, str]:
 
 
 def evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | Lacking:
-    """What a worker says to a piece (n, k) of the function with this digest."""
+    """Evaluates a piece (n, k) on a worker, with the function of this digest."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -123,17 +123,17 @@ def evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest:
 
 
 def _functions(worker: Worker) -> dict[str, _Kept]:
-    """What a worker keeps, by digest; it lives as long as the worker."""
+    """The functions that a worker keeps, by digest; they live as long as the worker."""
     return cast("dict[str, _Kept]", vars(worker).setdefault("nutmeg_functions", {}))
 
 
 LISTENING_TIMEOUT = 2.0
-"""How long it is tried whether anybody listens at the address of a scheduler [s]."""
+"""Time limit for finding out whether a scheduler listens at an address [s]."""
 CONNECT_TIMEOUT = 60.0
-"""How long a scheduler that listens may take to answer at first [s]."""
+"""Time limit for the first answer of a scheduler that listens [s]."""
 HIGHEST_PORT = 65535
 DISTRIBUTION = "nutmeg-sim"
-"""What Nutmeg is called when it is installed."""
+"""The name of Nutmeg's distribution package."""
 
 Submitted = tuple[Floats, list[SeedSequence]]
 
@@ -153,9 +153,9 @@ class OnCluster:
         address: of the scheduler, `tcp://host:port`, or the path of the `.json` file it writes with
             `--scheduler-file`.
         piece: how many candidates a call of the function gets; an equal share for each thread of the workers that
-            are there unless told otherwise.
-        patience: after so many seconds without an answer it is looked whether there are any workers [s].
-        notice: told, as a sentence, that there are none; logged as a warning if None.
+            are there by default.
+        patience: time without an answer after which the number of workers is checked [s].
+        notice: called with a sentence when there are none; by default, a warning is logged.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class OnCluster:
         self._notice = notice or logging.getLogger(__name__).warning
         self._client: Client | None = None
         self._sent, self._knowing = "", set[str]()
-        """The function that was sent last, and the addresses of those who have it."""
+        """The function that was sent last, and the addresses of the workers that have it."""
 
     def evaluate(
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
@@ -246,7 +246,7 @@ class OnCluster:
                 answers = _answers_of(client, done)
             for future, answer in zip(done, answers, strict=True):
                 piece, _ = jobs.pop(future.key)  # and is forgotten by the cluster
-                if isinstance(answer, Lacking):  # a worker that has come since
+                if isinstance(answer, Lacking):  # a worker that joined after the function was sent
                     todo.append(piece)
                     with self._scheduler_there():
                         _check_installed(client)
@@ -256,7 +256,7 @@ class OnCluster:
 
     def _next(self, client: Client, finished: queue.SimpleQueue[Future]) -> list[Future]:
         """Waits for a future that has finished; that one, and all others that have."""
-        told = False
+        noticed = False
         while True:
             with contextlib.suppress(queue.Empty):
                 done = [finished.get(timeout=self._patience)]
@@ -265,16 +265,16 @@ class OnCluster:
                 return done
             with self._scheduler_there():
                 lonely = not client.nthreads()
-            if lonely and not told:
+            if lonely and not noticed:
                 self._notice(
                     f"the Dask cluster at {self._address} has no workers; waiting for one. "
                     f"Start some: dask worker {_as_argument(self._address)}"
                 )
-            told = lonely
+            noticed = lonely
 
     @contextlib.contextmanager
     def _scheduler_there(self) -> Iterator[None]:
-        """Says in one way that the scheduler has gone, which Dask says in many."""
+        """Turns the many errors that Dask raises when its scheduler has gone into one."""
         try:
             yield
         except (OSError, asyncio.CancelledError, concurrent.futures.CancelledError) as error:
@@ -372,7 +372,7 @@ def _connect(address: str) -> Client:
 
 
 def _check_listening(address: str) -> None:
-    """Says that nobody is there, which Dask says a minute later, or that it is no scheduler, which Dask never says."""
+    """Raises an error if no scheduler answers: Dask says so only after a minute, and never if another server does."""
     said = _address_in(address) if _is_file(address) else address
     host, port = urlsplit(said).hostname, urlsplit(said).port
     if not host or not port or not said.startswith(("tcp://", "tls://")):
@@ -434,7 +434,7 @@ def _checked_address(address: str) -> str:
 
 @contextlib.contextmanager
 def _quiet(name: str, *, when: bool) -> Iterator[None]:
-    """Nothing but disasters from a logger: leaving a scheduler that has gone, Dask logs a traceback for each try."""
+    """Silences a logger below critical messages: Dask logs a traceback for each try to leave a lost scheduler."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL if when else level)

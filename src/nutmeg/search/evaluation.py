@@ -1,4 +1,4 @@
-"""What candidates are worth: a function of theirs, computed in this thread, on several, or in other processes.
+"""Evaluation of candidates: a function is computed in this thread, on several, or in other processes.
 
 A function takes candidates (n, k) and a generator for each, and gives their values (n,): one simulated world per
 candidate, stepped together. `OneByOne` makes such a function of one for a single candidate.
@@ -36,7 +36,7 @@ from nutmeg.base.settings import at_least, check_bounds
 Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
 """Values (n,) of candidates (n, k), with a generator for each."""
 Progress = Callable[[int, int], None]
-"""Told how many candidates of how many are done; called in the thread that called `evaluate`."""
+"""Called with the number of candidates that are done and of all, in the thread that called `evaluate`."""
 Piece = tuple[int, ...]
 """The rows of some of the candidates, which one call of the function evaluates."""
 
@@ -63,7 +63,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What candidates are worth."""
+    """The values of candidates."""
 
     values: Floats
     """(N,), in the order of the candidates; nan for those that failed."""
@@ -79,7 +79,7 @@ class Evaluator(Protocol):
         """The values of candidates (N, k), each with the generator of its seed."""
 
     def close(self) -> None:
-        """Lets go of threads or processes; evaluating again takes new ones."""
+        """Ends threads or processes; evaluating again starts new ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ def checked_workers(workers: int, piece: int | Share) -> None:
 
 
 class InThisThread:
-    """Evaluates in the calling thread, `piece` candidates a call (all in one unless told otherwise)."""
+    """Evaluates in the calling thread, `piece` candidates a call (all in one by default)."""
 
     def __init__(self, *, piece: int | Share = EQUAL_SHARES) -> None:
         checked_workers(1, piece)
@@ -197,7 +197,7 @@ class InThisThread:
         return collect(len(rows), results, progress)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Does nothing."""
 
 
 class Threads:
@@ -205,7 +205,7 @@ class Threads:
 
     Args:
         workers: how many threads.
-        piece: how many candidates a call of the function gets; an equal share for each thread unless told otherwise.
+        piece: how many candidates a call of the function gets; by default an equal share for each thread.
     """
 
     def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
@@ -229,7 +229,7 @@ class Threads:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """Nothing to let go of: threads live as long as an evaluation."""
+        """Does nothing: threads live as long as an evaluation."""
 
 
 def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequence], piece: Piece) -> PieceResult:
@@ -257,10 +257,10 @@ Answers = Callable[[Sequence[Piece]], Iterable[tuple[Piece, Answer | Died]]]
 
 
 def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> Answer:
-    """What a worker says to a piece (n, k)."""
+    """Evaluates a piece (n, k) on a worker."""
     try:
         return evaluate_piece(function, candidates, seeds)
-    except Exception:  # noqa: BLE001 (told to the caller, who raises it)
+    except Exception:  # noqa: BLE001 (sent to the caller, which raises it)
         return traceback.format_exc()
 
 

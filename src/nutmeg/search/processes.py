@@ -63,7 +63,7 @@ class Processes:
 
     Args:
         workers: how many processes.
-        piece: how many candidates a call of the function gets; an equal share for each process unless told otherwise.
+        piece: how many candidates a call of the function gets; by default an equal share for each process.
     """
 
     def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
@@ -150,7 +150,7 @@ class _Pool:
 
     @property
     def any_ready(self) -> bool:
-        """Whether a process has come so far that it could evaluate."""
+        """Whether a process has started so far that it could evaluate."""
         return not self._ready.empty()
 
     def submit(self, work: _Work) -> Future[Answer]:
@@ -162,7 +162,7 @@ class _Pool:
         return job
 
     def cause_of_death(self) -> str:
-        """What the first process died of; the executor ends the others with SIGTERM."""
+        """The reason for the first death; the executor then ends the other processes with SIGTERM."""
         for child in self.children:
             child.join(timeout=60.0)
         codes = [code for child in self.children if (code := child.exitcode) not in (None, 0, -signal.SIGTERM)]
@@ -179,7 +179,7 @@ class _Pool:
 
 
 def _begin(ready: SimpleQueue[int]) -> None:
-    """What a worker process does first."""
+    """Prepares a worker process."""
     ignore_interrupts()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     ready.put(os.getpid())
@@ -213,5 +213,5 @@ def _unpickled(sent: bytes) -> Function | str:
     """The function, or the traceback of why it cannot be had here; loaded once for all its pieces."""
     try:
         return cast("Function", pickle.loads(sent))  # noqa: S301 (from our own parent)
-    except Exception:  # noqa: BLE001 (told to the parent, which raises it)
+    except Exception:  # noqa: BLE001 (sent to the parent, which raises it)
         return traceback.format_exc()

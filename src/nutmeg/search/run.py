@@ -3,7 +3,7 @@
     space = Space({"x": Dimension(low=-5, high=5, start=3), "y": Dimension(low=-5, high=5, start=3)})
     searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
     cost = OneByOne(lambda candidate, rng: float(np.sum(candidate**2)))
-    result = minimise(cost, space, searcher, InThisThread(), budget=500)
+    result = minimise(cost, searcher, InThisThread(), budget=500)
     space.named(result.best.candidate)        # {"x": 0.0000..., "y": 0.0000...}
 
 With a folder, the search can be interrupted at any time (Ctrl-C, kill -9, a full disk); the same call with a new
@@ -14,7 +14,6 @@ continues a search that had ended.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +24,15 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.journal import LinesFile
-from nutmeg.base.settings import above, at_least, check_bounds
+from nutmeg.base.settings import at_least, check_bounds
 from nutmeg.search.evaluation import Evaluator, Failure, Function, Progress, candidate_seeds
 from nutmeg.search.searchers import Best, Searcher
-from nutmeg.search.space import Space
 
 # ----------------------------------------------------------------------------------------------------
-# A search that survives being interrupted: every generation told, as a line of JSON in `search.jsonl`.
+# A search that survives being interrupted: every evaluated generation is a line of JSON in `search.jsonl`.
 #
-# A searcher is a pure function of its settings, its generator and what it was told. So nothing of its inside is
-# stored: a new one, made the same way, is told the same values again, and goes on as if it had never stopped.
+# A searcher is a pure function of its settings, its generator and the values that it is told. So its state need not be
+# stored: a new searcher, made the same way, is told the same values again, and goes on as if it had never stopped.
 #
 # The first line says what is searched and how; another space, algorithm or setting is refused. Each line is forced to
 # the disk before the search goes on; one that a crash cut short is left out, and its generation done again. A failed
@@ -46,8 +44,8 @@ CHECKPOINT_FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Told:
-    """A generation: what was asked for, and what was told."""
+class EvaluatedGeneration:
+    """A generation as a checkpoint keeps it: the candidates and their values."""
 
     number: int
     """Counted from 0."""
@@ -80,38 +78,42 @@ class Checkpoint:
         self._file = LinesFile(self.path, head, what="search")
         try:
             self.generations = _generations(self._file.lines, self.path, searcher.space.size)
-            """What was told before the checkpoint was opened."""
+            """The generations that were in the file when it was opened."""
         except FileError:
             self._file.close()
             raise
 
-    def append(self, told: Told) -> None:
+    def append(self, evaluated: EvaluatedGeneration) -> None:
         """Adds a generation; it is on the disk when this returns, or the file is as it was before."""
-        values = [value if np.isfinite(value) else None for value in told.values.tolist()]
-        line: dict[str, object] = {"generation": told.number, "candidates": told.candidates.tolist(), "values": values}
-        if told.failures:
-            line["failures"] = [{"index": f.index, "reason": f.reason} for f in told.failures]
+        values = [value if np.isfinite(value) else None for value in evaluated.values.tolist()]
+        line: dict[str, object] = {
+            "generation": evaluated.number,
+            "candidates": evaluated.candidates.tolist(),
+            "values": values,
+        }
+        if evaluated.failures:
+            line["failures"] = [{"index": f.index, "reason": f.reason} for f in evaluated.failures]
         self._file.append(line, problem="the generation could not be saved")
 
     def close(self) -> None:
-        """Lets another run write it."""
+        """Releases the file for other runs."""
         self._file.close()
 
 
-def replay(searcher: Searcher, told: Told, path: Path) -> None:
+def replay(searcher: Searcher, evaluated: EvaluatedGeneration, path: Path) -> None:
     """Tells a searcher a stored generation; an error if it asks for other candidates than were stored."""
     asked = searcher.ask()
-    if not np.array_equal(asked, told.candidates):
+    if not np.array_equal(asked, evaluated.candidates):
         raise FileError(
             path,
-            f"generation {told.number} has other candidates than this search asks for: it was made with another "
+            f"generation {evaluated.number} has other candidates than this search asks for: it was made with another "
             "seed, or another version of the software or machine. Use the same, or another folder.",
-            line=told.number + 2,
+            line=evaluated.number + 2,
         )
-    searcher.tell(told.values)
+    searcher.tell(evaluated.values)
 
 
-def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Told, ...]:
+def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[EvaluatedGeneration, ...]:
     found = []
     for number, line in enumerate(lines):
         try:
@@ -123,7 +125,7 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[To
             right = False
         if not right:
             raise FileError(path, f"is not generation {number} of a search with {size} parameters.", line=number + 2)
-        found.append(Told(number, candidates, values, failures))
+        found.append(EvaluatedGeneration(number, candidates, values, failures))
     return tuple(found)
 
 
@@ -137,16 +139,14 @@ class Budget:
     """The most generations."""
     target: float | None = None
     """A value that is good enough."""
-    seconds: Annotated[float, above(0, "s")] | None = None
-    """The longest time, after which no generation is begun; a search that is resumed gets it anew [s]."""
 
     def __post_init__(self) -> None:
-        if all(limit is None for limit in (self.evaluations, self.generations, self.target, self.seconds)):
-            raise ValueError("the budget has no limit; give evaluations, generations, seconds or a target.")
+        if all(limit is None for limit in (self.evaluations, self.generations, self.target)):
+            raise ValueError("the budget has no limit; give evaluations, generations or a target.")
         check_bounds(self)
 
-    def spent(self, searcher: Searcher, next_size: int, elapsed: float = 0.0) -> str:
-        """Why a generation of `next_size` more may not begin, `elapsed` seconds after the start; empty if it may."""
+    def spent(self, searcher: Searcher, next_size: int) -> str:
+        """Why a generation of `next_size` more may not begin; empty if it may."""
         evaluations, generations = int(searcher.state["evaluations"]), int(searcher.state["generation"])
         if self.target is not None and searcher.best.value <= self.target:
             return f"the target {self.target:g} is reached"
@@ -154,14 +154,12 @@ class Budget:
             return f"{generations} generations are done"
         if self.evaluations is not None and evaluations + next_size > self.evaluations:
             return f"{evaluations} of {self.evaluations} evaluations are done"
-        if self.seconds is not None and elapsed >= self.seconds:
-            return f"the {self.seconds:g} seconds are over"
         return ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """What happened in a generation."""
+    """A generation, and the state of the search after it."""
 
     number: int
     """Counted from 0."""
@@ -184,7 +182,7 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search has found."""
+    """The result of a search."""
 
     best: Best
     mean: Floats
@@ -199,7 +197,6 @@ class SearchResult:
 
 def minimise(
     function: Function,
-    space: Space,
     searcher: Searcher,
     evaluator: Evaluator,
     *,
@@ -208,30 +205,24 @@ def minimise(
     folder: Path | None = None,
     on_generation: Callable[[Generation], None] | None = None,
     progress: Progress | None = None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Looks for the candidate with the smallest value of a function.
 
     Args:
         function: gives values (n,) of candidates (n, k); see `evaluation`.
-        space: what is searched; the searcher's own.
-        searcher: a new one.
+        searcher: a new one, made for the space that is searched.
         evaluator: where the function is computed; it is not closed.
         budget: when to end; a number means evaluations.
         seed: of the generators that candidates are evaluated with.
         folder: where to save every generation, and to go on from.
         on_generation: called after every generation, replayed ones included.
         progress: called while a generation is evaluated, with the candidates done and all.
-        clock: for a budget in seconds.
     """
-    if space is not searcher.space:
-        raise UsageError("the searcher searches another space than the one given; make it with the same.")
     limit = Budget(evaluations=budget) if isinstance(budget, int) else budget
     history: list[Generation] = []
-    start = clock()
 
-    def note(told: Told, *, replayed: bool) -> None:
-        history.append(_generation(told, searcher, replayed=replayed))
+    def note(evaluated: EvaluatedGeneration, *, replayed: bool) -> None:
+        history.append(_generation(evaluated, searcher, replayed=replayed))
         if on_generation:
             on_generation(history[-1])
 
@@ -239,15 +230,15 @@ def minimise(
         checkpoint = None
         if folder is not None:
             checkpoint = stack.enter_context(contextlib.closing(Checkpoint(folder, searcher, seed=seed)))
-            for told in checkpoint.generations:
-                replay(searcher, told, checkpoint.path)
-                note(told, replayed=True)
-        while not (reason := _ended(searcher, limit, clock() - start)):
-            told = _evaluated(function, searcher, evaluator, seed, progress)
+            for evaluated in checkpoint.generations:
+                replay(searcher, evaluated, checkpoint.path)
+                note(evaluated, replayed=True)
+        while not (reason := _ended(searcher, limit)):
+            evaluated = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
-                checkpoint.append(told)
-            searcher.tell(told.values)
-            note(told, replayed=False)
+                checkpoint.append(evaluated)
+            searcher.tell(evaluated.values)
+            note(evaluated, replayed=False)
     return SearchResult(
         best=searcher.best,
         mean=searcher.mean,
@@ -258,12 +249,12 @@ def minimise(
     )
 
 
-def _ended(searcher: Searcher, budget: Budget, elapsed: float) -> str:
+def _ended(searcher: Searcher, budget: Budget) -> str:
     """Why no further generation is evaluated; empty if one is."""
     if searcher.finished:
         return searcher.finished
     size = len(searcher.ask())
-    reason = budget.spent(searcher, size, elapsed)
+    reason = budget.spent(searcher, size)
     if budget.evaluations is not None and size > budget.evaluations:
         raise UsageError(
             f"the budget of {budget.evaluations} evaluations is smaller than the first generation of {size} "
@@ -274,20 +265,20 @@ def _ended(searcher: Searcher, budget: Budget, elapsed: float) -> str:
 
 def _evaluated(
     function: Function, searcher: Searcher, evaluator: Evaluator, seed: int, progress: Progress | None
-) -> Told:
+) -> EvaluatedGeneration:
     candidates, number = searcher.ask(), int(searcher.state["generation"])
     seeds = candidate_seeds(seed, number, len(candidates))
     evaluation = evaluator.evaluate(function, candidates, seeds, progress)
-    return Told(number, candidates, evaluation.values, evaluation.failures)
+    return EvaluatedGeneration(number, candidates, evaluation.values, evaluation.failures)
 
 
-def _generation(told: Told, searcher: Searcher, *, replayed: bool) -> Generation:
+def _generation(evaluated: EvaluatedGeneration, searcher: Searcher, *, replayed: bool) -> Generation:
     state = dict(searcher.state)
     return Generation(
-        number=told.number,
-        candidates=told.candidates,
-        values=np.array(told.values),
-        failures=told.failures,
+        number=evaluated.number,
+        candidates=evaluated.candidates,
+        values=np.array(evaluated.values),
+        failures=evaluated.failures,
         evaluations=int(state["evaluations"]),
         best=searcher.best,
         mean=searcher.mean,

@@ -1,4 +1,4 @@
-"""One interface for all searchers: ask for candidates, tell what they are worth.
+"""Searchers: CMA-ES, an evolution strategy and a genetic algorithm behind one ask/tell interface.
 
     searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(7))
     while not searcher.finished:
@@ -6,8 +6,15 @@
         searcher.tell([cost(c) for c in candidates])    # (N,), smaller is better; nan for one that failed
     searcher.best.candidate, searcher.best.value
 
-A searcher is a pure function of its space, its settings, its generator and the values it was told: that is
-what makes `checkpoint` able to restore it. Asking again before telling gives the same candidates again.
+A searcher is a pure function of its space, its settings, its generator and the values it was told: a checkpoint
+(`nutmeg.search.run`) restores one by telling a new one the same values again. Asking again before telling gives the
+same candidates again. A configuration file chooses a searcher by `SearchSettings`:
+
+    [search]
+    algorithm = "cma-es"
+    [search.cma_es]
+    population = 12
+    step = 0.2
 """
 
 from __future__ import annotations
@@ -15,9 +22,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,47 +50,14 @@ class Best:
     candidate: Floats
     """Its parameters, (k,), in SI units."""
     value: float
-    """What it is worth; infinite until a candidate has succeeded (the candidate is the start until then)."""
+    """Its value; infinite until a candidate has succeeded (the candidate is the start until then)."""
 
 
-class Searcher(Protocol):
-    """Looks for the candidate of the smallest value."""
+class Searcher(ABC):
+    """Looks for the candidate with the smallest value, generation by generation.
 
-    @property
-    def space(self) -> Space:
-        """The space that is searched."""
-
-    def ask(self) -> Floats:
-        """The next candidates to evaluate, (N, k), in SI units; N may differ from generation to generation."""
-
-    def tell(self, values: ArrayLike) -> None:
-        """What the candidates asked for are worth, (N,); nan and infinities mean failed, the worst there is."""
-
-    @property
-    def best(self) -> Best:
-        """The best candidate told so far."""
-
-    @property
-    def mean(self) -> Floats:
-        """Where the search now stands, (k,), in SI units; under noise a better answer than the best."""
-
-    @property
-    def finished(self) -> str:
-        """Why the search has nothing more to ask; empty while it has."""
-
-    @property
-    def state(self) -> Mapping[str, float]:
-        """Numbers that say how the search is getting on, for histories and plots."""
-
-    @property
-    def description(self) -> Mapping[str, object]:
-        """The algorithm and its settings, as a checkpoint records them."""
-
-
-class GenerationSearch(ABC):
-    """What all searchers here share: candidates that are out, the best, counts, and the treatment of failures.
-
-    An algorithm supplies `_propose`, `_learn` and `_centre`, all in the unit cube.
+    It keeps the candidates that were asked for, the best one and counts, and handles failures. An algorithm supplies
+    `_propose`, `_learn` and `_centre`, all in the unit cube.
     """
 
     algorithm: str
@@ -119,7 +92,7 @@ class GenerationSearch(ABC):
         return self._space
 
     def ask(self) -> Floats:
-        """The next candidates, (N, k), in SI units."""
+        """The next candidates to evaluate, (N, k), in SI units; N may differ from generation to generation."""
         if self.finished:
             raise UsageError(f"the search has ended ({self.finished}); start another for more candidates.")
         if self._asked is None:
@@ -127,9 +100,9 @@ class GenerationSearch(ABC):
         return self._space.values(self._asked)
 
     def tell(self, values: ArrayLike) -> None:
-        """What the candidates asked for are worth, (N,); nan and infinities mean failed."""
+        """Takes the values of the candidates that were asked for, (N,); nan and infinities mean failed."""
         if self._asked is None:
-            raise UsageError("values were told, but no candidates were asked for: call ask() first.")
+            raise UsageError("tell() needs candidates that were asked for: call ask() first.")
         told = np.array(values, float)
         if told.shape != (len(self._asked),):
             raise UsageError(f"the told values have the shape {told.shape}; needed is ({len(self._asked)},).")
@@ -152,12 +125,12 @@ class GenerationSearch(ABC):
 
     @property
     def best(self) -> Best:
-        """The best candidate told so far."""
+        """The best candidate so far."""
         return self._best
 
     @property
     def mean(self) -> Floats:
-        """Where the search now stands, (k,), in SI units."""
+        """Where the search now stands, (k,), in SI units; under noise a better answer than the best."""
         return self._space.values(self._centre())
 
     @property
@@ -167,13 +140,13 @@ class GenerationSearch(ABC):
 
     @property
     def state(self) -> dict[str, float]:
-        """Generations, evaluations, failures, and the algorithm's own numbers."""
+        """Generations, evaluations, failures, and the algorithm's own numbers, for histories and plots."""
         counts = {"generation": self._generation, "evaluations": self._evaluations, "failures": self._failures}
         return {**counts, **self._numbers()}
 
     @property
     def description(self) -> dict[str, object]:
-        """The algorithm and its settings."""
+        """The algorithm and its settings, as a checkpoint records them."""
         return {"algorithm": self.algorithm, **dataclasses.asdict(self._settings)}
 
 
@@ -209,7 +182,7 @@ class CmaEsSettings:
         check_bounds(self)
 
 
-class CmaEs(GenerationSearch):
+class CmaEs(Searcher):
     """CMA-ES in the unit cube."""
 
     algorithm = "cma-es"
@@ -228,7 +201,7 @@ class CmaEs(GenerationSearch):
         self._run = self._new_run(space.unit(space.start), self._population, settings.step)
 
     def _new_run(self, start: Floats, population: int, step: float) -> Any:  # noqa: ANN401 (pycma has no types)
-        import cma  # it brings matplotlib along: only those who search with it wait for that
+        import cma  # here, because it loads matplotlib
 
         options = {
             "bounds": [0, 1],
@@ -350,14 +323,14 @@ class EvolutionStrategySettings:
 
 @dataclass(frozen=True)
 class _Individuals:
-    """Some candidates with what they have learned about step sizes."""
+    """Candidates with their self-adapted step sizes."""
 
     points: Floats
     """In the unit cube, (n, k)."""
     steps: Floats
     """A step size for each parameter, (n, k)."""
     values: Floats
-    """What they are worth, (n,)."""
+    """Their values, (n,)."""
     ages: Ints
     """For how many generations they have been parents, (n,)."""
 
@@ -369,7 +342,7 @@ class _Individuals:
         return _Individuals(*(np.concatenate(pair) for pair in pairs))
 
 
-class EvolutionStrategy(GenerationSearch):
+class EvolutionStrategy(Searcher):
     """(mu + lambda)-ES with lifetime kappa and self-adaptive step sizes."""
 
     algorithm = "evolution-strategy"
@@ -448,7 +421,7 @@ class EvolutionStrategy(GenerationSearch):
 # Autonomous Systems 57, 2009) search controllers and simulations with it: the first population is made of mutants of
 # the best solution known, so that each call goes on from the one before. For the ant they used 11 generations of 20
 # (controllers) and of 15 (simulations), with a mutation probability for each gene; for the Nao 20 with Gaussian
-# mutation. Selection and elitism are not told there; both are settings here.
+# mutation. The paper does not give selection and elitism; both are settings here.
 #
 # The elite keeps its place with the values it has; a generation always evaluates `population` new candidates.
 
@@ -476,7 +449,7 @@ class GeneticSettings:
     step: Annotated[float, above(0, up_to=1)] = 0.1
     """The standard deviation of a mutation, as a fraction of the parameter's range."""
     cooling: Annotated[float, above(0, up_to=1)] = 1.0
-    """What the step is multiplied with after every generation; 1 keeps it."""
+    """Factor on the step after every generation; 1 keeps it."""
     first: Literal["seed", "anywhere"] = "seed"
     """Whether the first population are mutants of the space's start (and it itself) or anywhere."""
 
@@ -486,7 +459,7 @@ class GeneticSettings:
             raise ValueError(f"elite is {self.elite}; allowed is up to the population, {self.population}.")
 
 
-class Genetic(GenerationSearch):
+class Genetic(Searcher):
     """Genetic algorithm with real genes, mutants of a seed solution, and an elite."""
 
     algorithm = "genetic"
@@ -563,14 +536,12 @@ class Genetic(GenerationSearch):
 
 
 # ----------------------------------------------------------------------------------------------------
-# A searcher chosen by name: the table of a configuration file that says how a search is done.
-#
-# [search] algorithm = "cma-es" [search.cma_es] population = 12 step = 0.2
+# A searcher chosen by name.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """A search of one step, begun anew in every iteration from the best that is known."""
+    """The table of a configuration file that says how a search is done."""
 
     algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "genetic"
     """Which searcher; its table below has its settings."""

@@ -9,13 +9,6 @@ values in SI units. A `log` scale suits what is known only to its order of magni
     })
     space.values(np.array([[0.5, 1.0]]))     # [[0.08, 0.1]]
     space.named(space.start)                 # {"femur": 0.08, "damping": 0.01}
-
-The same as a file, for `Space.read`:
-
-    [parameters.femur]
-    low = 0.04
-    high = 0.12
-    unit = "m"
 """
 
 from __future__ import annotations
@@ -28,12 +21,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nutmeg.base import settings
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +43,7 @@ class Dimension:
     scale: Literal["linear", "log"] = "linear"
     """Whether equal steps of the search are equal differences or equal ratios."""
     about: str = ""
-    """What it is, in a few words."""
+    """A short description."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -74,11 +66,6 @@ class Dimension:
         return math.sqrt(self.low * self.high) if self.scale == "log" else (self.low + self.high) / 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class _SpaceFile:
-    parameters: Mapping[str, Dimension]
-
-
 class Space:
     """Named parameters in a fixed order; arrays of them are (k,) or (N, k) in that order.
 
@@ -99,11 +86,6 @@ class Space:
         """Where a search starts, (k,)."""
         self._log = np.array([d.scale == "log" for d in each])
         self._bottom, self._top = self._scaled(self.low), self._scaled(self.high)
-
-    @classmethod
-    def read(cls, path: Path) -> Space:
-        """The space in the `[parameters.NAME]` tables of a TOML file."""
-        return cls(settings.read(path, _SpaceFile).parameters)
 
     @property
     def size(self) -> int:
@@ -160,7 +142,7 @@ class Space:
         return self.checked([values[name] for name in self.names])
 
     def description(self) -> dict[str, dict[str, float | str]]:
-        """What a checkpoint says about the space: ranges, start, unit and scale by name."""
+        """The space as a checkpoint records it: range, start, unit and scale by name."""
         rows = zip(self.dimensions.items(), self.start.tolist(), strict=True)
         return {
             name: {"low": d.low, "high": d.high, "start": start, "unit": d.unit, "scale": d.scale}

@@ -1,4 +1,4 @@
-"""How worlds are stepped: N at once on threads, sensed with noise and delay, run by a schedule of exact rates."""
+"""Simulation: N worlds stepped on threads, sensors with noise and delay, a schedule of exact rates, cameras."""
 
 from nutmeg.sim.worlds import Worlds
 

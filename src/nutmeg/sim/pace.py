@@ -1,7 +1,7 @@
-"""Three ways for simulated time to pass: as fast as possible, in real time, in lock-step with somebody.
+"""Pacing of a run: as fast as possible, or in real time.
 
-A clock is asked after every stretch of physics. `RealTime` sleeps until the wall clock has caught up (and
-can be paused and change speed while it runs); `LockStep` waits until everybody has said that they are ready.
+A schedule asks its clock after every stretch of physics whether to go on. `RealTime` sleeps until the wall clock has
+caught up; it can be paused and change its speed while it runs.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Protocol
 from nutmeg.base.errors import UsageError
 
 ON_TIME_TOLERANCE = 1e-3
-"""A run that is late by no more than this is on time [s]."""
+"""Largest delay at which a run counts as on time [s]."""
 
 
 class Clock(Protocol):
     """Decides when the next stretch of simulated time may be computed."""
 
     def start(self, now: float) -> None:
-        """The run begins at simulated time `now` [s]."""
+        """Called when the run begins at simulated time `now` [s]."""
 
     def wait(self, now: float) -> bool:
-        """Returns when time may go on after `now`; False ends the run."""
+        """Blocks until the simulation may go on after `now`; returns False to end the run."""
 
     def behind(self, now: float) -> bool:
         """Whether the run is late, so that best-effort work should be left out."""
@@ -40,7 +40,7 @@ class AsFastAsPossible:
         return True
 
     def behind(self, now: float) -> bool:  # noqa: ARG002
-        """Never: there is no other clock to compare with."""
+        """Never: there is no wall clock to compare with."""
         return False
 
 
@@ -70,14 +70,23 @@ class RealTime:
         if not self._going.is_set():
             self._going.wait()
             self.start(now)
-        late = self._late(now)
+        late = self.note_lateness(now)
+        if late < 0:
+            time.sleep(-late)
+        return not self._ended
+
+    def due(self, now: float) -> float:
+        """When simulated time `now` is due by the wall clock (`time.monotonic`) [s]."""
+        return self._wall + (now - self._simulated) / self.speed
+
+    def note_lateness(self, now: float) -> float:
+        """Notes how late the run is at `now` [s], negative if it is early; gives up what is more than `slack`."""
+        late = time.monotonic() - self.due(now)
         self._behind = late > ON_TIME_TOLERANCE
         if late > self.slack:
             self.lost += late
             self._wall, self._simulated = time.monotonic(), now
-        elif late < 0:
-            time.sleep(-late)
-        return not self._ended
+        return late
 
     def behind(self, now: float) -> bool:  # noqa: ARG002
         """Whether the last wait came too late to wait at all."""
@@ -106,60 +115,8 @@ class RealTime:
         """Whether `end` was called."""
         return self._ended
 
-    def _late(self, now: float) -> float:
-        return (time.monotonic() - self._wall) - (now - self._simulated) / self.speed
-
 
 def _checked_speed(speed: float) -> float:
     if not speed > 0:
         raise UsageError(f"the speed of a run is {speed}; it must be above 0. To hold a run, pause it.")
     return speed
-
-
-class LockStep:
-    """Waits, after every stretch, until as many `ready` calls have come as there are participants.
-
-    A participant that says nothing for `patience` seconds is not waited for in that stretch; `overdue` counts
-    such stretches.
-    """
-
-    def __init__(self, participants: int, *, patience: float = 10.0) -> None:
-        self.patience = patience
-        self.overdue = 0
-        self._lock = threading.Condition()
-        self._participants = participants
-        self._ready = 0
-        self._ended = False
-
-    def start(self, now: float) -> None:
-        """Nothing to do."""
-
-    def ready(self) -> None:
-        """One participant has done its part; may be called from any thread."""
-        with self._lock:
-            self._ready += 1
-            self._lock.notify_all()
-
-    def set_participants(self, participants: int) -> None:
-        """Somebody joined or left."""
-        with self._lock:
-            self._participants = participants
-            self._lock.notify_all()
-
-    def wait(self, now: float) -> bool:  # noqa: ARG002
-        """Returns when everybody is ready, patience has run out, or the run has ended."""
-        with self._lock:
-            done = self._lock.wait_for(lambda: self._ended or self._ready >= self._participants, self.patience)
-            self.overdue += not done
-            self._ready = 0
-            return not self._ended
-
-    def behind(self, now: float) -> bool:  # noqa: ARG002
-        """Never: everybody waits for everybody."""
-        return False
-
-    def end(self) -> None:
-        """Ends the run."""
-        with self._lock:
-            self._ended = True
-            self._lock.notify_all()

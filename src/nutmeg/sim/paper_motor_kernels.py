@@ -1,4 +1,4 @@
-"""MoToFlex's algorithms 1 and 2 as printed (seed 001), compiled to a C function that the engine calls.
+"""Algorithms 1 and 2 of the MoToFlex paper as printed, compiled to a C function that the engine calls.
 
 Numbers in comments are the paper's lines. Three misprints are put right: the voltage is limited in both
 directions (lines 2 to 4 of algorithm 1 limit it upwards only); the exponent of line 5 has the length of the step,
@@ -16,7 +16,7 @@ What the paper leaves open is taken as follows.
 - **ω_M** is σ times the joint's speed: friction and back-EMF depend "only on the joint/motor speed" (section 3.1),
   and p_m has a friction of its own. (With the speed of p_m added, a Nao V6 with the whole rotor as m_g shakes
   itself over.)
-- **The order of lines 11 and 12** is explicit: both use what was known before. `body.actuation.printed` refuses
+- **The order of lines 11 and 12** is explicit: both use what was known before. `model.actuation.printed` refuses
   numbers with which such sums diverge.
 
 `mj_forward` must not move a motor, but the engine calls in the same way from `mj_forward` and `mj_step`. Each
@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mujoco
 import numpy as np
@@ -67,10 +68,11 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where fields lie in the engine's C structures, worked out from its own declarations.
+# Addresses of fields in the engine's C structures, derived from its own declarations.
 #
 # MuJoCo ships a description of every structure of its C headers (`mujoco.introspect`). From it the structures are
-# rebuilt with ctypes, which lays them out as the C compiler does, and the place of a field can be asked for:
+# rebuilt with ctypes, which lays them out as the C compiler does: `place_of("mjModel", "opt.timestep")` is the distance
+# of a field from the start of its structure, in bytes.
 #
 # `check_layout` compares the places with what the Python bindings say about a real model and its data: every array
 # must begin where the structure says that it does. Nothing is guessed, and a library that was built otherwise is
@@ -193,9 +195,18 @@ MODEL_FIELDS = (
     "actuator_ctrladr", "actuator_history", "actuator_ctrllimited", "actuator_ctrlrange", "jnt_qposadr",
     "jnt_dofadr", "dof_treeid",
 )  # fmt: skip
-"""What is read of `mjModel`."""
+"""Fields of `mjModel` that are read."""
 DATA_FIELDS = ("time", "qpos", "qvel", "act", "userdata", "tree_awake")
-"""What is read, and of `act` and `userdata` written, of `mjData`."""
+"""Fields of `mjData` that are read; `act` and `userdata` are written as well."""
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def _jitted(function: Function) -> Function:
+    """A compiled function; it is not kept on disk, as addresses of this process are compiled into it."""
+    compiled_function: Function = njit(function)
+    return compiled_function
 
 
 def _reader(kind: Any, bits: Any) -> Any:  # noqa: ANN401
@@ -226,12 +237,14 @@ def _write(context, address, value):  # type: ignore[no-untyped-def] # noqa: ANN
     return types.void(types.intp, types.float64), build
 
 
-@njit
-def motor_torque(m, target, angle, rate, speed, total, voltage, dt):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+@_jitted
+def motor_torque(
+    m: int, target: float, angle: float, rate: float, speed: float, total: float, voltage: float, dt: float
+) -> tuple[float, float, float]:
     """Algorithm 1, one step: the motor's torque T_M, its voltage U_R and the sum of errors.
 
     Args:
-        m: address of the motor's numbers, in the order of `body.actuation.printed`.
+        m: address of the motor's numbers, in the order of `model.actuation.printed`.
         target: q_T, the commanded angle [rad].
         angle: q_A, the joint's angle [rad].
         rate: the joint's speed [rad/s].
@@ -252,12 +265,12 @@ def motor_torque(m, target, angle, rate, speed, total, voltage, dt):  # type: ig
     return power - _number(m + 8 * BRAKE) * speed, voltage, total  # 6
 
 
-@njit
-def gear_torque(g, torque, place, speed, dt):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+@_jitted
+def gear_torque(g: int, torque: float, place: float, speed: float, dt: float) -> tuple[float, float, float]:
     """Algorithm 2, one step of the physics: the joint's torque T_j, and p_m with its speed.
 
     Args:
-        g: address of the gear's numbers, in the order of `body.actuation.printed`.
+        g: address of the gear's numbers, in the order of `model.actuation.printed`.
         torque: T_M [N m].
         place: p_m [rad].
         speed: that of p_m [rad/s].
@@ -293,10 +306,10 @@ def compiled() -> Any:  # noqa: ANN401
     )
     d_time, d_memory, user = d["time"], d["userdata"], int(mujoco.mjtDyn.mjDYN_USER)
 
-    def control(model, data):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    def control(model: int, data: int) -> None:
         room = _size(model + m_room)
         if room <= 2 * STATES:
-            return  # nobody here has a motor as printed
+            return  # this model has no printed motor
         kinds, motors = _size(model + m_kinds), _size(model + m_motors)
         memory, time = _size(data + d_memory), _number(data + d_time)
         later, place = _number(memory) != time, 1
@@ -325,8 +338,8 @@ def _motor_step(m: dict[str, int], d: dict[str, int], target: Any) -> Any:  # no
     d_angles, d_rates, d_act, d_awake = (d[name] for name in ("qpos", "qvel", "act", "tree_awake"))
     sleep = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 
-    @njit
-    def step(model, data, motor, numbers, before, later):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    @_jitted
+    def step(model: int, data: int, motor: int, numbers: int, before: int, later: bool) -> None:
         joint = _int(_size(model + m_joints) + 8 * motor)
         dof = _int(_size(model + m_rate) + 4 * joint)
         if _int(model + m_flags) & sleep:
@@ -362,11 +375,11 @@ def _target(m: dict[str, int], d: dict[str, int]) -> Any:  # noqa: ANN401
     )
     d_time, read = d["time"], _library_function()
 
-    @njit
-    def target(model, data, motor, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    @_jitted
+    def target(model: int, data: int, motor: int, scratch: int) -> float:
         interpolation = _int(_size(model + m_history) + 8 * motor + 4)
         found = read(model, data, motor, _number(data + d_time), scratch, interpolation)
-        value = _number(found if found != 0 else scratch)
+        value: float = _number(found if found != 0 else scratch)
         place = _int(_size(model + m_address) + 4 * motor)
         if _byte(_size(model + m_limited) + place):
             limits = _size(model + m_range) + 16 * place

@@ -12,15 +12,14 @@ motors is made and removed when the last is gone; it looks at no model but those
 else's callback is never replaced: making the worlds fails instead, and so does stepping them after someone
 else has replaced ours. To step such a model without `Worlds`:
 
-    with printed_motors():
-        mujoco.mj_step(scene.model, data)
+    install_for(data, scene.model)              # as long as `data` lives
+    mujoco.mj_step(scene.model, data)
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from nutmeg.base.errors import ModelError, SimulationError
 from nutmeg.model.actuation.printed import SIGNATURE, is_printed, userdata_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 _USERS: set[int] = set()
 """Who needs the callback: as global as the engine's own variable that it keeps account of."""
@@ -39,7 +38,7 @@ _LOCK = threading.RLock()
 
 
 def printed_count(model: mujoco.MjModel) -> int:
-    """How many motors as printed a model has."""
+    """Number of printed motors of a model."""
     kinds, numbers = model.actuator_dyntype, model.actuator_dynprm
     return sum(is_printed(kinds[a], numbers[a, SIGNATURE]) for a in range(model.nactuator))
 
@@ -66,17 +65,6 @@ def check_installed() -> None:
             "mujoco.set_mjcb_control was called while worlds have the actuation motoflex-paper, which needs it. "
             "Use the actuation motoflex beside a control callback of your own."
         )
-
-
-@contextmanager
-def printed_motors() -> Iterator[None]:
-    """Lets motors as printed run in models that are stepped without `Worlds`."""
-    key = object()
-    _acquire(id(key))
-    try:
-        yield
-    finally:
-        _release(id(key))
 
 
 @cache

@@ -1,6 +1,6 @@
-"""What servos get: stiffness set by the user, a battery that sags, friction that grows with the load.
+"""The power supply of servos: stiffness set by the user, a battery that sags, friction that grows with the load.
 
-The servos of `body.actuation` are native; three of their terms change with what the whole robot does, and are
+The servos of `model.actuation` are native; three of their terms change with what the whole robot does, and are
 brought up to date once a control cycle, for N worlds at once:
 
     supply = PowerSupply(worlds, "robot")
@@ -8,12 +8,28 @@ brought up to date once a control cycle, for N worlds at once:
     schedule.every(0.02, supply.sample)
     supply.voltage                          # (N,) V under the present load
 
-- *Stiffness* S scales the torque due to power (seed 001, algorithm 1, line 6), that is the voltage, not the
+- *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Friction under load*: dry friction that grows with what the motor gives and carries (see `servo_friction`).
+- *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
+  the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
+  torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
+
+      S = min(|T|, |X|) where T and X oppose each other, else 0
+      F = coulomb + load_friction |T| + (squeeze_friction + squeeze_static / (1 + |w| / squeeze_speed)) S^2
 
 None of them is in an exported model, which has full stiffness, the open-circuit voltage and plain dry friction.
+
+The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
+were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
+effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for the
+Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
+
+`MotorFeed` switches motors off and on: a released servo neither drives nor brakes, and its friction stays; an ideal
+drive is released by taking its torque away.
+
+    feed = MotorFeed(worlds, "robot", releases=True)
+    feed.sample(0.0, powered)               # (N,): once a control cycle if `feed.every_cycle`, else when it changes
 """
 
 from __future__ import annotations
@@ -35,22 +51,6 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation.settings import Servo
     from nutmeg.model.tables import RobotTable
     from nutmeg.sim.worlds import Worlds
-
-
-# ----------------------------------------------------------------------------------------------------
-# Dry friction of servos that depends on their load, for N worlds at once.
-#
-# The teeth of a gear rub the more the harder they are pressed together: when the motor lifts a weight, and even more
-# when it holds it. With T the motor's torque at the joint and X what all else does to it (weight, springs, contacts),
-# they are squeezed by S, and the joint's dry friction at speed w is F:
-#
-# The form of S and the exponent were chosen on recordings of a real servo (`examples/servo_xl330`): of the forms that
-# were tried it extrapolates best to gains and trajectories that were not fitted. Friction models with load, Stribeck
-# effect and a square of the load are discussed by Duclusaud, Passault, Padois and Ly, "Extended Friction Models for
-# the Physics Simulation of Servo Actuators" (2024), from whom the recordings are.
-#
-# The engine knows the friction of a joint only together with its contacts; what is more than the joint's own friction
-# can be is taken for contact.
 
 
 def slice_or_list(ids: Sequence[int]) -> slice | list[int]:
@@ -89,7 +89,9 @@ class ServoFriction:
         self._field[:, self._dofs] = friction
 
     def _squeeze(self, torque: Floats) -> Floats:
-        """The torque with which motors and loads press on each other, (N, motors)."""
+        """The torque S with which motors and loads press on each other, (N, motors)."""
+        # The engine knows the friction of a joint only together with its contacts: what exceeds the largest friction of
+        # the joint is taken for contact.
         passive, damper, bias, constraint = (force[:, self._dofs] for force in self._forces)
         own = self._field[:, self._dofs]
         load = passive - damper - bias + constraint - np.clip(constraint, -own, own)
@@ -129,9 +131,9 @@ class PowerSupply:
         self._given = np.full_like(self.stiffness, np.nan)
         """The stiffness that the motors have; none is known at first."""
         self.voltage: Floats = np.broadcast_to(self._open, worlds.count).copy()
-        """What the battery gives under the present load, (N,) [V]."""
+        """Voltage of the battery under the present load, (N,) [V]."""
         self.current: Floats = np.zeros(worlds.count)
-        """What the motors draw, (N,) [A]."""
+        """Current that the motors draw, (N,) [A]."""
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """Brings voltage, gains and friction up to date."""
@@ -163,7 +165,7 @@ class PowerSupply:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """What one scene says of a robot's battery and servos; motors in the order of commands."""
+    """Battery and servos of a robot in one scene; motors in the order of commands."""
 
     voltage: float
     resistance: float
@@ -171,7 +173,7 @@ class _Numbers:
 
 
 def changes_with_load(actuation: Actuation | None) -> bool:
-    """Whether there are servos that change with what they do: a battery that sags, friction under load."""
+    """Whether there are servos that depend on their load: a battery that sags, friction under load."""
     if actuation is None or actuation.printed:
         return False
     sags = bool(actuation.servo) and actuation.battery.resistance > 0
@@ -179,7 +181,7 @@ def changes_with_load(actuation: Actuation | None) -> bool:
 
 
 def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
-    """The battery and the servos of one world; an error if there are none that can be looked after."""
+    """The battery and the servos of one world; an error if it has no servos with a power supply."""
     robot = table.name
     if actuation is None or not actuation.servo:
         raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
@@ -190,19 +192,12 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
 
 
-# ----------------------------------------------------------------------------------------------------
-# Motors that are fed and released: a released servo neither drives nor brakes, and its friction stays.
-#
-# A servo whose friction grows with its load, or whose battery sags, is brought up to date at every call (see
-# `supply`). An ideal drive is released by taking its torque away.
-
-
 NEARLY_ZERO = 1e-9
-"""In place of zero for what the engine divides by."""
+"""Stands for zero in numbers by which the engine divides."""
 
 
 class MotorFeed:
-    """What the motors of one robot get in each world.
+    """The power of one robot's motors in each world.
 
     Args:
         worlds: where the robot is.
@@ -216,7 +211,7 @@ class MotorFeed:
         motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
         self._motors = slice_or_list(motors)
         self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
-        """Whether motors change with what they do, so that they must be looked after in every control cycle."""
+        """Whether motors depend on their load, so that `sample` must be called in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
         self._field: Floats | None = None
         if not releases:
@@ -229,7 +224,7 @@ class MotorFeed:
         self._normal = self._field[:, self._motors].copy()
 
     def sample(self, time: float, powered: Bools | None) -> None:
-        """Feeds the motors of the worlds that are powered, (N,), and releases the others."""
+        """Powers the motors of the worlds in `powered`, (N,), and releases the others."""
         if self._supply is not None:
             self._supply.sample(time)
         if self._field is None or powered is None:
@@ -244,6 +239,6 @@ class MotorFeed:
         self._field[:, self._motors, CONSTANT] = column
 
     def restore(self) -> None:
-        """Feeds all motors again, as before."""
+        """Powers all motors again, as before."""
         if self._field is not None:
             self._field[:, self._motors] = self._normal

@@ -1,13 +1,14 @@
 """Commands given to a robot in N worlds, and what it does: open loop, without Python in between.
 
-    rollout = roll_out(worlds, "robot", commands, period=0.02, fallen=0.5)      # (T, motors) or (N, T, motors)
+    series = CommandSeries(values=commands, period=0.02)        # (T, motors) or (N, T, motors)
+    rollout = roll_out(worlds, "robot", series, fallen=0.5)
     rollout.angles                              # (N, T, joints): row t is the state when command t is given
     rollout.frames                              # (N,): rows until the fall, the breakdown or the end
 
-Worlds are reset, put to their start, and stepped in chunks of rows by the engine itself. Those that have fallen or
-broken down are not stepped any further, and their rows from there on are NaN. A command holds for one period; a
-delay may be any time: a physics step in which a delayed command arrives gets the mean over that step, so that what
-is simulated changes smoothly with the delay. Motors that change with their load (see `supply`) are brought up to
+Worlds are reset, put to their start, and stepped in chunks of rows by the engine itself. Worlds whose robot has fallen
+or that have diverged are not stepped any further, and their rows from there on are NaN. A command holds for one period.
+A delay may be any time: a physics step in which a delayed command arrives gets the mean over that step, so that the
+simulation changes smoothly with the delay. Motors that change with their load (see `power_supply`) are brought up to
 date in every period. Results depend neither on the number of threads nor on which worlds run together.
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
-from nutmeg.sim.paper_motors import check_installed, printed_count
+from nutmeg.sim.paper_motors import check_installed
 from nutmeg.sim.power_supply import MotorFeed
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
@@ -44,23 +45,23 @@ CHUNK_SECONDS = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Rollout:
-    """What a robot did in N worlds; row t is what is seen when command t is given, that is before it acts."""
+    """The motion of a robot in N worlds; row t is the state when command t is given, before it acts."""
 
     times: Floats
     """(T,) [s]."""
     joints: tuple[str, ...]
     angles: Floats
-    """Of the joints, (N, T, joints) [rad]; NaN after the end."""
+    """Angles of the joints, (N, T, joints) [rad]; NaN after the end."""
     pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
     sensors: Mapping[str, Floats]
-    """What was observed, by sensor, (N, T, width); one physics step old, without noise."""
+    """Measurements by sensor, (N, T, width); one physics step old, without noise."""
     commands: Floats
     """(N, T, motors), as given."""
     frames: Indices
     """Rows until the fall, the breakdown or the end, (N,)."""
     diverged: Bools
-    """The worlds that left the physically possible, (N,)."""
+    """The worlds that became unstable, (N,)."""
 
     @property
     def uprightness(self) -> Floats | None:
@@ -68,58 +69,59 @@ class Rollout:
         return None if self.pose is None else _uprightness(self.pose)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CommandSeries:
+    """The commands of a robot over time, for all worlds alike or for each world its own."""
+
+    values: ArrayLike
+    """Commands of the motors, (T, motors) or (N, T, motors)."""
+    period: float
+    """Time between two rows [s], a whole number of physics steps."""
+    powered: ArrayLike | None = None
+    """Whether the motors have power, (T,) or (N, T); None for always."""
+    delay: ArrayLike = 0.0
+    """Time by which commands reach the motors later, one for all or (N,) [s]."""
+    rows: ArrayLike | None = None
+    """Number of rows of each world, (N,); None for all T."""
+
+
 def roll_out(
     worlds: Worlds,
     robot: str,
-    commands: ArrayLike,
+    series: CommandSeries,
     *,
-    period: float,
     start: StartState | None = None,
-    powered: ArrayLike | None = None,
     observe: Sequence[str] = (),
     fallen: float | None = None,
-    delay: ArrayLike = 0.0,
-    rows: ArrayLike | None = None,
 ) -> Rollout:
-    """Gives commands to a robot, and sees what it does.
+    """Gives commands to a robot, and records what it does.
 
     Args:
         worlds: N worlds with the robot in them; they are reset.
         robot: its name.
-        commands: what the motors are told, (T, motors) or (N, T, motors).
-        period: time between two rows of commands [s], a whole number of physics steps.
-        start: where the robot is at row 0; without it, where the scene has it.
-        powered: whether the motors are fed, (T,) or (N, T); without it they are.
+        series: the commands.
+        start: the robot's state at row 0; without it, that of the scene.
         observe: names of sensors to record: encoder, imu, force and switch.
         fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
-        delay: time by which commands come later to the motors, one for all or (N,) [s].
-        rows: how many rows each world lasts, (N,); all T without it.
     """
-    return _Run(worlds, robot, commands, period, powered, delay, rows).run(start, observe, fallen)
+    return _Run(worlds, robot, series).run(start, observe, fallen)
 
 
 class _Run:
     """One call of `roll_out`."""
 
-    def __init__(
-        self,
-        worlds: Worlds,
-        robot: str,
-        commands: ArrayLike,
-        period: float,
-        powered: ArrayLike | None,
-        delay: ArrayLike,
-        rows: ArrayLike | None,
-    ) -> None:
+    def __init__(self, worlds: Worlds, robot: str, series: CommandSeries) -> None:
         self.worlds, self.robot, self.table = worlds, robot, worlds.robot(robot).table
-        self.steps, self.period = steps_in(period, worlds.scene.timestep), period
-        given = np.asarray(commands, float)
+        self.steps, self.period = steps_in(series.period, worlds.scene.timestep), series.period
+        given = np.asarray(series.values, float)
         wanted = f"(T, {len(self.table.motors)}) or ({worlds.count}, T, {len(self.table.motors)})"
         if given.ndim not in (2, 3) or given.shape[-1] != len(self.table.motors) or not given.shape[-2]:
             raise UsageError(f"commands for {robot} have the shape {given.shape}; needed is {wanted}.")
         self.length = int(given.shape[-2])
         self.commands = _spread("commands", given, (worlds.count, *given.shape[-2:]))
-        self.rows = _spread("rows", np.asarray(self.length if rows is None else rows, np.intp), (worlds.count,))
+        self.rows = _spread(
+            "rows", np.asarray(self.length if series.rows is None else series.rows, np.intp), (worlds.count,)
+        )
         if (self.rows < 1).any() or (self.rows > self.length).any():
             raise UsageError(f"a world lasts {self.rows.min()} to {self.rows.max()} rows of {self.length}.")
         inside = np.arange(self.length) < self.rows[:, None]
@@ -127,17 +129,16 @@ class _Run:
             world, row, motor = np.argwhere(~np.isfinite(self.commands) & inside[..., None])[0]
             name = self.table.motors[motor]
             raise UsageError(f"the command of {name} in row {row} of world {world} is not a number.")
-        late = np.asarray(delay, float)
+        late = np.asarray(series.delay, float)
         if not (np.isfinite(late).all() and (late >= 0).all()):
             raise UsageError(f"the delay is {late.min():g} s; allowed is 0 or more.")
         self.delay = _spread("delay", late / worlds.scene.timestep, (worlds.count,))
         self.powered = None
-        if powered is not None:
-            self.powered = _spread("powered", np.asarray(powered, bool), (worlds.count, self.length))
+        if series.powered is not None:
+            self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
-        self.printed = printed_count(worlds.scene.model) > 0
         self.prepared = (0, np.zeros((worlds.count, 0, worlds.scene.model.nu)))
-        """Controls worked out in advance: their first physics step, and (N, steps, nu)."""
+        """Controls computed in advance: their first physics step, and (N, steps, nu)."""
 
     def run(self, start: StartState | None, observe: Sequence[str], fallen: float | None) -> Rollout:
         worlds, table = self.worlds, self.table
@@ -170,7 +171,7 @@ class _Run:
         return self._result(sensors)
 
     def _chunk(self, fallen: float | None = None) -> int:
-        """How many rows fit into a chunk."""
+        """Number of rows in a chunk."""
         model = self.worlds.scene.model
         bytes_a_row: float = 8.0 * self.worlds.count * self.steps * (model.nq + model.nu + self.data.shape[2])
         most: int = max(1, int(CHUNK_BYTES / bytes_a_row))
@@ -189,7 +190,7 @@ class _Run:
         out = {"qpos": np.empty((len(alive), steps, model.nq))}
         if self.data.shape[2]:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
-        if self.printed:
+        if self.worlds.has_printed_motors:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
         try:
@@ -228,14 +229,14 @@ class _Run:
             self.frames[alive] = np.minimum(self.frames[alive], first)
 
     def _control(self, row: int, steps: int, alive: Indices) -> Floats:
-        """Controls of some physics steps from a row on, (n, steps, nu); worked out for many rows at a time."""
+        """Controls of some physics steps from a row on, (n, steps, nu); computed for many rows at a time."""
         first, prepared = self.prepared
         begin = row * self.steps - first
         if begin + steps > prepared.shape[1]:
             ahead = max(steps, min(self._chunk(), self.length - row) * self.steps)
             self.prepared, begin = (row * self.steps, self._prepare(row * self.steps, ahead)), 0
-        everybody = len(alive) == self.worlds.count
-        return self.prepared[1][slice(None) if everybody else alive, begin : begin + steps]
+        everyone = len(alive) == self.worlds.count
+        return self.prepared[1][slice(None) if everyone else alive, begin : begin + steps]
 
     def _prepare(self, first: int, steps: int) -> Floats:
         """Controls of all worlds from a physics step on, (N, steps, nu)."""
@@ -252,7 +253,7 @@ class _Run:
         return control
 
     def _range(self) -> tuple[Floats, Floats]:
-        """The least and the most that each motor can be told, (motors,) each."""
+        """The lowest and highest command of each motor, (motors,) each."""
         model = self.worlds.scene.model
         ends = np.tile([-np.inf, np.inf], (model.nu, 1))
         limited = model.actuator_ctrllimited.astype(bool)

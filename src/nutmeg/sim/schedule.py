@@ -34,16 +34,16 @@ class Task:
 
     name: str
     period: int
-    """In physics steps."""
+    """Time between two turns, in physics steps."""
     offset: int
     """Physics step of its first turn."""
     run: Callable[[float], None]
     """Called with the simulated time [s]."""
     best_effort: bool = False
     turns: int = 0
-    """How often it has run."""
+    """Number of times that it has run."""
     left_out: int = 0
-    """How often a best-effort task was left out because the run was behind."""
+    """Number of times that a best-effort task was left out because the run was behind."""
 
     def next_due(self, step: int) -> int:
         """The first step at or after `step` at which it is due."""

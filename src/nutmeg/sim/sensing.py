@@ -41,48 +41,33 @@ if TYPE_CHECKING:
 SOLID_GROUPS = np.array([1, 0, 0, 1, 0, 0], dtype=np.uint8)
 """Geom groups that echo: what collides (0 and 3)."""
 ECHO_COSINE = math.cos(math.pi / 4)
-SONAR_RINGS, RAYS_PER_SONAR_RING = 3, 8
-"""Rays of a sonar: one along the axis and these around it."""
+"""Cosine of the largest angle of incidence at which a surface echoes."""
+SONAR_RINGS = 3
+"""Rings of rays around the axis of a sonar, which has a ray of its own."""
+RAYS_PER_SONAR_RING = 8
 
 
 @dataclass
 class _Channel:
-    """One sensor: how it is measured and what it last said."""
+    """One sensor: how it is measured, and its latest measurements."""
 
     sensor: Sensor
     measure: Callable[[], Floats]
-    width: int
+    """The present physical value, (N, width)."""
     turns: float
     """Measurements per sample; 1 or more is one at every sample."""
     history: Floats
-    """What it said at the last samples, the oldest first, (latency + 1, N, width)."""
+    """Its measurements at the latest samples, the oldest first, (latency + 1, N, width)."""
     noise: Floats | None
     """(width,) standard deviations; None without noise."""
     steps: Floats | None
-    """(width,) what it is rounded to, 0 for nothing; None if nothing is rounded."""
+    """(width,) resolution, 0 where nothing is rounded; None if nothing is rounded at all."""
     divisors: Floats
     """(width,) the steps, 1 where there is none."""
     stepped: bool
     """Whether every component is rounded."""
     limits: Floats | None
-    """(width,) beyond which it does not go, either way; None without limits."""
-
-    @classmethod
-    def of(cls, sensor: Sensor, measure: Callable[[], Floats], width: int, turns: float, history: Floats) -> _Channel:
-        """A channel with the sensor's imperfections worked out."""
-        steps = _spread(sensor.resolution, width)
-        return cls(
-            sensor=sensor,
-            measure=measure,
-            width=width,
-            turns=turns,
-            history=history,
-            noise=_spread(sensor.noise, width) if any(sensor.noise) else None,
-            steps=steps if steps.any() else None,
-            divisors=np.where(steps > 0, steps, 1.0),
-            stepped=bool((steps > 0).all()),
-            limits=None if sensor.limits is None else _spread(sensor.limits, width),
-        )
+    """(width,) largest magnitude that it reports; None without limits."""
 
 
 class Sensing:
@@ -116,11 +101,8 @@ class Sensing:
         return tuple(self._channels)
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """What each number of a sensor is."""
-        channel = self._find(name)
-        if channel.sensor.type == "imu":
-            return ("gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z")
-        return self.robot.table.joints if channel.sensor.type == "encoder" else ("value",)
+        """Names of the numbers of a sensor."""
+        return sensor_labels(self._find(name).sensor, self.robot.table.joints)
 
     def read(self, name: str) -> Floats:
         """The latest measurement handed out by a sensor, (N, width)."""
@@ -152,32 +134,24 @@ class Sensing:
         width = measure().shape[1]
         turns = sensor.rate * self.period if sensor.rate else 1.0
         delay = math.ceil(sensor.latency / self.period - 1e-9)
-        history = np.zeros((delay + 1, self.worlds.count, width))
-        return _Channel.of(sensor, measure, width, turns, history)
+        steps = _spread(sensor.resolution, width)
+        return _Channel(
+            sensor=sensor,
+            measure=measure,
+            turns=turns,
+            history=np.zeros((delay + 1, self.worlds.count, width)),
+            noise=_spread(sensor.noise, width) if any(sensor.noise) else None,
+            steps=steps if steps.any() else None,
+            divisors=np.where(steps > 0, steps, 1.0),
+            stepped=bool((steps > 0).all()),
+            limits=None if sensor.limits is None else _spread(sensor.limits, width),
+        )
 
     def _measurement(self, sensor: Sensor) -> Callable[[], Floats]:
-        match sensor.type:
-            case "encoder":
-                return lambda: np.array(self.robot.angles)
-            case "imu":
-                gyro, accelerometer = self._column(f"{sensor.name}.gyro"), self._column(f"{sensor.name}.accelerometer")
-                return lambda: np.concatenate([self._data[:, gyro], self._data[:, accelerometer]], axis=1)
-            case "force":
-                return self._touch(sensor)
-            case "switch":
-                touch = self._touch(sensor)
-                return lambda: (touch() > sensor.threshold).astype(float)
-            case _:
-                return self._range_finder(sensor)
-
-    def _column(self, name: str) -> slice:
-        sensor = self.worlds.scene.model.sensor(f"{self.robot.table.name}/{name}")
-        first = int(sensor.adr[0])
-        return slice(first, first + int(sensor.dim[0]))
-
-    def _touch(self, sensor: Sensor) -> Callable[[], Floats]:
-        column = self._column(sensor.name)
-        return lambda: np.array(self._data[:, column])
+        if sensor.type in ("sonar", "distance"):
+            return self._range_finder(sensor)
+        observe = _observation(self.worlds, self.robot.table.name, sensor)
+        return lambda: observe(self.robot.angles, self._data)
 
     def _range_finder(self, sensor: Sensor) -> Callable[[], Floats]:
         """Casts the rays of a sonar or distance sensor from its site."""
@@ -240,19 +214,19 @@ def _spread(numbers: tuple[float, ...], width: int) -> Floats:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Sensors of a robot as they are recorded by the engine, for `rollout`: without noise, steps, range or latency.
+# Ideal sensors, without noise, rounding, range or latency, as the engine records them for `rollout`.
 #
 # Encoders, inertial units, forces and switches can be recorded; sonars and distance sensors need rays, for which
-# worlds must be stepped by a schedule with `sensing`.
+# worlds must be stepped by a schedule.
 
 
 Observation = Callable[[Floats, Floats], Floats]
-"""What a sensor says, (..., width), of joint angles (..., joints) and the engine's sensor data (..., numbers)."""
+"""Gives a measurement (..., width) from joint angles (..., joints) and the engine's sensor data (..., numbers)."""
 RECORDED_SENSOR_TYPES = ("encoder", "imu", "force", "switch")
 
 
 def observations(worlds: Worlds, robot: str, names: Sequence[str]) -> dict[str, Observation]:
-    """How to read the named sensors of a robot out of what the engine records."""
+    """Functions that read the named sensors of a robot from the engine's records."""
     table = worlds.robot(robot).table
     known = {sensor.name: sensor for sensor in table.sensors}
     found = {}
@@ -268,7 +242,7 @@ def observations(worlds: Worlds, robot: str, names: Sequence[str]) -> dict[str, 
 
 
 def sensor_labels(sensor: Sensor, joints: tuple[str, ...]) -> tuple[str, ...]:
-    """What each number of a sensor is."""
+    """Names of the numbers of a sensor."""
     if sensor.type == "imu":
         return ("gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z")
     return joints if sensor.type == "encoder" else ("value",)

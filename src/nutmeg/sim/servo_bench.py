@@ -1,11 +1,11 @@
-"""What a servo can do, measured on the rig: steps, sinusoids, a slow sweep of torque, and loads at full voltage.
+"""A servo measured on a simulated rig: steps, sinusoids, a slow sweep of torque, and loads at full voltage.
 
     measured = measure(Rig("nao-v6", "LKneePitch", "motoflex"))
     measured.numbers()["bandwidth_Hz"]
 
 Each experiment is one run of as many copies of the joint as it needs. How each number comes about:
 
-- *rise time*: from 10 to 90 % of where the joint ends up; the delay before it is a number of its own;
+- *rise time*: from 10 to 90 % of where the joint ends up; the delay before it is measured separately;
 - *overshoot*: beyond where it ends up, in per cent of the way there;
 - *bandwidth*: where the amplitude of small sinusoids has fallen by 3 dB;
 - *play, gear stiffness*: constant torques with the rotor held fast; two lines through the ends of the
@@ -30,6 +30,8 @@ from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError, Us
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.actuation import LINK_END_SUFFIX, MOTOR_SIDE_SUFFIX, load_actuation
 from nutmeg.model.actuation.settings import matching_names
+from nutmeg.model.scene import settled_history
+from nutmeg.sim.worlds import BAD_STATE_WARNINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int, int], None]
-"""Is told what is measured, and how much of how much is done."""
+"""Called with the name of the experiment, and how much of how much is done."""
 
 STEP_SIZES = (0.05, 0.1, 0.2, 0.4)
 """Sizes of the steps [rad]; those for which the joint has no room are left out."""
@@ -75,11 +77,11 @@ class StepResponses:
     """Beyond where it started, (rows, N) [rad]."""
 
     def dead_time(self) -> Floats:
-        """From the step to the first per cent of it, (N,) [s]."""
+        """Time from the step to the first per cent of it, (N,) [s]."""
         return np.array([_crossing(self.times, a / a[-1], 0.01) - STEP_AT for a in self.angles.T])
 
     def rise_time(self) -> Floats:
-        """From 10 to 90 % of where it ends up, (N,) [s]."""
+        """Time from 10 to 90 % of the final angle, (N,) [s]."""
         ends = self._ends()
         return np.array(
             [
@@ -89,7 +91,7 @@ class StepResponses:
         )
 
     def overshoot(self) -> Floats:
-        """Beyond where it ends up, (N,) [1]."""
+        """Overshoot beyond the final angle, as a share of it, (N,)."""
         return np.asarray(np.maximum(0.0, self.angles.max(axis=0) / self._ends() - 1))
 
     def _ends(self) -> Floats:
@@ -105,7 +107,7 @@ class FrequencyResponse:
     response: NDArray[np.complex128]
     """(N,)"""
     amplitude: float
-    """Of the command [rad]."""
+    """Amplitude of the command [rad]."""
 
     @property
     def decibels(self) -> Floats:
@@ -118,7 +120,7 @@ class FrequencyResponse:
         return np.asarray(np.unwrap(np.angle(self.response)))
 
     def bandwidth(self) -> float:
-        """Where it has fallen by 3 dB [Hz]; infinite above the highest frequency, not a number below the lowest."""
+        """Frequency at which the amplitude has fallen by 3 dB [Hz]; infinite above the highest, NaN below all."""
         level = self.decibels
         below = np.flatnonzero(level <= -3.0)
         if not below.size:
@@ -135,16 +137,16 @@ class HysteresisLoop:
     """Torque against angle with the motor held: by its firmware in a slow sweep, and fast, point by point."""
 
     angles: Floats
-    """Of the joint, firmware holding, (rows,) [rad]."""
+    """Angles of the joint while the firmware holds it, (rows,) [rad]."""
     torques: Floats
-    """From outside, (rows,) [N m]."""
+    """External torques, (rows,) [N m]."""
     held_angles: Floats
-    """Of the joint, rotor held fast, (points,) [rad]; empty without a gear."""
+    """Angles of the joint with the rotor locked, (points,) [rad]; empty without a gear."""
     held_torques: Floats
     """(points,) [N m]"""
 
     def holding_stiffness(self) -> float:
-        """Of firmware and gear together [N m/rad]."""
+        """Stiffness of firmware and gear together [N m/rad]."""
         outer = np.abs(self.torques) > 0.5 * np.abs(self.torques).max()
         growing = np.gradient(np.abs(self.torques)) > 0
         slopes = [
@@ -192,11 +194,11 @@ class TorqueSpeed:
 
 @dataclass(frozen=True)
 class ServoMeasurement:
-    """All that was measured of one joint."""
+    """All measurements of one joint."""
 
     actuation: str
     inertia: float
-    """Of limb and rotor [kg m²]."""
+    """Inertia of limb and rotor [kg m²]."""
     steps: StepResponses
     frequency: FrequencyResponse
     loop: HysteresisLoop
@@ -236,7 +238,7 @@ def measure_servo(
         name: of its actuation.
         amplitude: of the sinusoids [rad].
         largest_torque: up to which it is loaded [N m]; 0 for a little more than the servo's stall torque.
-        on_progress: is told what goes on.
+        on_progress: called with the progress of each experiment.
     """
     torque = largest_torque or 1.1 * stall_torque(rig)
     return ServoMeasurement(
@@ -283,9 +285,9 @@ def frequency_response(
     commands = rig.centre + amplitude * wave.imag
     motion = rig.run(commands, period=period, on_progress=_part(on_progress, "frequency response"))
     inside = times >= SETTLING_TIME
-    told = (commands[inside] * wave[inside].conj()).mean(axis=0)
+    commanded = (commands[inside] * wave[inside].conj()).mean(axis=0)
     done = (motion.angles[inside] * wave[inside].conj()).mean(axis=0)
-    return FrequencyResponse(frequencies, np.asarray(done / told), amplitude)
+    return FrequencyResponse(frequencies, np.asarray(done / commanded), amplitude)
 
 
 def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) -> HysteresisLoop:
@@ -293,8 +295,8 @@ def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) 
     period = max(0.01, rig.timestep)
     phase = np.arange(round(1.25 * SWEEP_TIME / period)) * period / SWEEP_TIME
     loads = torque * (2 / np.pi) * np.arcsin(np.sin(2 * np.pi * phase))[:, None]
-    told = np.full_like(loads, rig.centre)
-    motion = rig.run(told, loads, period=period, on_progress=_part(on_progress, "hysteresis loop"))
+    held_command = np.full_like(loads, rig.centre)
+    motion = rig.run(held_command, loads, period=period, on_progress=_part(on_progress, "hysteresis loop"))
     whole = phase >= 0.25  # the first quarter leads from rest onto the loop
     held, points = np.zeros(0), np.zeros(0)
     if rig.has_gear:
@@ -325,7 +327,7 @@ def _part(on_progress: Progress | None, name: str) -> Callable[[int, int], None]
 
 
 def _crossing(times: Floats, values: Floats, level: float) -> float:
-    """When the values first reach a level, between the rows [s]; not a number if never."""
+    """Time at which the values first reach a level, interpolated between rows [s]; NaN if they never do."""
     above = np.flatnonzero(values >= level)
     if not above.size or above[0] == 0:
         return math.nan
@@ -338,9 +340,9 @@ def _crossing(times: Floats, values: Floats, level: float) -> float:
 #
 # The rig is the robot's own model with everything taken out that is not about this joint, so the limb behind it has
 # its true inertia, and its servo, gear and bending links are those of any other scene. Stops are taken out as well,
-# so that the motor can be spun; contacts and gravity are off. What `supply` does once a control cycle (sag, friction
-# that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run at once,
-# each with its own commands and loads:
+# so that the motor can be spun; contacts and gravity are off. What `power_supply` does once a control cycle (sag,
+# friction that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run at
+# once, each with its own commands and loads.
 
 
 RIG_PREFIX = "rig/"
@@ -352,18 +354,21 @@ LOCKED_ROTOR_INERTIA = 1e9
 
 @dataclass(frozen=True)
 class RigMotion:
-    """What the joint did."""
+    """The motion of the joint."""
 
     times: Floats
     """(rows,) [s]"""
     angles: Floats
-    """Of the joint at these times, (rows, N) [rad]."""
+    """Angles of the joint at these times, (rows, N) [rad]."""
     rates: Floats
     """(rows, N) [rad/s]"""
 
 
 class Rig:
     """A joint on the rig.
+
+        rig = Rig("nao-v6", "LKneePitch", "motoflex")
+        rig.run(commands, loads).angles          # (rows, N) each, one row every 10 ms
 
     Args:
         robot: name of a built-in robot, or path of a user's.
@@ -420,7 +425,7 @@ class Rig:
 
     @property
     def room(self) -> float:
-        """How far the joint can turn from the centre to either side [rad]; one turn where it has no stops."""
+        """Angle by which the joint can turn from the centre to either side [rad]; one turn where it has no stops."""
         low, high = self.range
         return (high - low) / 2 if math.isfinite(high - low) else 2 * math.pi
 
@@ -451,7 +456,7 @@ class Rig:
             loads: torques from outside on the joint, (rows, N) [N m]; none if left out.
             period: of a row [s], a whole number of physics steps.
             rotor_held: hold the gear's motor side fast, to see the gear alone.
-            on_progress: is told the rows done and in all.
+            on_progress: called with the number of rows done and in all.
         """
         rows, count = commands.shape
         steps = max(1, round(period / self.timestep))
@@ -480,11 +485,8 @@ class Rig:
         dcmotor = self.model.actuator_gaintype[0] == mujoco.mjtGain.mjGAIN_DCMOTOR
         if self.model.na and not dcmotor:
             batch.bind("act")[:] = self.centre
-        if self.model.actuator_history[0, 0] > 0:
-            data = mujoco.MjData(self.model)
-            held = np.full(int(self.model.actuator_history[0, 0]), self.centre)
-            mujoco.mj_initCtrlHistory(self.model, data, 0, None, held)
-            batch.bind("history")[:] = data.history
+        if self.model.nhistory:
+            batch.bind("history")[:] = settled_history(self.model, np.full(self.model.nu, self.centre))
         return batch
 
     def _start(self) -> Floats:
@@ -495,20 +497,13 @@ class Rig:
 
     def _check(self, angles: Floats, batch: Batch, steps: int) -> None:
         bad = ~np.isfinite(angles) | (np.abs(angles) > 1e6)
-        warned = batch.warning[:, _BAD_STATE, 1].sum() > 0
+        warned = batch.warning[:, BAD_STATE_WARNINGS, 1].sum() > 0
         if bad.any() or warned:
             row = int(np.flatnonzero(bad.any(axis=1))[0]) if bad.any() else len(angles)
             raise SimulationError(
                 f"the joint {self.joint!r} became unstable on the rig before {row * steps * self.timestep:.3f} s at a "
                 f"step of {self.timestep:g} s; take a shorter step or a softer gear."
             )
-
-
-_BAD_STATE = [
-    mujoco.mjtWarning.mjWARN_BADQPOS.value,
-    mujoco.mjtWarning.mjWARN_BADQVEL.value,
-    mujoco.mjtWarning.mjWARN_BADQACC.value,
-]
 
 
 def checked_joint(table: RobotTable, joint: str) -> str:
@@ -559,7 +554,7 @@ def _stripped(scene: Scene, table: RobotTable, joint: str) -> mujoco.MjModel:
     return spec.compile()
 
 
-def _bends(spec: mujoco.MjSpec, joint: Any) -> set[str]:  # noqa: ANN401
+def _bends(spec: mujoco.MjSpec, joint: mujoco.MjsJoint) -> set[str]:
     """Names of the bending joints between the trunk and the joint, and beyond it."""
     near, body = set(), joint.parent
     while body is not None and body.name != "world":

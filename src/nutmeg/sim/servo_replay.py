@@ -16,7 +16,6 @@ nor brakes, and its friction stays. The world has its weight, unlike on the rig 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -28,8 +27,8 @@ import numpy as np
 from nutmeg.base.errors import FileError, RecordingError, SimulationError
 from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
-from nutmeg.recording import CsvMap, import_csv
-from nutmeg.sim.rollout import roll_out
+from nutmeg.recording import CsvMap, open_log
+from nutmeg.sim.rollout import CommandSeries, roll_out
 from nutmeg.sim.servo_bench import checked_joint
 from nutmeg.sim.worlds import StartState, Worlds
 
@@ -45,14 +44,14 @@ BENCH_ROBOT = "bench"
 
 @dataclass(frozen=True, kw_only=True)
 class BenchSettings:
-    """What the recordings of a servo bench look like: the contents of `bench.toml`."""
+    """The format of the recordings of a servo bench: the contents of `bench.toml`."""
 
     columns: Path
     """The column map of the CSV files."""
     goal: str = "servo.goal"
-    """Channel with what the servo was told [rad]."""
+    """Channel with the commands of the servo [rad]."""
     position: str = "servo.position"
-    """Channel with what it did [rad]."""
+    """Channel with its angles [rad]."""
     powered: str = ""
     """Event whose value is "0" while the servo is released; empty if it never is."""
     actuation: Mapping[str, Path] = field(default_factory=dict)
@@ -80,9 +79,9 @@ class Comparison:
     goal: Floats
     recorded: Floats
     simulated: Floats
-    """By the servo."""
+    """Angles of the simulated servo."""
     ideal: Floats
-    """By the robot's ideal drive."""
+    """Angles of the robot's ideal drive."""
     powered: Bools
 
     def errors(self) -> dict[str, float]:
@@ -102,12 +101,11 @@ def read_bench(robot: str) -> BenchSettings:
 
 
 def read_log(path: Path, bench: BenchSettings) -> ServoLog:
-    """A CSV file, read as a recording through the bench's column map."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording = import_csv(path, Path(folder) / "log.nutmeg", read(bench.columns, CsvMap))
-        goal, position = (recording.read(name) for name in (bench.goal, bench.position))
-        times = recording.times.copy()
-        changes = [e for e in recording.events if e["kind"] == bench.powered]
+    """A CSV file, read through the bench's column map."""
+    log = open_log(path, read(bench.columns, CsvMap))
+    goal, position = (log.read(name) for name in (bench.goal, bench.position))
+    times = log.times
+    changes = [e for e in log.events if e["kind"] == bench.powered]
     for name, values in ((bench.goal, goal), (bench.position, position)):
         if values.shape[1] != 1 or not np.isfinite(values).all():
             raise RecordingError(f"{path}: the channel {name!r} must hold one number in every row, none missing.")
@@ -147,7 +145,7 @@ def compare_servo(
         joint: the joint of the recordings; may be empty if the robot has only one motor.
         timestep: of the physics [s].
         body: the robot's identified body.
-        on_progress: is told the recordings done and in all.
+        on_progress: called with the number of recordings done and in all.
     """
     load_robot(robot)
     simulated: dict[int, Floats] = {}
@@ -194,11 +192,13 @@ def replay_servo(
     found = roll_out(
         worlds,
         BENCH_ROBOT,
-        commands,
-        period=timestep,
+        CommandSeries(
+            values=commands,
+            period=timestep,
+            powered=np.stack([log.powered[at] for log, at in zip(logs, rows, strict=True)]),
+            rows=steps,
+        ),
         start=StartState(angles=angles),
-        powered=np.stack([log.powered[at] for log, at in zip(logs, rows, strict=True)]),
-        rows=steps,
     )
     for world in np.flatnonzero(found.diverged):
         raise SimulationError(f"recording {logs[int(world)].name!r} with {actuation}: {worlds.culprit(int(world))}.")

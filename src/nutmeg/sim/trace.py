@@ -1,8 +1,7 @@
-"""Worlds written into recordings, and recordings turned back into configurations.
+"""Worlds written into recordings.
 
-A scene's recording has, for every robot, `<robot>.pose` and `<robot>.angles`, for the ball `ball.pose`, and
-on request `<robot>.command` and one channel for each sensor. With the scene's MJCF beside them that is all a
-viewer needs.
+Every robot has the channels `<robot>.pose`, `<robot>.angles` and `<robot>.command`, the ball has `ball.pose`, and each
+sensor has one on request. With the scene's MJCF beside them, a viewer needs nothing else.
 
     with TraceWriter(path, worlds, seed=1, senses=[senses]) as trace:
         schedule.every(0.02, trace.sample)
@@ -41,7 +40,6 @@ class TraceWriter(Closing):
         worlds: what to record.
         world: which of the worlds.
         seed: the run's seed, kept in the recording.
-        commands: whether to record what the motors are told.
         senses: sensors to record.
         config: settings of the run, kept in the recording.
         overwrite: whether to replace an older recording.
@@ -55,14 +53,13 @@ class TraceWriter(Closing):
         *,
         world: int = 0,
         seed: int = 0,
-        commands: bool = True,
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
         overwrite: bool = False,
         more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
     ) -> None:
         self._world = world
-        sources = [*_sources(worlds, world, senses, commands=commands), *more]
+        sources = [*_sources(worlds, world, senses), *more]
         self._read = [read for _, read in sources]
         self.recording = RecordingWriter.create(
             path,
@@ -79,7 +76,7 @@ class TraceWriter(Closing):
         self.recording.append(time, self.row())
 
     def row(self) -> Floats:
-        """The present state as a row, (width,); for whoever appends it later."""
+        """The present state as a row, (width,), to be appended later."""
         return np.concatenate([read() for read in self._read])
 
     def event(self, time: float, kind: str, **fields: object) -> None:
@@ -91,9 +88,7 @@ class TraceWriter(Closing):
         self.recording.close()
 
 
-def _sources(
-    worlds: Worlds, world: int, senses: Sequence[Sensing], *, commands: bool
-) -> list[tuple[Channel, Callable[[], Floats]]]:
+def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing]) -> list[tuple[Channel, Callable[[], Floats]]]:
     """The channels of a recording, each with the function that reads its numbers."""
     out: list[tuple[Channel, Callable[[], Floats]]] = []
     for robot in worlds.robots:
@@ -103,11 +98,11 @@ def _sources(
         if table.joints:
             angles = Channel(name=f"{name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
             out.append((angles, lambda r=robot: r.angles[world]))  # type: ignore[misc]
-        if commands and table.motors:
+        if table.motors:
             units = {_COMMAND_UNITS[drive] for drive in table.drives}
             unit = units.pop() if len(units) == 1 else ""
-            told = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
-            out.append((told, lambda r=robot: r.command[world]))  # type: ignore[misc]
+            channel = Channel(name=f"{name}.command", labels=table.motors, unit=unit, resolution=SENSOR_STEP)
+            out.append((channel, lambda r=robot: r.command[world]))  # type: ignore[misc]
     if worlds.ball is not None:
         ball = worlds.ball
         out.append((_pose_channel("ball"), lambda: ball[world]))

@@ -1,19 +1,24 @@
 """N worlds of one scene, stepped together on threads.
 
     worlds = Worlds(scene, count=64, threads=2)
+    worlds.vary("nao-v6-1", "foot.friction", np.linspace(0.3, 1.0, 64))
     robot = worlds.robot("nao-v6-1")
     robot.command[:] = robot.start          # (N, motors)
     worlds.advance(0.02)                    # 20 ms of every world
     robot.angles                            # (N, joints), live
 
-Arrays of state are live views: what is written is the state at the next step, and they are never copied.
-Results are bit-identical at any number of threads. Worlds may differ in parameters (`vary`) and, with one
-scene each, in morphology (`Worlds.of`).
+Arrays of state are live views: writing to them sets the state for the next step, and they are never copied.
+Results are bit-identical at any number of threads. Worlds may differ in any number of their robots (`vary`, or one
+scene each with `Worlds.of`), but not in their parts.
+
+`RobotWorlds` has the state and commands of one robot, `StartState` the state from which an experiment begins, and
+`SingleWorld` is the one world of a match, stepped in place with its contacts.
 """
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -25,8 +30,10 @@ from mujoco.batch import SimulationError as BatchError
 from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
 from nutmeg.model.actuation import load_actuation
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.parameters import Adjustment, parse_target
+from nutmeg.model.scene import assemble, settled_history
 from nutmeg.sim.paper_motors import check_installed, install_for
-from nutmeg.sim.variation import Variation, copy_model_numbers
+from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,6 +44,219 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
+
+BAD_STATE_WARNINGS = [getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}").value for name in ("QPOS", "QVEL", "QACC")]
+"""Warnings of the engine after which it has put a world back to its start."""
+
+
+class Worlds:
+    """N copies of a scene.
+
+    Args:
+        scene: what is in every world.
+        count: how many worlds, N.
+        threads: how many threads step them; 0 for one a core.
+        keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
+            which sleep, always do.
+    """
+
+    def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
+        if count < 1:
+            raise ModelError(f"a batch needs at least one world, {count} were asked for.")
+        self.scene = scene
+        self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
+        self.has_printed_motors = install_for(self.batch, scene.model)
+        """Whether the scene has motors that run beside the engine (see `paper_motors`)."""
+        self.count = count
+        self._begin_as([scene])
+        self.qpos: Floats = self.batch.bind("qpos")
+        """Whole configuration, (N, nq), live."""
+        self.qvel: Floats = self.batch.bind("qvel")
+        """Whole velocity, (N, nv), live."""
+        self.time: Floats = self.batch.bind("time")
+        """Simulated time of each world, (N,) [s]."""
+        self.ball = _ball_view(self.batch, scene)
+        """Pose of the ball (N, 7), live; None without a ball."""
+        self.reset()
+
+    @classmethod
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
+        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
+
+        Args:
+            scenes: one for each world; the same scene may appear several times.
+            threads: how many threads step them; 0 for one a core.
+        """
+        if not scenes:
+            raise ModelError("no scenes were given: a batch needs at least one.")
+        worlds = cls(scenes[0], len(scenes), threads=threads)
+        worlds._use(scenes)
+        worlds.reset()
+        return worlds
+
+    def vary(self, robot: str, target: str, values: ArrayLike, *, relative: bool = False) -> None:
+        """Gives a number of a robot another value in each world; state and time go on, start poses follow at `reset`.
+
+        A scene is built for each different value (5 to 25 ms), so the worlds equal scenes that were built that way.
+        Changes add up: what was varied before stays, and relative values multiply it.
+
+        Args:
+            robot: the robot's name in the scene.
+            target: which number, in the grammar of `model.parameters`.
+            values: one for each world, (N,), or one for all.
+            relative: whether they multiply the present value.
+        """
+        given, name = np.asarray(values, float), self.robot(robot).table.name
+        if given.shape not in ((), (1,), (self.count,)):
+            raise ModelError(f"{target} has the shape {given.shape}; needed is ({self.count},).")
+        if parse_target(target).family in ("camera", "delay"):
+            raise ModelError(f"{target} cannot be varied: it is no number of the physics.")
+        built: dict[tuple[int, float], Scene] = {}
+        scenes = []
+        for world, value in enumerate(np.broadcast_to(given, (self.count,)).tolist()):
+            scene = self.scene_of(world)
+            if (id(scene), value) not in built:
+                change = Adjustment(target=target, value=value, relative=relative)
+                robots = tuple(
+                    dataclasses.replace(p, adjustments=(*p.adjustments, change)) if p.name == name else p
+                    for p in scene.placements
+                )
+                built[id(scene), value] = assemble(dataclasses.replace(scene.settings, robots=robots))
+            scenes.append(built[id(scene), value])
+        self._use(scenes)
+
+    def _use(self, scenes: Sequence[Scene]) -> None:
+        """Gives each world the numbers of its scene."""
+        if any(scene.timestep != self.scene.timestep for scene in scenes):
+            raise ModelError("all worlds of a batch have one timestep; it cannot be varied from world to world.")
+        try:
+            use_models(self.batch, [scene.model for scene in scenes])
+        except (ValueError, mujoco.FatalError) as error:
+            raise ModelError(f"these scenes do not have the same parts: {error}") from None
+        self._begin_as(scenes)
+
+    def _begin_as(self, scenes: Sequence[Scene]) -> None:
+        """Takes the start of every world from its scene, or from the only one."""
+        self._scenes = tuple(scenes)
+        starts = zip(*((s.start, s.commands, s.setpoints, s.history) for s in scenes), strict=True)
+        self._start, self._commands, self._setpoints, self._history = (
+            np.broadcast_to(np.stack(one), (self.count, len(one[0]))) for one in starts
+        )
+        self.robots = tuple(RobotWorlds(self.batch, table, self._start) for table in self.scene.robots)
+        self._by_name = {r.table.name: r for r in self.robots}
+
+    def scene_of(self, world: int) -> Scene:
+        """The scene of one world; all have the same one unless they were varied or made by `of`."""
+        return self._scenes[world if len(self._scenes) > 1 else 0]
+
+    def actuations(self, robot: str) -> list[Actuation | None]:
+        """The actuation of a robot in each world, (N,); None for ideal drives."""
+        found = {id(scene): actuation_in(scene, robot) for scene in {id(s): s for s in self._scenes}.values()}
+        return [found[id(self.scene_of(world))] for world in range(self.count)]
+
+    def robot(self, name: str) -> RobotWorlds:
+        """The views of one robot."""
+        if name not in self._by_name:
+            raise UnknownNameError("robot in this scene", name, self._by_name)
+        return self._by_name[name]
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Puts worlds back to the start of the scene, at rest, holding the start pose."""
+        rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        self.batch.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        self.qpos[rows] = self._start[rows]
+        self.batch.ctrl[rows] = self._commands[rows]
+        if self.scene.setpoints.size:
+            self.batch.act[rows] = self._setpoints[rows]
+        if self.scene.history.size:
+            self.batch.history[rows] = self._history[rows]
+        for robot in self.robots:
+            robot.push(0.0, rows)
+        self.refresh(rows)
+
+    def refresh(self, ids: ArrayLike | None = None) -> None:
+        """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
+        rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
+        guess = self.batch.qacc_warmstart[rows].copy()  # where the solver starts from: part of the state
+        self.batch.forward(rows)
+        self.batch.qacc_warmstart[rows] = guess
+
+    def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
+        """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
+        if self.ball is None:
+            raise ModelError("there is no ball in this scene.")
+        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
+        joint = int(self.scene.model.body("ball").jntadr[0])
+        start = self.scene.start[int(self.scene.model.jnt_qposadr[joint]) :][:7].copy()
+        place = np.asarray(place, float)
+        start[: len(place)] = place
+        rate = int(self.scene.model.jnt_dofadr[joint])
+        self.ball[rows] = start
+        self.qvel[rows, rate : rate + 6] = [*np.asarray(velocity, float), 0.0, 0.0, 0.0]
+
+    def advance(self, seconds: float, ids: ArrayLike | None = None) -> None:
+        """Simulates a whole number of physics steps."""
+        self.step(steps_in(seconds, self.scene.timestep), ids)
+
+    def step(self, steps: int = 1, ids: ArrayLike | None = None) -> None:
+        """Simulates physics steps.
+
+        Configuration and velocity are current afterwards; what the engine derives from them (places of bodies,
+        sensors) is that of the start of the last step, one physics step old. Making it current would cost half
+        a step every time.
+        """
+        if self.has_printed_motors:
+            check_installed()
+        try:
+            self.batch.step(ids, nstep=steps)
+        except BatchError as error:
+            raise SimulationError(f"the engine gave up in {len(error.ids)} world(s): {error}") from None
+
+    def diverged(self) -> Bools:
+        """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
+        bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
+        return np.asarray(bad | (self.batch.warning[:, BAD_STATE_WARNINGS, 1].sum(axis=1) > 0))
+
+    def culprit(self, world: int) -> str:
+        """A phrase that names the joint at which a world became unstable, or else its fastest."""
+        model, warnings = self.scene.model, self.batch.warning[world]
+        for (
+            kind
+        ) in BAD_STATE_WARNINGS:  # the engine has put this world back to its start, but remembers where it went wrong
+            place, count = (int(number) for number in warnings[kind])
+            if count:
+                by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
+                joint = int(by_angle if kind == BAD_STATE_WARNINGS[0] else model.dof_jntid[place])
+                return f"joint {model.joint(joint).name!r} left the range of numbers"
+        rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
+        dof = int(rates.argmax())
+        return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
+
+
+def actuation_in(scene: Scene, robot: str) -> Actuation | None:
+    """The actuation of a robot in a scene; None for ideal drives."""
+    table = scene.robot(robot)
+    placement = next(p for p in scene.placements if p.name == table.name)
+    return load_actuation(table.settings, placement.actuation)
+
+
+def steps_in(seconds: float, timestep: float) -> int:
+    """Number of physics steps in a time; it must be whole, up to the six digits of a timestep in MJCF."""
+    steps = round(seconds / timestep)
+    allowed = max(1e-9 * max(1.0, seconds), min(5e-6 * seconds, 1e-3 * timestep))
+    if steps < 1 or abs(steps * timestep - seconds) > allowed:
+        raise ModelError(
+            f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."
+        )
+    return steps
+
+
+def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
+    if not scene.has_ball:
+        return None
+    address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
+    view: Floats = batch.bind("qpos")[:, address : address + 7]
+    return view
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -58,7 +278,7 @@ class RobotWorlds:
         """Angles of the motors at the start (of the first world, if they differ), (motors,) [rad]."""
         self._starts = starts
         self._forces = batch.bind("xfrc_applied")
-        self._park = _equality(batch, f"{table.name}/parking")
+        self._park = mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, f"{table.name}/parking")
         sleeps = mujoco.mjtEnableBit.mjENBL_SLEEP
         self._can_sleep = bool(batch.model.opt.enableflags & sleeps) and table.root >= 0
 
@@ -88,7 +308,7 @@ class RobotWorlds:
 
     @property
     def command(self) -> Floats:
-        """What the motors are told, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
+        """Commands of the motors, (N, motors): angles [rad] or, for velocity drives, speeds [rad/s]."""
         return _columns(self._ctrl, self.table.commands)
 
     @command.setter
@@ -120,9 +340,10 @@ class RobotWorlds:
     def park(self, ids: ArrayLike | None = None) -> None:
         """Takes a robot out of the game: welded beside the pitch, at rest in its start pose."""
         self._need_root()
-        models = self._batch.models if isinstance(self._batch.models, tuple) else (self._batch.model,)
-        places = [[*model.eq_data[self._park, 3:6], 1.0, 0.0, 0.0, 0.0] for model in models]
-        self._put(np.broadcast_to(places, (len(self._starts), 7)), ids, parked=True)
+        rows = np.arange(len(self._starts)) if ids is None else np.atleast_1d(np.asarray(ids))
+        roots = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(self._starts), 1))
+        roots[rows, :3] = [self._batch.get_model(int(world)).eq_data[self._park, 3:6] for world in rows]
+        self._put(roots, rows, parked=True)
 
     @property
     def parked(self) -> Bools:
@@ -159,223 +380,38 @@ def _columns(array: Floats, addresses: Indices) -> Floats:
     """Columns of an array: a live view when the addresses are consecutive, else a read-only copy."""
     if len(addresses) and addresses[-1] - addresses[0] == len(addresses) - 1 and (np.diff(addresses) == 1).all():
         return array[:, addresses[0] : addresses[-1] + 1]
-    copy = array[:, addresses]
-    copy.flags.writeable = False  # a write would be lost
-    return copy
-
-
-def _equality(batch: Batch, name: str) -> int:
-    return int(mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_EQUALITY, name))
-
-
-class Worlds:
-    """N copies of a scene.
-
-    Args:
-        scene: what is in every world.
-        count: how many worlds, N.
-        threads: how many threads step them; 0 for one a core.
-        keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
-            which sleep, always do.
-    """
-
-    def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
-        if count < 1:
-            raise ModelError(f"a batch needs at least one world, {count} were asked for.")
-        self.scene = scene
-        self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
-        self._printed = install_for(self.batch, scene.model)
-        self.count = count
-        self._begin_as([scene])
-        self.qpos: Floats = self.batch.bind("qpos")
-        """Whole configuration, (N, nq), live."""
-        self.qvel: Floats = self.batch.bind("qvel")
-        """Whole velocity, (N, nv), live."""
-        self.time: Floats = self.batch.bind("time")
-        """Simulated time of each world, (N,) [s]."""
-        self.ball = _ball_view(self.batch, scene)
-        """Pose of the ball (N, 7), live; None without a ball."""
-        self.vary = Variation(self.batch, scene)
-        """Parameters that differ from world to world."""
-        self.reset()
-
-    @classmethod
-    def of(cls, scenes: Sequence[Scene], *, threads: int = 1, own_fields: bool = False) -> Worlds:
-        """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
-
-        Args:
-            scenes: one for each world; the same one may be there often.
-            threads: how many threads step them; 0 for one a core.
-            own_fields: copy the numbers that differ into fields of the batch, so that motors can be released and
-                power supplies can sag (`release`, `supply`); results are the same to the last bit.
-        """
-        if not scenes:
-            raise ModelError("no scenes were given: a batch needs at least one.")
-        worlds = cls(scenes[0], len(scenes), threads=threads)
-        models = [s.model for s in scenes]
-        try:
-            if own_fields:
-                copy_model_numbers(worlds.batch, models)
-            else:
-                worlds.batch.set_models(models)
-        except (ValueError, mujoco.FatalError) as error:
-            raise ModelError(f"these scenes do not have the same parts: {error}") from None
-        worlds.vary = Variation(worlds.batch, scenes[0], fixed=True)
-        worlds._begin_as(scenes)
-        worlds.reset()
-        return worlds
-
-    def _begin_as(self, scenes: Sequence[Scene]) -> None:
-        """Takes the start of every world from its scene, or from the only one."""
-        self._scenes = tuple(scenes)
-        starts = zip(*((s.start, s.commands, s.setpoints, s.history) for s in scenes), strict=True)
-        self._start, self._commands, self._setpoints, self._history = (
-            np.broadcast_to(np.stack(one), (self.count, len(one[0]))) for one in starts
-        )
-        self.robots = tuple(RobotWorlds(self.batch, table, self._start) for table in self.scene.robots)
-        self._by_name = {r.table.name: r for r in self.robots}
-
-    def scene_of(self, world: int) -> Scene:
-        """The scene of one world; all have the same unless they were made by `of`."""
-        return self._scenes[world if len(self._scenes) > 1 else 0]
-
-    def actuations(self, robot: str) -> list[Actuation | None]:
-        """What the scene of each world says of what drives a robot's joints, (N,); None for ideal drives."""
-        found = {id(scene): actuation_in(scene, robot) for scene in {id(s): s for s in self._scenes}.values()}
-        return [found[id(self.scene_of(world))] for world in range(self.count)]
-
-    def robot(self, name: str) -> RobotWorlds:
-        """The views of one robot."""
-        if name not in self._by_name:
-            raise UnknownNameError("robot in this scene", name, self._by_name)
-        return self._by_name[name]
-
-    def reset(self, ids: ArrayLike | None = None) -> None:
-        """Puts worlds back to the start of the scene, at rest, holding the start pose."""
-        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
-        self.batch.reset(chosen, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
-        self.qpos[chosen] = self._start[chosen]
-        self.batch.ctrl[chosen] = self._commands[chosen]
-        if self.scene.setpoints.size:
-            self.batch.act[chosen] = self._setpoints[chosen]
-        if self.scene.history.size:
-            self.batch.history[chosen] = self._history[chosen]
-        for robot in self.robots:
-            robot.push(0.0, chosen)
-        self.refresh(chosen)
-
-    def refresh(self, ids: ArrayLike | None = None) -> None:
-        """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
-        chosen = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
-        guess = self.batch.qacc_warmstart[chosen].copy()  # where the solver starts from: part of the state
-        self.batch.forward(chosen)
-        self.batch.qacc_warmstart[chosen] = guess
-
-    def put_ball(self, place: ArrayLike, velocity: ArrayLike = (0.0, 0.0, 0.0), ids: ArrayLike | None = None) -> None:
-        """Puts the ball somewhere on the ground, (2,), or in the air, (3,), with a velocity (3,) and no spin."""
-        if self.ball is None:
-            raise ModelError("there is no ball in this scene.")
-        rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
-        joint = int(self.scene.model.body("ball").jntadr[0])
-        start = self.scene.start[int(self.scene.model.jnt_qposadr[joint]) :][:7].copy()
-        place = np.asarray(place, float)
-        start[: len(place)] = place
-        rate = int(self.scene.model.jnt_dofadr[joint])
-        self.ball[rows] = start
-        self.qvel[rows, rate : rate + 6] = [*np.asarray(velocity, float), 0.0, 0.0, 0.0]
-
-    def advance(self, seconds: float, ids: ArrayLike | None = None) -> None:
-        """Simulates a whole number of physics steps."""
-        self.step(steps_in(seconds, self.scene.timestep), ids)
-
-    def step(self, steps: int = 1, ids: ArrayLike | None = None) -> None:
-        """Simulates physics steps.
-
-        Configuration and velocity are current afterwards; what the engine derives from them (places of bodies,
-        sensors) is that of the start of the last step, one physics step old. Making it current would cost half
-        a step every time.
-        """
-        if self._printed:
-            check_installed()
-        try:
-            self.batch.step(ids, nstep=steps)
-        except BatchError as error:
-            raise SimulationError(f"the engine gave up in {len(error.ids)} world(s): {error}") from None
-
-    def diverged(self) -> Bools:
-        """The worlds whose state is no longer finite or that the engine had to reset, (N,)."""
-        bad = ~np.isfinite(self.qpos).all(axis=1) | ~np.isfinite(self.qvel).all(axis=1)
-        return np.asarray(bad | (self.batch.warning[:, _BAD_STATE, 1].sum(axis=1) > 0))
-
-    def culprit(self, world: int) -> str:
-        """A phrase that names the joint at which a world became unstable, or else its fastest."""
-        model, warnings = self.scene.model, self.batch.warning[world]
-        for kind in _BAD_STATE:  # the engine has put this world back to its start, but remembers where it went wrong
-            place, count = (int(number) for number in warnings[kind])
-            if count:
-                by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
-                joint = int(by_angle if kind == _BAD_QPOS else model.dof_jntid[place])
-                return f"joint {model.joint(joint).name!r} left the range of numbers"
-        rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
-        dof = int(rates.argmax())
-        return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
-
-
-_BAD_QPOS = mujoco.mjtWarning.mjWARN_BADQPOS.value
-_BAD_STATE = [
-    _BAD_QPOS,
-    mujoco.mjtWarning.mjWARN_BADQVEL.value,
-    mujoco.mjtWarning.mjWARN_BADQACC.value,
-]
-
-
-def actuation_in(scene: Scene, robot: str) -> Actuation | None:
-    """What drives a robot's joints in a scene; None for ideal drives."""
-    table = scene.robot(robot)
-    placement = next(p for p in scene.placements if p.name == table.name)
-    return load_actuation(table.settings, placement.actuation)
-
-
-def steps_in(seconds: float, timestep: float) -> int:
-    """How many physics steps a time is; not a whole number is an error. MJCF has a step with six digits."""
-    steps = round(seconds / timestep)
-    allowed = max(1e-9 * max(1.0, seconds), min(5e-6 * seconds, 1e-3 * timestep))
-    if steps < 1 or abs(steps * timestep - seconds) > allowed:
-        raise ModelError(
-            f"{seconds} s is not a whole number of physics steps of {timestep} s. Choose a multiple of the step."
-        )
-    return steps
-
-
-def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
-    if not scene.has_ball:
-        return None
-    address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
-    view: Floats = batch.bind("qpos")[:, address : address + 7]
-    return view
+    columns = array[:, addresses]
+    columns.flags.writeable = False  # a write would be lost
+    return columns
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where a robot is when something begins: joint angles and speeds, the body's pose and velocity, its last command.
+# The state from which an experiment begins: joint angles and speeds, pose and velocity of the root, last commands.
 #
-# Everything is in the order of the robot's table, for all worlds alike or for each its own row. What is left out, or
-# NaN, is as in the scene: its pose, at rest.
+# Everything is in the order of the robot's table, for all worlds alike or for each its own row. Numbers that are left
+# out, or NaN, are those of the scene: its pose, at rest.
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartState:
-    """A state to start from; each field for all worlds, (width,), or for each, (N, width)."""
+    """A state to start from; each field for all worlds, (width,), or for each, (N, width).
+
+    A recorded state, for example:
+
+        start = StartState(angles=recorded[0], rates=speeds[0], command=goals[0])
+        set_start_state(worlds, "robot", start)
+    """
 
     angles: Floats | None = None
-    """Of the joints, (..., joints) [rad]."""
+    """Angles of the joints, (..., joints) [rad]."""
     rates: Floats | None = None
-    """Of the joints, (..., joints) [rad/s]."""
+    """Speeds of the joints, (..., joints) [rad/s]."""
     pose: Floats | None = None
-    """Of the root: place and unit quaternion, (..., 7) [m, 1]."""
+    """Position and unit quaternion of the root, (..., 7) [m, 1]."""
     velocity: Floats | None = None
-    """Of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
+    """Velocity of the root: linear in the world's frame, angular in its own, (..., 6) [m/s, rad/s]."""
     command: Floats | None = None
-    """What the motors were told last, (..., motors); without it, position drives hold their angle."""
+    """The last commands of the motors, (..., motors); without them, position drives hold their angle."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StartState):
@@ -389,7 +425,7 @@ class StartState:
 
 
 def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> None:
-    """Resets all worlds, and puts a robot where a start says."""
+    """Resets all worlds, and puts a robot into a state."""
     worlds.reset()
     if start is None:
         return
@@ -412,7 +448,7 @@ def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> Non
     if moving.any():
         worlds.batch.act[:, table.setpoints[moving]] = command[:, moving]
     if worlds.scene.history.size:
-        worlds.batch.history[:] = [_remembered(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
+        worlds.batch.history[:] = [settled_history(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
     worlds.refresh()
 
 
@@ -435,28 +471,25 @@ def _normal(poses: Floats, robot: str) -> Floats:
     return np.concatenate([poses[:, :3], poses[:, 3:] / length], axis=1)
 
 
-def _remembered(model: mujoco.MjModel, controls: Floats) -> Floats:
-    """What delayed motors remember when they have been told the same for a while, (nhistory,)."""
-    data = mujoco.MjData(model)
-    for motor in np.flatnonzero(model.actuator_history[:, 0] > 0):
-        told = np.full(int(model.actuator_history[motor, 0]), controls[model.actuator_ctrladr[motor]])
-        mujoco.mj_initCtrlHistory(model, data, int(motor), None, told)
-    return np.array(data.history)
-
-
 # ----------------------------------------------------------------------------------------------------
-# One world, stepped in place, with its contacts: for matches, where one world is everything and its details matter.
+# One world, stepped in place, with its contacts: for matches, which have one world and need its details.
 #
-# `Worlds` steps many worlds and copies what it is asked for; it has no contacts, and a copy costs more than a step of
-# one robot. Here a step is cut in two halves (acceleration and integration, then positions, contacts and velocities
-# of the new state), so that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for
-# bit.
+# `Worlds` copies the fields that are bound; it has no contacts, and a copy costs more than a step of one robot. Here a
+# step is cut in two halves (acceleration and integration, then positions, contacts and velocities of the new state), so
+# that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for bit.
 #
-# Sensors of the scene are switched off: what a match needs of them is cheaper to work out from the state.
+# Sensors of the scene are switched off: a match computes its observations from the state, which is cheaper.
 
 
 class SingleWorld:
-    """A scene as one live world; integrated with Euler's method, which is what can be cut in two."""
+    """A scene as one live world; its integrator is Euler's method, because only that can be cut in two.
+
+    The function that is given to `step` sees contacts and forces of the step; places are current afterwards:
+
+        world = SingleWorld(scene)
+        world.step(read_contacts)
+        world.data.xpos         # live
+    """
 
     def __init__(self, scene: Scene) -> None:
         if scene.physics.integrator != "euler":
@@ -474,11 +507,11 @@ class SingleWorld:
         self._moved = True
 
     def touch(self) -> None:
-        """Says that the state was written to; what follows from it is worked out before it is needed."""
+        """Marks the state as changed, so that what the engine derives from it is computed again before it is needed."""
         self._moved = True
 
     def refresh(self) -> None:
-        """Makes what follows from the state (places, contacts) current, if the state was written to."""
+        """Makes what the engine derives from the state (places, contacts) current, if the state was changed."""
         if self._moved:
             mujoco.mj_step1(self.model, self.data)
             self._moved = False

@@ -1,11 +1,11 @@
 """A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
 
-    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and who commands them
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and what commands them
     watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
-recording. What somebody at the page wants comes back as orders, in an inbox: those that drive a robot wait there for
-the director (`Watching.drive`), those about the pace go to the clock.
+recording. Orders of the page come back in an inbox: those that drive a robot wait there for the director
+(`Watching.drive`), those about the pace go to the clock.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Run(Protocol):
 
     @property
     def time(self) -> float:
-        """Simulated so far [s]."""
+        """Simulated time so far [s]."""
 
     def begin(self, path: Path) -> None:
         """Starts the recording, with its first row."""
 
     def advance(self, seconds: float, clock: Clock) -> None:
-        """Goes on for so long, or until the clock ends it, or there is nothing more to do."""
+        """Simulates for this time, or until the clock ends it, or there is nothing more to do."""
 
     def close(self) -> None:
         """Finishes the recording; closing twice is fine."""
@@ -104,14 +104,14 @@ class Watching:
 
 
 class PageClock(RealTime):
-    """Real time at a pace that somebody at the page may change while the run goes on."""
+    """Real time at a pace that the page may change during the run."""
 
     def __init__(self, pace: float = 1.0) -> None:
         super().__init__(pace)
         self._asked, self._steps = pace, 0
 
     def ask(self, pace: float) -> None:
-        """Goes on at another pace, or holds the run if it is 0; may be called from any thread."""
+        """Sets the pace, or pauses the run if it is 0; may be called from any thread."""
         self._steps = 0
         if pace > 0:
             self._asked = pace
@@ -120,7 +120,7 @@ class PageClock(RealTime):
             self.pause()
 
     def step(self) -> None:
-        """Goes on for one cycle and then holds the run; may be called from any thread."""
+        """Lets a paused run do one cycle; may be called from any thread."""
         self._steps += 1
         self.resume()
 
@@ -137,7 +137,7 @@ class PageClock(RealTime):
 
 
 class WorldsRun:
-    """Worlds with somebody who commands them; world 0 is recorded."""
+    """Worlds and the director that commands them; world 0 is recorded."""
 
     def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
         self._worlds, self._director, self._seed = worlds, director, seed

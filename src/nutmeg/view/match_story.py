@@ -1,7 +1,7 @@
 """A recorded match in words: teams, score, game clock, play mode, events, and the intentions of players.
 
     story = MatchStory(Recording.open(Path("match.nutmeg")))
-    story.teams                          # ("reds", "blues"): who began on the left, and who on the right
+    story.teams                          # ("reds", "blues"): the one that began on the left first
     story.moment(row).score              # (2, 1), in this order, also after the teams have changed ends
     story.events                          # the events that are worth listing
 
@@ -96,10 +96,9 @@ class MatchStory:
         self._seen = 0
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
-        config: Mapping[str, Any] = recording.manifest.config
-        self._titles = [str(title) for title in config.get("titles", ("", ""))]
-        first, second = (str(text) for text in config.get("subtitles", ("", "")))
-        self.subtitles = first, second
+        config = recording.manifest.config
+        self._titles = _pair(config.get("titles"))
+        self.subtitles = _pair(config.get("subtitles"))
         """What each team is, such as its walk; may be empty."""
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
@@ -182,10 +181,10 @@ class MatchStory:
             if event.get("foul") == SELF_COLLISION and team is not None:
                 self.self_collisions[team] += 1
                 return
-            told = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
+            listed = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
             if "place" in event and self._swapped:
-                told["place"] = [-number for number in event["place"]]
-            self.events.append({**told, "text": self._words(event, team)})
+                listed["place"] = [-number for number in event["place"]]
+            self.events.append({**listed, "text": self._words(event, team)})
 
     def _team(self, event: Mapping[str, Any]) -> int | None:
         """The team that an event is about."""
@@ -235,3 +234,10 @@ def _spaced(title: str) -> str:
     """`IllegalDefence` in words."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in title).strip()
     return words[:1].upper() + words[1:]
+
+
+def _pair(texts: object) -> tuple[str, str]:
+    """One text for each team; empty ones if the recording has none."""
+    if not isinstance(texts, list) or len(texts) != 2:
+        return "", ""
+    return str(texts[0]), str(texts[1])

@@ -1,4 +1,4 @@
-"""What commands say to people and to scripts.
+"""The output of commands, for people and for scripts.
 
 People get tables and progress. With `--json` everything for people goes to standard error, and standard
 output gets one JSON object as its last line.
@@ -58,7 +58,7 @@ class Terminal:
         self.console.print(made)
 
     def busy(self, what: str) -> Status:
-        """Says what is being done for as long as that takes; a context manager."""
+        """Shows what is being done for as long as that takes; a context manager."""
         return self.console.status(Text(what))
 
     def progress(self) -> Progress:

@@ -200,7 +200,7 @@ def test_a_recording_tells_speeds_and_wishes_and_the_rest_stays_as_it_was(tmp_pa
 @pytest.mark.slow
 def test_a_physical_match_tells_how_its_ball_rolls_and_its_heads_turn(tmp_path: Path) -> None:
     rules, path = small_match(1, 12.0), tmp_path / "physical.nutmeg"
-    game = Game(rules, seed=1, left="reds", right="blues", field=FIELD, players=2, record=path)
+    game = Game(rules, seed=1, left="reds", right="blues", field=FIELD, seats=2, record=path)
     walk = read_walk("final")
     players = {
         (team, 1): DecidingPlayer(

@@ -117,16 +117,13 @@ def test_inverse_kinematics_undoes_forward_kinematics(robot: str, shares: Array)
     tilt=st.tuples(*[st.floats(-0.1, 0.1)] * 4),
     yaws=st.tuples(*[st.floats(-0.3, 0.3)] * 2),
     ways=st.tuples(*[st.floats(-0.025, 0.025)] * 6),
-    share=st.floats(0.0, 1.0),
 )
-def test_one_hip_motor_costs_only_the_yaw_of_the_feet(
-    lean: Array, tilt: Array, yaws: Array, ways: Array, share: float
-) -> None:
+def test_one_hip_motor_costs_only_the_yaw_of_the_feet(lean: Array, tilt: Array, yaws: Array, ways: Array) -> None:
     legs = legs_of("nao-v6")
     places = np.reshape(ways, (2, 3)) + np.array([[0, 0.06, 0], [0, -0.06, 0]])
     feet = Pose(places, rotation(tilt[:2], tilt[2:], yaws))
     torso = Pose(np.array([0.0, 0.0, 0.3]), rotation(*lean))
-    found = legs.inverse(torso, feet, left_share=share)
+    found = legs.inverse(torso, feet)
     soles = legs.forward(found.angles)
     assert found.angles[0, 0] == found.angles[1, 0]
     reached = found.reached
@@ -134,16 +131,6 @@ def test_one_hip_motor_costs_only_the_yaw_of_the_feet(
     ups = (torso.rotation @ soles.rotation)[..., 2]
     np.testing.assert_allclose(world[reached], feet.position[reached], atol=1e-9)
     np.testing.assert_allclose(ups[reached], feet.rotation[reached][..., 2], atol=1e-9)
-
-
-def test_the_supporting_leg_can_have_its_yaw_exactly() -> None:
-    legs = legs_of("nao-v6")
-    feet = Pose(np.array([[0, 0.06, -0.3], [0.02, -0.05, -0.28]]), rotation(yaw=[0.3, 0.1]))
-    left = legs.forward(legs.inverse(still(), feet, left_share=1.0).angles)
-    right = legs.forward(legs.inverse(still(), feet, left_share=0.0).angles)
-    np.testing.assert_allclose(left.rotation[0], feet.rotation[0], atol=1e-9)
-    np.testing.assert_allclose(right.rotation[1], feet.rotation[1], atol=1e-9)
-    assert np.abs(left.rotation[1] - feet.rotation[1]).max() > 0.05
 
 
 @pytest.mark.parametrize("robot", ["nao-v4", "nao-spark"])

@@ -35,7 +35,7 @@ def form(message: bytes) -> bytes:
 
 def answers(messages: list[bytes], reports: list[Report]) -> list[bytes]:
     """Every percept that our server sends to an agent with these messages."""
-    game = Game(load_rules("sim3d"), seed=1, players=2)
+    game = Game(load_rules("sim3d"), seed=1, seats=2)
     found: list[bytes] = []
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync"), reports.append) as server:
         thread = threading.Thread(target=server.run)

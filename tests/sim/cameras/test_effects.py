@@ -11,13 +11,11 @@ import pytest
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError
 from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot, robot_names
-from nutmeg.model.parameters import Adjustment
+from nutmeg.model.parameters import CAMERA_NUMBERS, Adjustment, adjusted_cameras
 from nutmeg.model.sensors import (
     CAMERA_EFFECTS,
-    CAMERA_NUMBERS,
     CameraFile,
     CameraSettings,
-    adjusted_cameras,
     checked_effects,
     load_cameras,
 )
@@ -141,8 +139,8 @@ def test_numbers_are_set_by_their_targets() -> None:
         ("camera.CameraTap.k1", 0.0, UnknownNameError, "Did you mean 'CameraTop'"),
         ("camera.k1", 0.0, ModelError, r"camera\.CAMERA\.FIELD"),
         ("camera.CameraTop.gain", -1.0, ModelError, r"camera\.CameraTop\.gain: gain is -1"),
-        ("camera.CameraTop.auto_rate", 0.0, ModelError, "above 0 up to 1"),
-        ("camera.CameraTop.auto_longest", 1e-9, ModelError, "in this order"),
+        ("camera.CameraTop.auto_rate", 0.0, ModelError, "above 0 and up to 1"),
+        ("camera.CameraTop.auto_longest", 1e-9, ModelError, "must not be above the second"),
     ],
 )
 def test_wrong_targets_are_told(target: str, value: float, kind: type[Exception], said: str) -> None:

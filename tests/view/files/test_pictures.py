@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.sim.cameras.renderer import working_renderer
-from nutmeg.view.files.pictures import FINE, QUICK, Photographer, Quality, picture
+from nutmeg.sim.cameras.renderer import Quality, working_renderer
+from nutmeg.view.files.pictures import FINE, QUICK, Photographer, picture
 from nutmeg.view.stage.cameras import Viewpoint
 
 BALL = """

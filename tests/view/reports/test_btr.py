@@ -19,7 +19,7 @@ CONTROLLERS = Space({"a": Dimension(low=0, high=1)})
 
 def searched(space: Space, seed: int) -> SearchResult:
     searcher = Genetic(space, GeneticSettings(population=6), np.random.default_rng(seed))
-    return minimise(OneByOne(lambda c, _: float(np.sum((c - 0.8) ** 2))), space, searcher, InThisThread(), budget=24)
+    return minimise(OneByOne(lambda c, _: float(np.sum((c - 0.8) ** 2))), searcher, InThisThread(), budget=24)
 
 
 @pytest.fixture(scope="module")

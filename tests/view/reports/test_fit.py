@@ -15,7 +15,8 @@ from PIL import Image
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
-from nutmeg.reality.identify.identifiability import curvature, from_refits, judge
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import assess_identifiability, from_refits
 from nutmeg.search import CmaEs, CmaEsSettings, Dimension, InThisThread, Space, minimise
 from nutmeg.view.reports.fit import (
     Cost,
@@ -61,10 +62,10 @@ def fitted() -> FitReport:
     results = []
     for seed in (1, 2):
         searcher = CmaEs(space, CmaEsSettings(), np.random.default_rng(seed))
-        results.append(minimise(cost, space, searcher, InThisThread(), budget=400, seed=seed))
+        results.append(minimise(cost, searcher, InThisThread(), budget=400, seed=seed))
     results.sort(key=lambda result: result.best.value)
     best = results[0].best.candidate
-    known = judge(
+    known = assess_identifiability(
         space,
         curvature=curvature(lambda c: oscillation(c) - real, space, best),
         refits=from_refits(space, [r.best.candidate for r in results], [r.best.value for r in results]),
@@ -218,7 +219,6 @@ def test_searches_of_several_iterations_are_shown_one_after_the_other() -> None:
     results = [
         minimise(
             lambda c, _: (c[:, 0] - 0.3) ** 2,
-            space,
             CmaEs(space, CmaEsSettings(), np.random.default_rng(seed)),
             InThisThread(),
             budget=30,

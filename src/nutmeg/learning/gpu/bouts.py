@@ -1,4 +1,4 @@
-"""Bouts on a GPU: the same rewards as `course_run.run_bouts`, thousands at once.
+"""Bouts on a GPU: the same rewards as `courses.run_bouts`, thousands at once.
 
     results = run_bouts_on_gpu("nao-spark", bouts, noise=StartNoise())
 

@@ -1,4 +1,4 @@
-"""A cycle of a course on a GPU: judges, steers and commands every robot, as `course_run` and `steering` do.
+"""A cycle of a course on a GPU: judges, steers and commands every robot, as `learning.courses` does.
 
 One thread is one bout. A robot that is done stands at the start until all are done: fallen ones would cost time.
 """

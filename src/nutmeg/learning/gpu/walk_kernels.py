@@ -1,8 +1,7 @@
-"""The pendulum walk as functions of a GPU: what `motion.pendulum_kernels`, `walker_kernels` and `leg_kernels` say.
+"""The pendulum walk as functions of a GPU: the same as `motion.walk.kernels` and `motion.legs.nao_kernels`.
 
-One thread is one robot. Numbers are 32 bit; a test holds a cycle of these against the walker on the processor. Which
-equation is which is said in `motion.pendulum_kernels`; the names are the same. Parameters of a robot are a row of a
-table with a column for each field of `PendulumWalkSettings` (`COLUMN`).
+One thread is one robot, and numbers have 32 bits. `motion.walk.kernels` explains the equations; the names are the
+same. Parameters of a robot are a row of a table with a column for each field of `PendulumWalkSettings` (`COLUMN`).
 """
 # No `from __future__ import annotations`: Warp reads the annotations as they are.
 
@@ -220,7 +219,7 @@ def change(g: Gait, n: int, chosen: int, cycles: int):
 
 @wp.func
 def feel(g: Gait, b: Body, n: int, qpos: wp.array2d(dtype=float), qvel: wp.array2d(dtype=float)):
-    """Gyro and tilt, as `walker_kernels.feel` without noise and steps."""
+    """Gyro and tilt, as `measure_imu` and `estimate_tilt`, without noise and steps."""
     a = b.root_rate
     now = wp.vec3(qvel[n, a], qvel[n, a + 1], qvel[n, a + 2])
     rates = wp.vec3(qvel[n, a + 3], qvel[n, a + 4], qvel[n, a + 5])

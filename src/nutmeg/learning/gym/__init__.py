@@ -1,4 +1,4 @@
-"""Gymnasium environments for those who prefer reinforcement learning to a search over a walk's parameters.
+"""Gymnasium environments: reinforcement learning instead of a search over a walk's parameters.
 
     import gymnasium
     import nutmeg.learning.gym

@@ -17,7 +17,7 @@ default), `SameStep` (the last step does, and gives the last observation as `fin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -28,15 +28,15 @@ from gymnasium.vector.utils import batch_space
 from nutmeg.base.arrays import Bools, Floats, Floats32
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.learning.gym.go_to_target import GoToTargetOptions, GoToTargetTask
-from nutmeg.learning.gym.robots import checked_mode, checked_options
+from nutmeg.learning.gym.robots import check_whole, checked_mode, checked_options
 from nutmeg.learning.gym.spaces import action_space, checked_actions
 from nutmeg.learning.gym.walk_velocity import WalkVelocityOptions, WalkVelocityTask
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from nutmeg.base.arrays import Indices
     from nutmeg.learning.gym.spaces import Task
+
+    MakeTask = staticmethod[[dict[str, Any], int], Task]
 
 
 WALK_VELOCITY = "nutmeg/WalkVelocity-v0"
@@ -61,18 +61,30 @@ def register_environments() -> None:
 _ONE = np.ones(1, dtype=bool)
 
 
+def walk_velocity_task(options: dict[str, Any], count: int) -> Task:
+    """The task of `nutmeg/WalkVelocity-v0` for `count` robots."""
+    return WalkVelocityTask(checked_options(WalkVelocityOptions, WALK_VELOCITY, options), count)
+
+
+def go_to_target_task(options: dict[str, Any], count: int) -> Task:
+    """The task of `nutmeg/GoToTarget-v0` for `count` robots."""
+    return GoToTargetTask(checked_options(GoToTargetOptions, GO_TO_TARGET, options), count)
+
+
 class TaskEnv(gymnasium.Env[Floats32, Floats32]):
     """A task for one robot.
 
     Args:
-        task: a batch of one.
         render_mode: `rgb_array`, or None for no pictures.
+        options: those of the task.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (Gymnasium's)
+    make_task: ClassVar[MakeTask]
 
-    def __init__(self, task: Task, render_mode: str | None) -> None:
-        self.task, self.render_mode = task, checked_mode(render_mode)
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401
+        self.task, self.render_mode = type(self).make_task(options, 1), checked_mode(render_mode)
+        task = self.task
         self.layout = task.layout
         """Where the parts of an observation are: `layout.slices["gyro"]`."""
         self.observation_space, self.action_space = task.layout.space, action_space(task)
@@ -112,15 +124,13 @@ class TaskEnv(gymnasium.Env[Floats32, Floats32]):
 class WalkVelocityEnv(TaskEnv):
     """`nutmeg/WalkVelocity-v0`; options are those of `WalkVelocityOptions`."""
 
-    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(WalkVelocityTask(checked_options(WalkVelocityOptions, WALK_VELOCITY, options), 1), render_mode)
+    make_task = staticmethod(walk_velocity_task)
 
 
 class GoToTargetEnv(TaskEnv):
     """`nutmeg/GoToTarget-v0`; options are those of `GoToTargetOptions`."""
 
-    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(GoToTargetTask(checked_options(GoToTargetOptions, GO_TO_TARGET, options), 1), render_mode)
+    make_task = staticmethod(go_to_target_task)
 
 
 MAX_ROBOTS = 100_000
@@ -132,22 +142,28 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
     """A task for N robots.
 
     Args:
-        task: a batch of N.
+        num_envs: how many robots, N.
         max_episode_steps: after how many cycles episodes are cut off; None for never.
         autoreset_mode: what happens to episodes that are over.
         render_mode: `rgb_array`, or None for no pictures.
+        options: those of the task.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (Gymnasium's)
+    make_task: ClassVar[MakeTask]
 
     def __init__(
         self,
-        task: Task,
-        max_episode_steps: int | None,
-        autoreset_mode: str | AutoresetMode,
-        render_mode: str | None,
+        *,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **options: Any,  # noqa: ANN401
     ) -> None:
-        self.task, self.num_envs, self.layout = task, task.bodies.count, task.layout
+        check_whole("num_envs", num_envs, 1, MAX_ROBOTS)
+        task = type(self).make_task(options, num_envs)
+        self.task, self.num_envs, self.layout = task, num_envs, task.layout
         self.render_mode = checked_mode(render_mode)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -240,19 +256,16 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
         for row in rows:
             kept[row] = last[row]
         self._begin(rows, {})
-        infos = {
-            **self._infos(),
-            "final_obs": kept,
-            "_final_obs": done,
-            "final_info": final,
-            "_final_info": done.copy(),
-        }
-        return self.task.observe(), infos
+        ended = {"final_obs": kept, "_final_obs": done, "final_info": final, "_final_info": done.copy()}
+        return self.task.observe(), {**self._infos(), **ended}
 
     def _infos(self, which: Bools | None = None) -> dict[str, Any]:
         """The task's further numbers, and for which robots they are (all, or `which`), as Gymnasium wants them."""
         mask = np.ones(self.num_envs, dtype=bool) if which is None else which
-        return {key: one for name, value in self.task.info().items() for key, one in _masked(name, value, mask)}
+        infos: dict[str, Any] = {}
+        for name, value in self.task.info().items():
+            infos[name], infos[f"_{name}"] = value, mask.copy()
+        return infos
 
     def render(self) -> tuple[Any, ...] | None:
         """A picture (height, width, 3) of every robot, or None without a render mode."""
@@ -268,43 +281,13 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
 class WalkVelocityVectorEnv(TaskVectorEnv):
     """`nutmeg/WalkVelocity-v0` for N robots; options are those of `WalkVelocityOptions`."""
 
-    def __init__(
-        self,
-        *,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        task = WalkVelocityTask(checked_options(WalkVelocityOptions, WALK_VELOCITY, options), _count(num_envs))
-        super().__init__(task, max_episode_steps, autoreset_mode, render_mode)
+    make_task = staticmethod(walk_velocity_task)
 
 
 class GoToTargetVectorEnv(TaskVectorEnv):
     """`nutmeg/GoToTarget-v0` for N robots; options are those of `GoToTargetOptions`."""
 
-    def __init__(
-        self,
-        *,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        task = GoToTargetTask(checked_options(GoToTargetOptions, GO_TO_TARGET, options), _count(num_envs))
-        super().__init__(task, max_episode_steps, autoreset_mode, render_mode)
-
-
-def _masked(name: str, value: NDArray[Any], mask: Bools) -> tuple[tuple[str, NDArray[Any]], tuple[str, Bools]]:
-    return (name, value), (f"_{name}", mask.copy())
-
-
-def _count(num_envs: int) -> int:
-    if not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ROBOTS:
-        raise UsageError(f"num_envs is {num_envs!r}; allowed is a whole number, 1..{MAX_ROBOTS}.")
-    return num_envs
+    make_task = staticmethod(go_to_target_task)
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

@@ -61,9 +61,9 @@ class Targets(TargetProgress):
     """The targets of N episodes, and the rewards of single cycles.
 
     The rewards of a whole episode add up to equations 1 and 2 of MacAlpine and others (2012), as `run_bouts` gives
-    them. On the way to a target a cycle brings the metres that the robot came nearer; the cycle in which it is within
-    0.1 m brings what is missing to (d - 0.1) t_total / t_taken; a stop costs what the farthest distance from it grows
-    by; a fall costs 5 for the present target and for each that was still to come.
+    them. On the way to a target a cycle is rewarded with the metres that the robot came nearer; the cycle in which it
+    is within 0.1 m brings what is missing to (d - 0.1) t_total / t_taken; a stop costs what the farthest distance from
+    it grows by; a fall costs 5 for the present target and for each that was still to come.
     """
 
     def judge(self, place: Floats, fell: Bools) -> tuple[Floats, Bools]:

@@ -35,7 +35,7 @@ from nutmeg.learning.gym.spaces import Part
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.inertial import TiltEstimator
 from nutmeg.motion.walk.walker import Walker
-from nutmeg.sim.cameras.renderer import Canvas
+from nutmeg.sim.cameras.renderer import Quality, SceneRenderer
 from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
@@ -52,9 +52,6 @@ PAST_LIMIT = 0.1
 """How far joints are observed beyond their limits, which are not quite hard [rad]."""
 AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
 """Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
-COLLISION_GROUP = 3
-"""Geoms of this group and above are for collisions only."""
-MAX_GEOMS = 5000
 Options = TypeVar("Options", bound="RobotOptions")
 
 
@@ -229,31 +226,19 @@ class Pictures:
     def __init__(self, options: RobotOptions) -> None:
         placement = Placement(robot=options.robot, name=ROBOT_NAME, actuation=options.actuation)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,)))
-        self._model, self._root = scene.model, scene.robot(ROBOT_NAME).root
-        self._model.vis.global_.offwidth, self._model.vis.global_.offheight = options.width, options.height
-        self._model.vis.quality.shadowsize = 0
-        self._data = mujoco.MjData(self._model)
-        self._scene = mujoco.MjvScene(self._model, MAX_GEOMS)
+        self._root = scene.robot(ROBOT_NAME).root
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation, self._camera.distance = AZIMUTH, ELEVATION, DISTANCE
-        self._options = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < COLLISION_GROUP for group in range(len(self._options.geomgroup))]
-        self._options.sitegroup[:] = 0
-        self._canvas = Canvas(self._model, (options.width, options.height))
+        smooth = Quality(samples=4, facets=None)
+        self._renderer = SceneRenderer(scene.model, (options.width, options.height), quality=smooth)
 
     def draw(self, qpos: Floats) -> Bytes:
         """A picture (height, width, 3) of a configuration (nq,)."""
-        self._data.qpos[:] = qpos
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_camlight(self._model, self._data)
+        self._renderer.pose(qpos)
         self._camera.lookat[:] = [*qpos[self._root : self._root + 2], HEIGHT]
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(
-            self._model, self._data, self._options, None, self._camera, everything.value, self._scene
-        )
-        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = False
-        return self._canvas.paint(self._scene)
+        self._renderer.update(self._camera)
+        return self._renderer.paint()
 
     def close(self) -> None:
         """Frees the renderer."""
-        self._canvas.close()
+        self._renderer.close()

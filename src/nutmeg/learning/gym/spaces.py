@@ -53,7 +53,7 @@ class Task(Protocol):
         """Begins episodes `rows` (n,) anew; `given` are the options of a reset."""
 
     def advance(self, actions: Floats, active: Bools) -> Outcome:
-        """Lets a cycle of 20 ms pass in the active episodes; what comes of the others has no meaning."""
+        """Lets a cycle of 20 ms pass in the active episodes; the results of the others have no meaning."""
 
     def observe(self) -> Floats32:
         """Observations, (N, width of the layout)."""

@@ -3,12 +3,12 @@ r"""Walking at a wanted velocity by moving the joints: the task of `nutmeg/WalkV
     task = WalkVelocityTask(WalkVelocityOptions(robot="nao-v6"), count=64)
 
 With v the velocity ahead and to the left as the robot sees it, w its turn rate, v* and w* the wanted ones, and a the
-action of n numbers, a cycle t brings
+action of n numbers, the reward of cycle t is
 
     r = exp(-|v - v*|^2 / 0.25^2) + 0.5 exp(-(w - w*)^2 / 0.5^2) - 0.05 |a_t - a_(t-1)|^2 / n - 5 [fell]
 
 An action moves targets of joints around the pose `ready` (or, with `residual`, around what the pendulum walk asks
-for): target = ready + reach a, cut off at the joints' limits. Velocity drives are told the speed that leads there
+for): target = ready + reach a, cut off at the joints' limits. Velocity drives are commanded the speed that leads there
 within a cycle, as the walker of `motion.walker` does. Commands are drawn when an episode begins, sixteen of them,
 and follow one another.
 """
@@ -158,7 +158,7 @@ class WalkVelocityTask:
         return Outcome(reward, fell, np.zeros(len(fell), dtype=bool))
 
     def _aim(self, actions: Floats) -> None:
-        """Tells motors to go where actions say, around `ready`."""
+        """Commands the motors to go to the targets of actions, around `ready`."""
         targets = np.tile(self._home, (len(actions), 1))
         targets[:, self._moved] += self.options.reach * actions
         np.clip(targets, self._limits[:, 0], self._limits[:, 1], out=targets)
@@ -168,14 +168,14 @@ class WalkVelocityTask:
         self.bodies.robot.command = targets
 
     def _add(self, actions: Floats) -> None:
-        """Adds actions to what the walk tells the motors."""
+        """Adds actions to the commands of the walk."""
         assert self._walker is not None
-        told = np.array(self.bodies.robot.command)
+        commands = np.array(self.bodies.robot.command)
         gain = self._walker.walk.parameters["joint_gain"][:, None] / CONTROL_CYCLE
         further = self.options.reach * actions
-        told[:, self._moved] += np.where(self.bodies.velocity_driven[self._moved], gain * further, further)
-        limited = np.clip(told, self._limits[:, 0], self._limits[:, 1])
-        self.bodies.robot.command = np.where(self.bodies.velocity_driven, told, limited)
+        commands[:, self._moved] += np.where(self.bodies.velocity_driven[self._moved], gain * further, further)
+        limited = np.clip(commands, self._limits[:, 0], self._limits[:, 1])
+        self.bodies.robot.command = np.where(self.bodies.velocity_driven, commands, limited)
 
     def observe(self) -> Floats32:
         """Observations of the robots, (N, width)."""

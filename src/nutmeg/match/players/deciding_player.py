@@ -226,10 +226,10 @@ class DecidingPlayer:
 
 def seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
     """What an image shows, with the joints at these angles [degrees], for a player of a team."""
-    turn, centre = head_frame(*np.radians(angles[:2]).tolist())
+    camera = head_frame(*np.radians(angles[:2]).tolist())
 
     def place(polar: Floats) -> Point:
-        x, y, _ = spot(polar, turn, centre).tolist()
+        x, y, _ = spot(polar, camera).tolist()
         return x, y
 
     spots = {label: place(polar) for label, polar in zip(sight.labels, sight.marks, strict=True)}
@@ -241,7 +241,7 @@ def seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: 
         known = parts[np.isfinite(parts[:, 0])]
         if not len(known):
             continue
-        points = np.array([spot(polar, turn, centre) for polar in known])
+        points = np.array([spot(polar, camera) for polar in known])
         lying = bool(np.isfinite(parts[0, 0])) and float(points[0, 2]) < LYING_HEAD_HEIGHT
         x, y = points[:, :2].mean(axis=0).tolist()
         robots.append(SeenRobot(place=(x, y), mate=whose == team, number=who, lying=lying))

@@ -2,12 +2,12 @@
 
     ahead, left = kick_place("straight")            # for the left foot; the right foot's place is at -left
     foot = foot_for(Kick(ball=(0.17, -0.05)))       # "right", or None if the ball lies elsewhere
-    moves = Moves(OwnBody("nao-spark", "type0"), stance=0.1)
+    moves = Moves(OnboardRobot("nao-spark", "type0"), stance=0.1)
     path = moves.kick(request, foot, angles)        # (T, motors) rad, one row for each cycle
 
-Motions are data files (`motion.keyframes`); how the kick was learned is `kick_learning`. Files have the kick with
-the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the ball: a
-kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
+Motions are data files (`motion.keyframes`); how the kick was learned is in examples/learn_kick.py. Files have the kick
+with the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the
+ball: a kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
 """
 
 from __future__ import annotations

@@ -103,11 +103,12 @@ def _from_file(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[known] = module  # before it runs: dataclasses look their module up there
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[known]
         raise FileError(path, f"cannot be loaded: {type(error).__name__}: {error}.") from error
-    sys.modules[known] = module
     return module
 
 

@@ -8,6 +8,7 @@ shoot-out are played the same way, if the rule book wants them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,14 @@ import numpy as np
 
 from nutmeg.match.rules.decisions import SwapEnds
 from nutmeg.match.rules.fouls import forget_penalties, next_look
-from nutmeg.match.rules.judgement import TIME_TOLERANCE, changed
+from nutmeg.match.rules.judgement import TIME_TOLERANCE
 from nutmeg.match.rules.play_modes import PlayMode, clock_runs
 from nutmeg.match.rules.restarts import CENTRE
 from nutmeg.match.rules.state import PLAYERS_SHAPE, ShootOut, Stillness
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
-    from nutmeg.match.rules.book import FoulRules, IncapableRules, MatchRules, Pitch, Rules
+    from nutmeg.match.rules.book import FoulRules, IncapableRules, MatchRules, Rules
     from nutmeg.match.rules.judgement import Judgement
     from nutmeg.match.rules.state import DownTimes, MatchState
 
@@ -45,92 +46,85 @@ def end_of_half(half: int, rules: MatchRules) -> float:
     return rules.halves * rules.half_length + (half - 2) * rules.extra_half_length
 
 
-def advance(case: Judgement) -> None:
+def advance(judgement: Judgement) -> None:
     """Let the clocks run by one cycle."""
-    state, step = case.state, case.facts.time_step
-    waiting = state.mode is PlayMode.BEFORE_KICK_OFF and not case.facts.present.any()
-    case.change(
-        time=state.time + step if clock_runs(state.mode) else state.time,
-        mode_time=state.mode_time if waiting else state.mode_time + step,
-        elapsed=state.elapsed + step,
-    )
+    state, step = judgement.state, judgement.facts.time_step
+    waiting = state.mode is PlayMode.BEFORE_KICK_OFF and not np.count_nonzero(judgement.facts.present)
+    if clock_runs(state.mode):
+        state.time += step
+    if not waiting:
+        state.mode_time += step
+    state.elapsed += step
 
 
-def judge_time(case: Judgement) -> None:
+def judge_time(judgement: Judgement) -> None:
     """End a half whose time is over."""
-    state, rules = case.state, case.rules
+    state, rules = judgement.state, judgement.rules
     if state.half >= SHOOT_OUT or not clock_runs(state.mode):
         return
     end = end_of_half(state.half, rules.match)
     if state.time < end - TIME_TOLERANCE:
         return
     if state.time > end + TIME_TOLERANCE:  # a long time step must not shorten the next half
-        case.change(time=end)
+        state.time = end
     last_of_match = state.half == rules.match.halves
     drawn = state.score[0] == state.score[1]
     if state.half == 1 and not last_of_match:
-        _start_half(case, 2)
+        _start_half(judgement, 2)
     elif last_of_match and drawn and rules.match.extra_time:
-        _start_half(case, 3)
+        _start_half(judgement, 3)
     elif state.half == 3:
-        _start_half(case, 4)
+        _start_half(judgement, 4)
     elif drawn and rules.shoot_out.on:
-        _start_half(case, SHOOT_OUT)
+        _start_half(judgement, SHOOT_OUT)
     else:
-        case.tell("half", f"the match is over: {state.score[0]}:{state.score[1]}")
-        case.set_mode(PlayMode.GAME_OVER)
+        judgement.tell("half", f"the match is over: {state.score[0]}:{state.score[1]}")
+        judgement.set_mode(PlayMode.GAME_OVER)
 
 
-def _start_half(case: Judgement, half: int) -> None:
+def _start_half(judgement: Judgement, half: int) -> None:
     """Go to the next half: the other team kicks off, perhaps from the same end."""
-    forget_penalties(case)
-    state = case.state
-    swap = case.rules.match.swap_ends and half != SHOOT_OUT
+    forget_penalties(judgement)
+    state = judgement.state
+    swap = judgement.rules.match.swap_ends and half != SHOOT_OUT
     starter = state.starter if swap else state.starter.other
     if swap:
-        case.decisions.append(SwapEnds())
-        case.change(score=(state.score[1], state.score[0]))
-    case.change(
-        half=half,
-        starter=starter,
-        touch=None,
-        kick=None,
-        no_score=None,
-        pass_watch=None,
-        in_offside=None,
-        down=None,
-        still=None,
-        shoot_out=ShootOut(side=starter) if half == SHOOT_OUT else None,
-    )
-    case.tell("half", HALF_NAMES[half], side=starter)
-    case.set_mode(PlayMode.BEFORE_KICK_OFF)
-    case.put_ball(CENTRE)
+        judgement.decisions.append(SwapEnds())
+        state.score = state.score[1], state.score[0]
+    state.half, state.starter = half, starter
+    state.touch = state.down = state.still = None
+    judgement.forget_kick()
+    state.shoot_out = ShootOut(side=starter) if half == SHOOT_OUT else None
+    judgement.tell("half", HALF_NAMES[half], side=starter)
+    judgement.set_mode(PlayMode.BEFORE_KICK_OFF)
+    judgement.put_ball(CENTRE)
 
 
 # ----------------------------------------------------------------------------------------------------
-# For how long nobody has to ask the referee: thousands of matches at once cannot afford to in every cycle.
+# When the next judgement is due. A batch of thousands of matches cannot afford a judgement in every cycle.
 #
-# `quiet` looks at clocks only: the end of the half, penalties that end, who has been down for how long, the next look
-# at who stands still. Until the time it gives, a judgement decides nothing, *unless*
+# `time_to_next_judgement` looks at clocks only: the end of the half, penalties that end, how long players have been
+# down, the next inspection of players who stand still. Until then a judgement decides nothing, unless in a cycle
 #
-# - somebody touches the ball, - the ball is over a line (the middle of it; no need to know which line, or whether it
-# is all of it), - players touch or push each other (contacts, pushes or self-collisions in the facts), - somebody
-# falls, or stands again: a torso has passed `not_standing_height` or `ground_height`, - somebody asks for pass mode,
-# joins, leaves, or a trainer interferes.
+# - somebody touches the ball, or the centre of the ball is over a line;
+# - players touch or push each other, or a limb is inside its own robot;
+# - somebody falls or stands up again: a torso passes `not_standing_height` or `ground_height`;
+# - somebody asks for pass mode, joins or leaves, or a trainer interferes.
 #
-# In these cycles ask at once, with the facts of that cycle. Skipping all others gives the same decisions at the same
-# times as asking in every cycle (there is a property test), if `Facts.cycle` and `Facts.ball_before` are given and
-# players who serve a penalty (`penalties.penalised`) are not moved by the world. Most looks at who stands still find
-# nobody: who keeps where everybody was at the last one can tell (`until_look`), and need not ask (`looked`). It is
-# never quiet (0) when play is stopped, in a shoot-out, and under rules that need everybody's place in every cycle:
-# illegal defence and attack, crowding, charging. `quiet` takes about 1 us, or 10 while somebody is down; `may_matter`
-# takes 0.3.
+# Such a cycle has to be judged at once, with its own facts; `behavioural_games` finds these cycles in compiled code.
+# All others may be skipped: a property test shows the same decisions at the same times, if `Facts.cycle` and
+# `Facts.ball_before` are given and the world does not move players who serve a penalty (`fouls.penalised`).
+#
+# The physical world asks in every cycle: a judgement of 22 players takes 3 % of the time of such a cycle.
 
 
 def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = True) -> float:
-    """How long after the last judgement nothing can happen by itself, s; 0: ask in the next cycle.
+    """The time after the last judgement in which no rule can apply by itself, s; 0 asks for the next cycle.
 
-    Without `looks`, those at who stands still do not count where `until_look` tells of them.
+    The result is 0 when play is stopped, in a shoot-out, and under rules that need all positions in every cycle:
+    illegal defence and attack, crowding, charging. Without `looks`, inspections of players who stand still do not
+    count where `time_to_next_look` tells of them: a caller that keeps the positions of the last inspection can see
+    for itself that it finds nobody, and go on with `state_after_look`.
     """
     if state.mode is PlayMode.GAME_OVER:
         return math.inf
@@ -153,9 +147,9 @@ def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = Tru
 
 
 def time_to_next_look(state: MatchState, rules: Rules) -> float:
-    """Until the referee looks at who stands still, s; inf if it does not, or if it has to be asked at that time.
+    """The time until the next inspection of players who stand still, s; infinite if there is none.
 
-    That is while somebody is down, whose times are counted at each judgement.
+    It is also infinite while somebody is down: these times are counted at each judgement, which must not be skipped.
     """
     if not rules.fouls.inactive.on or state.mode is not PlayMode.PLAY_ON or state.shoot_out is not None:
         return math.inf
@@ -171,58 +165,29 @@ def state_after_look(state: MatchState, since: float, place: Floats) -> MatchSta
         place: (2, 11, 2) where players were at the look, m.
     """
     now = state.elapsed + since
-    return changed(
+    return dataclasses.replace(
         state,
-        {
-            "time": state.time + since,
-            "mode_time": state.mode_time + since,
-            "elapsed": now,
-            "still": Stillness(place=place, since=np.full(PLAYERS_SHAPE, now)),
-        },
+        time=state.time + since,
+        mode_time=state.mode_time + since,
+        elapsed=now,
+        still=Stillness(place=place, since=np.full(PLAYERS_SHAPE, now)),
     )
 
 
 def positions_matter(fouls: FoulRules) -> bool:
-    """Whether there is a foul that can be committed in any cycle by just being somewhere."""
+    """Whether a foul is called that a player can commit in any cycle just by its position."""
     by_place = fouls.illegal_defence.on or fouls.illegal_attack.on or fouls.crowding.on
     return by_place or (fouls.charging.on and fouls.charging.velocity_samples > 1)
 
 
 def _until_down_too_long(down: DownTimes, rules: IncapableRules) -> float:
     """Until somebody can have been down for too long, or up for long enough, s."""
-    if (down.low & ~down.counted).any():  # who lies beside the pitch may have been put on it just now
+    low, counted, _ = down.flags
+    if (low & ~counted).any():  # who lies beside the pitch may have been put on it just now
         return 0.0
     due = math.inf
     if rules.on:
         due = min(rules.not_standing_time, rules.goalie_not_standing_time) - float(down.not_standing.max())
         due = min(due, min(rules.ground_time, rules.goalie_ground_time) - float(down.ground.max()))
-    up = down.standing[~down.low & (down.not_standing > 0)]
+    up = down.times[2][~low & (down.not_standing > 0)]
     return min(due, rules.stood_up_time - float(up.max())) if up.size else due
-
-
-def may_matter(
-    pitch: Pitch,
-    due: float,
-    *,
-    since: float,
-    ball: tuple[float, float],
-    touched: bool = False,
-    contacts: bool = False,
-    lying: bool = False,
-    asked: bool = False,
-) -> bool:
-    """Whether a cycle has to be judged.
-
-    Args:
-        pitch: of the rules.
-        due: what `quiet` said after the last judgement, s.
-        since: time since the last judgement, s, this cycle included.
-        ball: where it is, m.
-        touched: whether somebody touched it in this cycle.
-        contacts: whether players touched or pushed each other.
-        lying: whether somebody has fallen or stood up in this cycle.
-        asked: whether somebody asked for pass mode, joined or left.
-    """
-    if touched or contacts or lying or asked or since >= due - TIME_TOLERANCE:
-        return True
-    return not (abs(ball[0]) <= pitch.length / 2 and abs(ball[1]) <= pitch.width / 2)

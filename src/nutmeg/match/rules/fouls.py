@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle_exactly
+from nutmeg.base.kernels import inlined, kernel
 from nutmeg.match.rules.book import AreaRules, Foul
 from nutmeg.match.rules.decisions import LIMBS, FreezeLimbs
 from nutmeg.match.rules.judgement import TIME_TOLERANCE, own_places, own_point, settle, sign_of
@@ -53,82 +54,84 @@ def penalised(state: MatchState) -> Bools:
     return found
 
 
-def penalise(case: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
+def penalise(judgement: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
     """Call a foul. With `to`, in own coordinates, the player is moved there; without, it is held and sent outside."""
-    x, y = case.facts.position[side, index, :2].tolist()
-    case.change(fouls=case.state.fouls + 1)
-    case.tell("foul", f"{foul.title}: {side.word} {index + 1} {text}", side=side, index=index, place=(x, y), foul=foul)
+    x, y = judgement.facts.position[side, index, :2].tolist()
+    judgement.state.fouls = judgement.state.fouls + 1
+    judgement.tell(
+        "foul", f"{foul.title}: {side.word} {index + 1} {text}", side=side, index=index, place=(x, y), foul=foul
+    )
     if to is not None:
-        settle(case, side, index, to, foul.title)
+        settle(judgement, side, index, to, foul.title)
         return
-    held = Held(side=side, index=index, foul=foul, stamp=case.elapsed)
-    if case.rules.fouls.hold_time == 0:
-        case.hold(*case.state.held, *_send_out(case, held))
+    held = Held(side=side, index=index, foul=foul, stamp=judgement.elapsed)
+    if judgement.rules.fouls.hold_time == 0:
+        judgement.hold(*judgement.state.held, *_send_out(judgement, held))
     else:
-        case.hold(*case.state.held, held)
+        judgement.hold(*judgement.state.held, held)
 
 
-def serve_penalties(case: Judgement) -> None:
+def serve_penalties(judgement: Judgement) -> None:
     """Hold up who is held, put outside whose time has come, and let those come back who have served theirs."""
-    rules = case.rules.fouls
+    rules = judgement.rules.fouls
     staying: list[Held] = []
-    for held in case.state.held:
-        if not case.facts.present[held.side, held.index]:
+    for held in judgement.state.held:
+        if not judgement.facts.present[held.side, held.index]:
             continue
-        waited = case.elapsed - held.stamp
+        waited = judgement.elapsed - held.stamp
         if held.place is not None:
             if waited < rules.hold_time + rules.removal_time - TIME_TOLERANCE:
                 staying.append(held)
-                _keep_out(case, held, held.place)
+                _keep_out(judgement, held, held.place)
             else:
-                come_back(case, held)
+                come_back(judgement, held)
         elif waited < rules.hold_time - TIME_TOLERANCE:
             staying.append(held)
-            x, y = case.facts.position[held.side, held.index, :2].tolist()
-            case.move(held.side, held.index, (x, y), held.foul.title, height=rules.hold_height)
+            x, y = judgement.facts.position[held.side, held.index, :2].tolist()
+            judgement.move(held.side, held.index, (x, y), held.foul.title, height=rules.hold_height)
         else:
-            staying += _send_out(case, held)
-    if tuple(staying) != case.state.held:
-        case.hold(*staying)
+            staying += _send_out(judgement, held)
+    if tuple(staying) != judgement.state.held:
+        judgement.hold(*staying)
 
 
-def forget_penalties(case: Judgement) -> None:
+def forget_penalties(judgement: Judgement) -> None:
     """Pardon everybody; who is beside the pitch comes back."""
-    for held in case.state.held:
-        if held.place is not None and case.facts.present[held.side, held.index]:
-            come_back(case, held)
-    case.hold()
+    for held in judgement.state.held:
+        if held.place is not None and judgement.facts.present[held.side, held.index]:
+            come_back(judgement, held)
+    judgement.hold()
 
 
-def _send_out(case: Judgement, held: Held) -> list[Held]:
+def _send_out(judgement: Judgement, held: Held) -> list[Held]:
     """Put an offender beside the pitch; what is left of its penalty, if anything is."""
-    rules = case.rules.fouls
-    wish = own_point(outside_place(case, held.side, held.index), held.side)
-    place = settle(case, held.side, held.index, wish, held.foul.title, room=rules.outside_spacing / 2)
+    rules = judgement.rules.fouls
+    wish = own_point(outside_place(judgement, held.side, held.index), held.side)
+    place = settle(judgement, held.side, held.index, wish, held.foul.title, room=rules.outside_spacing / 2)
     return [dataclasses.replace(held, place=place)] if rules.removal_time > 0 else []
 
 
-def _keep_out(case: Judgement, held: Held, place: Place) -> None:
+def _keep_out(judgement: Judgement, held: Held, place: Place) -> None:
     """Put somebody back who has left its place beside the pitch."""
-    x, y = case.facts.position[held.side, held.index, :2].tolist()
+    x, y = judgement.facts.position[held.side, held.index, :2].tolist()
     if not math.hypot(x - place[0], y - place[1]) <= OUTSIDE_TOLERANCE:
-        case.move(held.side, held.index, place, held.foul.title)
+        judgement.move(held.side, held.index, place, held.foul.title)
 
 
-def come_back(case: Judgement, held: Held) -> None:
+def come_back(judgement: Judgement, held: Held) -> None:
     """Put a player on the touch line away from the ball, in its own half, looking at the pitch."""
-    side, pitch = held.side, case.rules.pitch
-    away = -sign_of(case.ball[1], side.sign)
-    place = (-side.sign * case.rules.fouls.return_distance, away * pitch.width / 2)
-    found = settle(case, side, held.index, own_point(place, side), "comes back", heading=-away * math.pi / 2)
-    case.tell("return", f"{side.word} {held.index + 1} may play again", side=side, index=held.index, place=found)
+    side, pitch = held.side, judgement.rules.pitch
+    away = -sign_of(judgement.ball[1], side.sign)
+    place = (-side.sign * judgement.rules.fouls.return_distance, away * pitch.width / 2)
+    found = settle(judgement, side, held.index, own_point(place, side), "comes back", heading=-away * math.pi / 2)
+    judgement.tell("return", f"{side.word} {held.index + 1} may play again", side=side, index=held.index, place=found)
 
 
-def outside_place(case: Judgement, side: Side, index: int) -> Place:
+def outside_place(judgement: Judgement, side: Side, index: int) -> Place:
     """Where an offender is put: beyond the touch line on the other side of the ball, by number."""
-    rules, pitch = case.rules.fouls, case.rules.pitch
+    rules, pitch = judgement.rules.fouls, judgement.rules.pitch
     x = -side.sign * rules.outside_spacing * (6 - index)
-    y = -sign_of(case.ball[1], side.sign) * (pitch.width / 2 + rules.outside_distance)
+    y = -sign_of(judgement.ball[1], side.sign) * (pitch.width / 2 + rules.outside_distance)
     return x, y
 
 
@@ -146,129 +149,158 @@ def without_penalised(facts: Facts, state: MatchState) -> Facts:
 
 OWN_AREA, THEIR_AREA = 0, 1
 """Which penalty area: first index of `MatchState.in_areas`."""
+OWN_SIGNS = np.array([[side.sign] for side in Side])
+"""(2, 1) times an x, the x as the player's own team sees it."""
 
 
-def judge_incapable(case: Judgement) -> None:
-    """Count how long players lie or sit, tell of falls, and send out who does for too long."""
-    rules, facts = case.rules.fouls.incapable, case.facts
-    height = facts.position[..., 2]
-    low = (height < rules.not_standing_height) & case.active
-    if case.state.down is None and not low.any():
-        return
-    before = case.state.down
+def judge_incapable(judgement: Judgement) -> None:
+    """Count how long players lie or sit, announce falls, and send off those who do for too long."""
+    rules, facts, before = judgement.rules.fouls.incapable, judgement.facts, judgement.state.down
     if before is None:
-        zero, nobody = np.zeros(low.shape), np.zeros(low.shape, bool)
-        before = DownTimes(not_standing=zero, ground=zero, standing=zero, low=nobody, counted=nobody, lying=nobody)
-    down = _count_down_times(case, before, low)
-    for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
-        place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
-        case.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
-    longest = float(down.not_standing.max()), float(down.ground.max())
-    if rules.on and (
-        longest[0] > rules.not_standing_time + TIME_TOLERANCE or longest[1] > rules.ground_time + TIME_TOLERANCE
-    ):
-        down = _call_incapable(case, down)
-    case.change(down=down if max(longest) > 0 or low.any() else None)
+        low = (facts.position[..., 2] < rules.not_standing_height) & judgement.active
+        if not np.count_nonzero(low):
+            return
+        before = DownTimes(times=np.zeros((3, *PLAYERS_SHAPE)), flags=np.zeros((3, *PLAYERS_SHAPE), bool))
+    down = DownTimes(times=before.times.copy(), flags=np.empty_like(before.flags))
+    limits = np.array(
+        [
+            rules.not_standing_height,
+            rules.ground_height,
+            judgement.rules.pitch.width / 2 + rules.margin,
+            rules.stood_up_time + TIME_TOLERANCE,
+        ]
+    )
+    steps = facts.time_step - judgement.cycle, judgement.cycle
+    known = before.flags, down.times, down.flags
+    anybody, fell = count_down_times(facts.position, judgement.active, limits, steps, *known)
+    if fell:
+        for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
+            place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
+            judgement.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
+    if rules.on and anybody:
+        _call_incapable(judgement, down)
+    judgement.state.down = down if anybody else None
 
 
-def _call_incapable(case: Judgement, down: DownTimes) -> DownTimes:
-    """Send out who has been down for too long; the times of the others."""
-    rules, goalie = case.rules.fouls.incapable, case.facts.goalie
+def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
+    """Send off who has been down for too long; nothing is counted for them any more."""
+    rules, goalie = judgement.rules.fouls.incapable, judgement.facts.goalie
+    shortest = min(rules.ground_time, rules.goalie_ground_time, rules.not_standing_time, rules.goalie_not_standing_time)
+    if down.times[:2].max() <= shortest:
+        return
     offends = (down.ground > np.where(goalie, rules.goalie_ground_time, rules.ground_time) + TIME_TOLERANCE) | (
         down.not_standing > np.where(goalie, rules.goalie_not_standing_time, rules.not_standing_time) + TIME_TOLERANCE
     )
-    offends &= case.active
+    offends &= judgement.active
     for side, index in np.argwhere(offends).tolist():
-        penalise(case, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
-    kept = ~offends
-    return DownTimes(
-        not_standing=down.not_standing * kept,
-        ground=down.ground * kept,
-        standing=down.standing * kept,
-        low=down.low & kept,
-        counted=down.counted & kept,
-        lying=down.lying & kept,
-    )
+        penalise(judgement, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
+    down.times[:, offends] = 0.0
+    down.flags[:, offends] = False
 
 
-def _count_down_times(case: Judgement, before: DownTimes, low: Bools) -> DownTimes:
-    """The times one cycle later; beside the pitch nothing is counted, standing for a while ends it.
+@kernel
+def count_down_times(
+    position: Floats,
+    active: Bools,
+    limits: Floats,
+    steps: tuple[float, float],
+    flags_before: Bools,
+    times: Floats,
+    flags: Bools,
+) -> tuple[bool, bool]:
+    """Counts the times of `DownTimes` on; whether anybody is down or was so lately, and whether somebody fell.
 
-    In the part of a long time step that the facts do not speak of, everybody went on as before.
+    Args:
+        position: (2, 11, 3) of the torsos, m.
+        active: (2, 11) whose times count.
+        limits: heights below which a torso does not stand, and is on the ground [m]; beyond which |y| nothing counts
+            [m]; after which time of standing everything is forgotten [s].
+        steps: time in which everybody went on as before, and time that the positions hold for, s.
+        flags_before: (3, 2, 11) as `DownTimes.flags`.
+        times: (3, 2, 11) counted on.
+        flags: (3, 2, 11) written.
     """
-    rules, facts = case.rules.fouls.incapable, case.facts
-    earlier = facts.time_step - case.cycle
-    if earlier > TIME_TOLERANCE:
-        before = _down_for(before, earlier, (before.low, before.counted, before.lying), rules.stood_up_time)
-    counted = low & (np.abs(facts.position[..., 1]) < case.rules.pitch.width / 2 + rules.margin)
-    lying = counted & (facts.position[..., 2] < rules.ground_height)
-    return _down_for(before, case.cycle, (low, counted, lying), rules.stood_up_time)
+    anybody, fell = False, False
+    for side in range(active.shape[0]):
+        for i in range(active.shape[1]):
+            lay = times[1, side, i] > 0.0
+            if steps[0] > TIME_TOLERANCE:
+                _count_on(times[:, side, i], flags_before[:, side, i], steps[0], limits[3])
+            height = position[side, i, 2]
+            low = active[side, i] and height < limits[0]
+            counted = low and abs(position[side, i, 1]) < limits[2]
+            flags[0, side, i], flags[1, side, i] = low, counted
+            flags[2, side, i] = counted and height < limits[1]
+            _count_on(times[:, side, i], flags[:, side, i], steps[1], limits[3])
+            lies = times[1, side, i] > 0.0
+            fell = fell or (lies and not lay)
+            anybody = anybody or low or lies or times[0, side, i] > 0.0
+    return anybody, fell
 
 
-def _down_for(before: DownTimes, step: float, who: tuple[Bools, Bools, Bools], stood_up_time: float) -> DownTimes:
-    """The times after a step, by who was low, whose time not standing counts, and whose time on the ground does."""
-    low, counted, lying = who
-    standing = np.where(low, 0.0, before.standing + step)
-    stood_up = ~low & (standing > stood_up_time + TIME_TOLERANCE)
-    not_standing = np.where(stood_up, 0.0, before.not_standing + step * counted)
-    ground = np.where(low, before.ground + step * lying, 0.0)
-    return DownTimes(not_standing=not_standing, ground=ground, standing=standing, low=low, counted=counted, lying=lying)
+@inlined
+def _count_on(times: Floats, flags: Bools, step: float, stood_up_time: float) -> None:
+    """Counts the times (3,) of one player on by a step, by what its flags (3,) say it did."""
+    low, counted, lying = flags[0], flags[1], flags[2]
+    times[2] = 0.0 if low else times[2] + step
+    if not low and times[2] > stood_up_time:
+        times[0] = 0.0
+    elif counted:
+        times[0] += step
+    if not low:
+        times[1] = 0.0
+    elif lying:
+        times[1] += step
 
 
-def judge_areas(case: Judgement) -> None:
+def judge_areas(judgement: Judgement) -> None:
     """Call who is one too many in a penalty area: who came last."""
-    if not (case.rules.fouls.illegal_defence.on or case.rules.fouls.illegal_attack.on):
+    if not (judgement.rules.fouls.illegal_defence.on or judgement.rules.fouls.illegal_attack.on):
         return
-    inside = areas(case)
-    if inside is case.state.in_areas:
+    inside = areas(judgement)
+    if inside is judgement.state.in_areas:
         return
-    before = case.state.in_areas
-    fouls = case.rules.fouls
+    before = judgement.state.in_areas
+    fouls = judgement.rules.fouls
     for which, rules in ((OWN_AREA, fouls.illegal_defence), (THEIR_AREA, fouls.illegal_attack)):
         if rules.on:
             for side in Side:
                 if np.count_nonzero(inside[which, side]) > rules.most:
-                    _judge_area(case, which, side, rules, inside[which, side], before[which, side])
-    case.change(in_areas=inside)
+                    _judge_area(judgement, which, side, rules, inside[which, side], before[which, side])
+    judgement.state.in_areas = inside
 
 
-def areas(case: Judgement) -> Bools:
+def areas(judgement: Judgement) -> Bools:
     """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
-    pitch, position = case.rules.pitch, case.facts.position
-    x = position[..., 0]
-    edge = pitch.length / 2 - pitch.penalty_depth
-    deep = (np.abs(x) > edge) & (np.abs(position[..., 1]) < pitch.penalty_width / 2) & (np.abs(x) <= pitch.length / 2)
-    deep &= case.active
-    if not deep.any():
-        return _none_inside(case)
-    left = deep & (x < 0)
-    right = deep & (x > 0)
-    inside = np.stack([np.stack([left[0], right[1]]), np.stack([right[0], left[1]])])
-    return case.state.in_areas if np.array_equal(inside, case.state.in_areas) else inside
+    pitch, position, before = judgement.rules.pitch, judgement.facts.position, judgement.state.in_areas
+    x, edge = position[..., 0], pitch.length / 2 - pitch.penalty_depth
+    from_middle = np.abs(x)
+    deep = (from_middle > edge) & (from_middle <= pitch.length / 2) & judgement.active
+    deep &= np.abs(position[..., 1]) < pitch.penalty_width / 2
+    if not np.count_nonzero(deep) and not np.count_nonzero(before):
+        return before
+    at_home = x * OWN_SIGNS < 0
+    inside = np.stack([deep & at_home, deep & ~at_home])
+    return before if np.array_equal(inside, before) else inside
 
 
-def _none_inside(case: Judgement) -> Bools:
-    before = case.state.in_areas
-    return np.zeros_like(before) if before.any() else before
-
-
-def _judge_area(case: Judgement, which: int, side: Side, rules: AreaRules, inside: Bools, before: Bools) -> None:
+def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, inside: Bools, before: Bools) -> None:
     """Send away as many as there are too many: first who just came, then who is farthest from the own goal."""
-    own, pitch = own_places(case, side), case.rules.pitch
+    own, pitch = own_places(judgement, side), judgement.rules.pitch
     distance = np.hypot(own[:, 0] + pitch.length / 2, own[:, 1])
-    field_players = np.flatnonzero(inside & ~case.facts.goalie[side]).tolist()
+    field_players = np.flatnonzero(inside & ~judgement.facts.goalie[side]).tolist()
     field_players.sort(key=lambda i: (bool(before[i]), -float(distance[i]), i))
     foul = Foul.ILLEGAL_DEFENCE if which == OWN_AREA else Foul.ILLEGAL_ATTACK
     whose = "the own" if which == OWN_AREA else "the opponents'"
     for index in field_players[: int(np.count_nonzero(inside)) - rules.most]:
-        to = None if rules.sent_outside else _edge_of_area(case, which, own[index].tolist())
-        penalise(case, side, index, foul, f"is one too many in {whose} area", to=to)
+        to = None if rules.sent_outside else _edge_of_area(judgement, which, own[index].tolist())
+        penalise(judgement, side, index, foul, f"is one too many in {whose} area", to=to)
         inside[index] = False
 
 
-def _edge_of_area(case: Judgement, which: int, place: list[float]) -> Place:
+def _edge_of_area(judgement: Judgement, which: int, place: list[float]) -> Place:
     """The nearest place outside an area, in own coordinates, not behind the goal line."""
-    pitch, radius = case.rules.pitch, case.rules.restarts.player_radius
+    pitch, radius = judgement.rules.pitch, judgement.rules.restarts.player_radius
     x, y = place
     end = -1.0 if which == OWN_AREA else 1.0
     edge, half_width = pitch.length / 2 - pitch.penalty_depth - radius, pitch.penalty_width / 2 + radius
@@ -277,58 +309,60 @@ def _edge_of_area(case: Judgement, which: int, place: list[float]) -> Place:
     return end * edge, y
 
 
-def judge_crowding(case: Judgement) -> None:
+def judge_crowding(judgement: Judgement) -> None:
     """Call the second and third nearest of a team when they are too near to a ball that an opponent is near to."""
-    rules = case.rules.fouls.crowding
+    rules = judgement.rules.fouls.crowding
     if not rules.on:
         return
-    offset = case.facts.position[..., :2] - case.facts.ball[:2]
-    distance = np.where(case.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
+    offset = judgement.facts.position[..., :2] - judgement.facts.ball[:2]
+    distance = np.where(judgement.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
     nearest = distance.min(axis=1)
     for side in Side:
-        if nearest[side.other] >= rules.opponent_distance or case.state.mode is KICK_OFFS[side]:
+        if nearest[side.other] >= rules.opponent_distance or judgement.state.mode is KICK_OFFS[side]:
             continue
         order = np.argsort(distance[side], kind="stable")
         for rank, limit in ((1, rules.second_distance), (2, rules.third_distance)):
             index = int(order[rank])
-            if distance[side, index] <= limit and not case.facts.goalie[side, index]:
-                to = None if rules.sent_outside else _away_from_ball(case, side, index, limit)
-                penalise(case, side, index, Foul.CROWDING, "crowds the ball", to=to)
+            if distance[side, index] <= limit and not judgement.facts.goalie[side, index]:
+                to = None if rules.sent_outside else _away_from_ball(judgement, side, index, limit)
+                penalise(judgement, side, index, Foul.CROWDING, "crowds the ball", to=to)
 
 
-def _away_from_ball(case: Judgement, side: Side, index: int, distance: float) -> Place:
+def _away_from_ball(judgement: Judgement, side: Side, index: int, distance: float) -> Place:
     """A place at a distance from the ball, straight away from it, in own coordinates."""
-    x, y = own_places(case, side)[index].tolist()
-    ball_x, ball_y = own_point((case.ball[0], case.ball[1]), side)
+    x, y = own_places(judgement, side)[index].tolist()
+    ball_x, ball_y = own_point((judgement.ball[0], judgement.ball[1]), side)
     gap = float(np.hypot(x - ball_x, y - ball_y))
-    reach = distance + case.rules.restarts.player_radius
+    reach = distance + judgement.rules.restarts.player_radius
     if gap < 1e-9:
         return ball_x - reach, ball_y
     return ball_x + (x - ball_x) / gap * reach, ball_y + (y - ball_y) / gap * reach
 
 
-def judge_self_collisions(case: Judgement) -> None:
+def judge_self_collisions(judgement: Judgement) -> None:
     """Take the drive from limbs that are inside another part of their robot, or send the player out."""
-    rules, found = case.rules.fouls.self_collision, case.facts.self_collision
-    if not rules.on or not found.any():
+    rules, found = judgement.rules.fouls.self_collision, judgement.facts.self_collision
+    if not rules.on or not np.count_nonzero(found):
         return
-    frozen = case.state.stamps.frozen
+    frozen = judgement.state.stamps.frozen
     wait = rules.freeze_time + rules.thaw_time if rules.penalty == "freeze" else rules.outside_cooldown
-    due = found & (case.elapsed - frozen > wait - TIME_TOLERANCE) & case.active[..., None]
+    due = found & (judgement.elapsed - frozen > wait - TIME_TOLERANCE) & judgement.active[..., None]
     if not due.any():
         return
-    case.change(stamps=dataclasses.replace(case.state.stamps, frozen=np.where(due, case.elapsed, frozen)))
+    judgement.state.stamps = dataclasses.replace(
+        judgement.state.stamps, frozen=np.where(due, judgement.elapsed, frozen)
+    )
     for s, index in np.argwhere(due.any(axis=2)).tolist():
         side, limbs = Side(s), tuple(LIMBS[i] for i in np.flatnonzero(due[s, index]).tolist())
         text = f"collides with itself ({', '.join(limbs)})"
         if rules.penalty == "outside":
-            penalise(case, side, index, Foul.SELF_COLLISION, text, to=None)
+            penalise(judgement, side, index, Foul.SELF_COLLISION, text, to=None)
             continue
-        x, y = case.facts.position[s, index, :2].tolist()
-        case.change(fouls=case.state.fouls + 1)
+        x, y = judgement.facts.position[s, index, :2].tolist()
+        judgement.state.fouls = judgement.state.fouls + 1
         title = f"{Foul.SELF_COLLISION.title}: {side.word} {index + 1} {text}"
-        case.tell("foul", title, side=side, index=index, place=(x, y), foul=Foul.SELF_COLLISION)
-        case.decisions.append(FreezeLimbs(side=side, number=index + 1, limbs=limbs, duration=rules.freeze_time))
+        judgement.tell("foul", title, side=side, index=index, place=(x, y), foul=Foul.SELF_COLLISION)
+        judgement.decisions.append(FreezeLimbs(side=side, number=index + 1, limbs=limbs, duration=rules.freeze_time))
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -348,148 +382,148 @@ def judge_self_collisions(case: Judgement) -> None:
 # opponents, the one responsible is sent off. Goalies in their own area may be exempt, and who has just been moved is.
 
 
-def judge_touching(case: Judgement) -> None:
+def judge_touching(judgement: Judgement) -> None:
     """Call who makes a group of touching players too large."""
-    rules, contacts = case.rules.fouls.touching, case.facts.contacts
+    rules, contacts = judgement.rules.fouls.touching, judgement.facts.contacts
     if rules.on and len(contacts) >= rules.most:
         for group in touch_groups(contacts):
-            players = [(Side(s), i) for s, i in group if case.active[s, i]]
+            players = [(Side(s), i) for s, i in group if judgement.active[s, i]]
             while len(players) > rules.most:
-                offender = _one_too_many(case, players)
+                offender = _one_too_many(judgement, players)
                 if offender is None:
                     break
-                to = None if rules.sent_outside else _out_of_group(case, players, offender)
-                penalise(case, *offender, Foul.TOUCHING, f"touches a group of {len(players)}", to=to)
+                to = None if rules.sent_outside else _out_of_group(judgement, players, offender)
+                penalise(judgement, *offender, Foul.TOUCHING, f"touches a group of {len(players)}", to=to)
                 players.remove(offender)
 
 
-def remember_contacts(case: Judgement) -> frozenset[tuple[int, int]]:
+def remember_contacts(judgement: Judgement) -> frozenset[tuple[int, int]]:
     """Who touches another player now."""
-    if not len(case.facts.contacts):
+    if not len(judgement.facts.contacts):
         return frozenset()
-    return frozenset((s, i) for s, i in case.facts.contacts.reshape(-1, 2).tolist())
+    return frozenset((s, i) for s, i in judgement.facts.contacts.reshape(-1, 2).tolist())
 
 
-def _one_too_many(case: Judgement, players: list[Player]) -> Player | None:
+def _one_too_many(judgement: Judgement, players: list[Player]) -> Player | None:
     """Who of a group has to go."""
     count = [sum(side is s for side, _ in players) for s in Side]
-    field_players = [p for p in players if not case.facts.goalie[p]]
-    came_last = [p for p in field_players if p not in case.state.in_contact]
+    field_players = [p for p in players if not judgement.facts.goalie[p]]
+    came_last = [p for p in field_players if p not in judgement.state.in_contact]
     of_larger = [p for p in came_last if count[p[0]] >= count[p[0].other]]
     if not of_larger:
         of_larger = [p for p in field_players if count[p[0]] >= count[p[0].other]]
-    in_doubt = case.doubtful()
+    in_doubt = judgement.doubtful()
 
     def order(player: Player) -> tuple[float, bool, int]:
-        x, y = case.facts.position[player][:2].tolist()
-        return -math.hypot(x - case.ball[0], y - case.ball[1]), player[0] is not in_doubt, player[1]
+        x, y = judgement.facts.position[player][:2].tolist()
+        return -math.hypot(x - judgement.ball[0], y - judgement.ball[1]), player[0] is not in_doubt, player[1]
 
     return min(of_larger or field_players, key=order, default=None)
 
 
-def _out_of_group(case: Judgement, players: list[Player], offender: Player) -> Place:
+def _out_of_group(judgement: Judgement, players: list[Player], offender: Player) -> Place:
     """A place away from the middle of a group by a player's radius, in own coordinates."""
     side, index = offender
-    middle = np.mean([case.facts.position[p][:2] for p in players], axis=0) * side.sign
-    x, y = own_places(case, side)[index].tolist()
+    middle = np.mean([judgement.facts.position[p][:2] for p in players], axis=0) * side.sign
+    x, y = own_places(judgement, side)[index].tolist()
     away_x, away_y = x - float(middle[0]), y - float(middle[1])
-    gap, radius = math.hypot(away_x, away_y), case.rules.restarts.player_radius
+    gap, radius = math.hypot(away_x, away_y), judgement.rules.restarts.player_radius
     return (x + away_x / gap * radius, y + away_y / gap * radius) if gap > 1e-9 else (x - radius, y)
 
 
-def judge_charging(case: Judgement) -> None:
+def judge_charging(judgement: Judgement) -> None:
     """Call who runs into an opponent."""
-    facts = case.facts
-    if not case.rules.fouls.charging.on or not len(facts.contacts):
+    facts = judgement.facts
+    if not judgement.rules.fouls.charging.on or not len(facts.contacts):
         return
     opponents = facts.contacts[:, 0, 0] != facts.contacts[:, 1, 0]
     if not opponents.any():
         return
-    stamps = case.state.stamps
+    stamps = judgement.state.stamps
     touched, innocent = stamps.touched_ball.copy(), stamps.innocent.copy()
     charging: set[Player] = set()
     for pair, place in zip(facts.contacts[opponents].tolist(), facts.contact_places[opponents].tolist(), strict=True):
         players = [(Side(s), i) for s, i in pair]
-        if all(_may_be_judged(case, p) for p in players):
-            charging |= _judge_pair(case, players, place, touched, innocent)
-    case.change(stamps=dataclasses.replace(stamps, touched_ball=touched, innocent=innocent))
-    for side, index in sorted(charging, key=lambda p: (p[1], p[0] is not case.doubtful())):
-        penalise(case, side, index, Foul.CHARGING, "charged an opponent", to=None)
+        if all(_may_be_judged(judgement, p) for p in players):
+            charging |= _judge_pair(judgement, players, place, touched, innocent)
+    judgement.state.stamps = dataclasses.replace(stamps, touched_ball=touched, innocent=innocent)
+    for side, index in sorted(charging, key=lambda p: (p[1], p[0] is not judgement.doubtful())):
+        penalise(judgement, side, index, Foul.CHARGING, "charged an opponent", to=None)
 
 
-def _may_be_judged(case: Judgement, player: Player) -> bool:
+def _may_be_judged(judgement: Judgement, player: Player) -> bool:
     """Whether a player is up, free, and not just moved."""
-    immunity = case.rules.fouls.charging.moved_immunity
-    down = case.state.down is not None and case.state.down.not_standing[player] > 0
+    immunity = judgement.rules.fouls.charging.moved_immunity
+    down = judgement.state.down is not None and judgement.state.down.not_standing[player] > 0
     return (
-        bool(case.active[player])
+        bool(judgement.active[player])
         and not down
-        and case.elapsed - case.state.stamps.moved[player] >= immunity - TIME_TOLERANCE
+        and judgement.elapsed - judgement.state.stamps.moved[player] >= immunity - TIME_TOLERANCE
     )
 
 
 def _judge_pair(
-    case: Judgement, players: list[Player], place: list[float], touched: Floats, innocent: Floats
+    judgement: Judgement, players: list[Player], place: list[float], touched: Floats, innocent: Floats
 ) -> set[Player]:
     """Who of two colliding opponents charges; writes immunities into `touched` and `innocent`."""
-    rules, stamps = case.rules.fouls.charging, case.state.stamps
-    ball = case.ball[:2]
-    charges = _who_is_at_fault(case, players, place)
-    safe = [goalie_at_home(case, p) for p in players]
+    rules, stamps = judgement.rules.fouls.charging, judgement.state.stamps
+    ball = judgement.ball[:2]
+    charges = _who_is_at_fault(judgement, players, place)
+    safe = [goalie_at_home(judgement, p) for p in players]
     for i, player in enumerate(players):
         if charges[i]:  # who is run into is excused for as long as who runs into it
             victim = players[1 - i]
             if safe[i]:
-                touched[victim] = case.elapsed
-            elif case.elapsed - stamps.touched_ball[player] < rules.immunity - TIME_TOLERANCE:
+                touched[victim] = judgement.elapsed
+            elif judgement.elapsed - stamps.touched_ball[player] < rules.immunity - TIME_TOLERANCE:
                 touched[victim] = max(touched[victim], stamps.touched_ball[player])
             innocent[victim] = max(innocent[victim], stamps.innocent[player])
     if all(charges) or math.dist(place, ball) < rules.ball_collision_distance:
         charges = [False, False]
     if not any(charges):
         for player in players:
-            innocent[player] = case.elapsed
+            innocent[player] = judgement.elapsed
     return {
         player
         for i, player in enumerate(players)
         if charges[i]
         and not safe[i]
-        and case.elapsed - stamps.innocent[player] >= rules.collision_time - TIME_TOLERANCE
-        and case.elapsed - stamps.touched_ball[player] >= rules.immunity - TIME_TOLERANCE
+        and judgement.elapsed - stamps.innocent[player] >= rules.collision_time - TIME_TOLERANCE
+        and judgement.elapsed - stamps.touched_ball[player] >= rules.immunity - TIME_TOLERANCE
     }
 
 
-def judge_pushing(case: Judgement) -> None:
+def judge_pushing(judgement: Judgement) -> None:
     """Send out who pushes an opponent."""
-    rules, pushes = case.rules.fouls.pushing, case.facts.pushes
+    rules, pushes = judgement.rules.fouls.pushing, judgement.facts.pushes
     if not rules.on or not len(pushes):
         return
     guilty: set[Player] = set()
     for (side, index), (other, victim) in pushes.tolist():
         player = (Side(side), index)
-        free = side != other and case.active[player] and case.active[other, victim]
-        if free and case.elapsed - case.state.stamps.moved[player] >= rules.moved_immunity - TIME_TOLERANCE:
+        free = side != other and judgement.active[player] and judgement.active[other, victim]
+        if free and judgement.elapsed - judgement.state.stamps.moved[player] >= rules.moved_immunity - TIME_TOLERANCE:
             guilty.add(player)
     if rules.goalie_exempt:
-        guilty = {p for p in guilty if not goalie_at_home(case, p)}
-    for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not case.doubtful())):
-        penalise(case, side, index, Foul.PUSHING, "pushed an opponent", to=None)
+        guilty = {p for p in guilty if not goalie_at_home(judgement, p)}
+    for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not judgement.doubtful())):
+        penalise(judgement, side, index, Foul.PUSHING, "pushed an opponent", to=None)
 
 
-def _mean_velocity(case: Judgement, player: Player) -> list[float]:
+def _mean_velocity(judgement: Judgement, player: Player) -> list[float]:
     """A player's velocity over the last cycles, m/s."""
-    samples = [v[player].tolist() for v in (case.facts.velocity, *case.state.velocities)]
+    samples = [v[player].tolist() for v in (judgement.facts.velocity, *judgement.state.velocities)]
     return [sum(axis) / len(samples) for axis in zip(*samples, strict=True)]
 
 
-def _who_is_at_fault(case: Judgement, players: list[Player], place: list[float]) -> list[bool]:
+def _who_is_at_fault(judgement: Judgement, players: list[Player], place: list[float]) -> list[bool]:
     """For each of two colliding opponents, whether it is fast, fast towards the other, and not playing the ball."""
-    rules = case.rules.fouls.charging
-    spots = [case.facts.position[p][:2].tolist() for p in players]
-    speeds = [_mean_velocity(case, p) for p in players]
+    rules = judgement.rules.fouls.charging
+    spots = [judgement.facts.position[p][:2].tolist() for p in players]
+    speeds = [_mean_velocity(judgement, p) for p in players]
     speed = [math.hypot(*v) for v in speeds]
-    to_ball = [math.dist(s, case.ball[:2]) for s in spots]
-    off_ball = [_angle(v, s, case.ball[:2]) for v, s in zip(speeds, spots, strict=True)]
+    to_ball = [math.dist(s, judgement.ball[:2]) for s in spots]
+    off_ball = [_angle(v, s, judgement.ball[:2]) for v, s in zip(speeds, spots, strict=True)]
     off_other = [_angle(speeds[i], spots[i], spots[1 - i]) for i in (0, 1)]
     charges = [True, True]
     if min(to_ball) < rules.ball_rules_distance:
@@ -511,13 +545,13 @@ def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] |
     return abs(math.degrees(wrap_angle_exactly(turn)))
 
 
-def goalie_at_home(case: Judgement, player: Player) -> bool:
+def goalie_at_home(judgement: Judgement, player: Player) -> bool:
     """Whether a player is a goalie in its own penalty area, or behind it in the goal."""
     side, index = player
-    if not case.facts.goalie[player]:
+    if not judgement.facts.goalie[player]:
         return False
-    pitch = case.rules.pitch
-    x, y = own_places(case, side)[index].tolist()
+    pitch = judgement.rules.pitch
+    x, y = own_places(judgement, side)[index].tolist()
     return bool(x <= -pitch.length / 2 + pitch.penalty_depth and abs(y) <= pitch.penalty_width / 2)
 
 
@@ -535,46 +569,46 @@ def looks(elapsed: float, interval: float) -> int:
     return math.floor((elapsed + TIME_TOLERANCE) / interval)
 
 
-def judge_inactive(case: Judgement) -> None:
+def judge_inactive(judgement: Judgement) -> None:
     """Send out who stands still near the ball for too long."""
-    rules = case.rules.fouls.inactive
+    rules = judgement.rules.fouls.inactive
     if not rules.on:
         return
-    if not ball_is_live(case.state.mode):
-        forget_stillness(case)
+    if not ball_is_live(judgement.state.mode):
+        forget_stillness(judgement)
         return
-    now = case.elapsed
-    if looks(now, rules.look_interval) == looks(now - case.facts.time_step, rules.look_interval):
+    now = judgement.elapsed
+    if looks(now, rules.look_interval) == looks(now - judgement.facts.time_step, rules.look_interval):
         return
-    place = case.facts.position[..., :2].copy()
-    near = _near_ball(case)
+    place = judgement.facts.position[..., :2].copy()
+    near = _near_ball(judgement)
     since = np.full(near.shape, now)
-    before = case.state.still
+    before = judgement.state.still
     if before is not None:
         gone = np.hypot(place[..., 0] - before.place[..., 0], place[..., 1] - before.place[..., 1])
         since = np.where(near & (gone < rules.movement), before.since, now)
-    case.change(still=Stillness(place=place, since=since))
+    judgement.state.still = Stillness(place=place, since=since)
     if near.any():
         for side, index in np.argwhere(near & (now - since >= rules.time - TIME_TOLERANCE)).tolist():
-            penalise(case, Side(side), index, Foul.INACTIVE, "stands still near the ball", to=None)
+            penalise(judgement, Side(side), index, Foul.INACTIVE, "stands still near the ball", to=None)
 
 
-def _near_ball(case: Judgement) -> Bools:
+def _near_ball(judgement: Judgement) -> Bools:
     """(2, 11) who plays, stands and is near the ball, and may be called."""
-    rules, position = case.rules.fouls.inactive, case.facts.position
-    distance = np.hypot(position[..., 0] - case.ball[0], position[..., 1] - case.ball[1])
-    standing = position[..., 2] >= case.rules.fouls.incapable.not_standing_height
-    near: Bools = (distance < rules.ball_distance) & standing & case.active
+    rules, position = judgement.rules.fouls.inactive, judgement.facts.position
+    distance = np.hypot(position[..., 0] - judgement.ball[0], position[..., 1] - judgement.ball[1])
+    standing = position[..., 2] >= judgement.rules.fouls.incapable.not_standing_height
+    near: Bools = (distance < rules.ball_distance) & standing & judgement.active
     if rules.goalie_exempt:
-        for side, index in np.argwhere(near & case.facts.goalie).tolist():
-            near[side, index] = not goalie_at_home(case, (Side(side), index))
+        for side, index in np.argwhere(near & judgement.facts.goalie).tolist():
+            near[side, index] = not goalie_at_home(judgement, (Side(side), index))
     return near
 
 
-def forget_stillness(case: Judgement) -> None:
+def forget_stillness(judgement: Judgement) -> None:
     """Forget who stood still."""
-    if case.state.still is not None:
-        case.change(still=None)
+    if judgement.state.still is not None:
+        judgement.state.still = None
 
 
 def next_look(state: MatchState, interval: float) -> float:

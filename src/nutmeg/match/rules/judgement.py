@@ -1,7 +1,7 @@
-"""One cycle on the referee's desk: the state as it changes, the facts, the rules, and the decisions so far.
+"""The working state of one judgement: a copy of the match's state, the facts, the rules, and the decisions so far.
 
-A `Case` lives for one judgement only; what comes out of it is a new frozen state. The parts of the referee
-(`restarts`, `scoring`, `fouls`, ...) are functions that take a case.
+`referee.judge` makes one `Judgement` for each cycle. The parts of the referee (`restarts`, `scoring`, `fouls`, ...) are
+functions that take it, change its copy of the state and append decisions.
 
 Everything about a side is worked out as that team sees it: `side.sign` times a place, so that it attacks towards +x.
 That is what makes the referee fair: turn the whole pitch by half a turn, and all decisions turn with it.
@@ -10,8 +10,9 @@ That is what makes the referee fair: turn the whole pitch by half a turn, and al
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from nutmeg.match.rules.decisions import Decision, Event, EventKind, MovePlayer,
 from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.match.rules.book import Foul, Rules
@@ -38,7 +39,8 @@ class Judgement:
     """The work of one judgement."""
 
     def __init__(self, state: MatchState, facts: Facts, rules: Rules) -> None:
-        self.state, self.facts, self.rules = state, facts, rules
+        self.state, self.facts, self.rules = copy(state), facts, rules
+        """The state is a copy that the rules change; the caller's state stays as it is."""
         self.decisions: list[Decision] = []
         self.ball: tuple[float, float, float] = tuple(facts.ball.tolist())
         self.toucher: tuple[Side, int] | None = None
@@ -59,14 +61,15 @@ class Judgement:
         told = self.facts.ball_before
         return self.state.ball_before if told is None else tuple(told.tolist())
 
-    def change(self, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
-        """Set fields of the state, in a copy of it."""
-        self.state = changed(self.state, fields)
-
-    def set_mode(self, mode: PlayMode, **fields: Any) -> None:  # noqa: ANN401 (fields of MatchState)
-        """Go to another play mode, and set other fields of the state at once."""
-        self.change(mode=mode, mode_time=0.0, **fields)
+    def set_mode(self, mode: PlayMode) -> None:
+        """Go to another play mode, whose time begins now, and announce it."""
+        self.state.mode, self.state.mode_time = mode, 0.0
         self.tell("play_mode", mode.wire_name, side=side_of(mode))
+
+    def forget_kick(self) -> None:
+        """Drop everything that is watched after a kick: its taker, goals that would not count, passes, offside."""
+        state = self.state
+        state.kick = state.no_score = state.pass_watch = state.in_offside = None
 
     def tell(
         self,
@@ -124,7 +127,7 @@ class Judgement:
 
     def hold(self, *held: Held) -> None:
         """Set who serves a penalty."""
-        self.change(held=held)
+        self.state.held = held
         self._active = None
 
     @property
@@ -142,17 +145,6 @@ class Judgement:
         return self.state.starter.other if self.state.touch is None else self.state.touch.side.other
 
 
-def changed(state: MatchState, fields: Mapping[str, Any]) -> MatchState:
-    """A copy of a state with other values of some fields: `dataclasses.replace` in a twentieth of its time."""
-    known = state.__dict__
-    if not fields.keys() <= known.keys():
-        raise TypeError(f"the state of a match has no {', '.join(sorted(fields.keys() - known.keys()))}.")
-    copy = object.__new__(type(state))
-    copy.__dict__.update(known)
-    copy.__dict__.update(fields)
-    return copy
-
-
 def sign_of(value: float, otherwise: float) -> float:
     """1.0 or -1.0 as a value is positive or negative; for zero, the sign of something else."""
     return math.copysign(1.0, value if value else otherwise)
@@ -165,12 +157,12 @@ def sign_of(value: float, otherwise: float) -> float:
 # finds a free one: not on another player, not in a goal, not in an own penalty area that is full already. Here the
 # places tried are a grid of player radii around the wished one, nearest first and backwards before forwards.
 #
-# All functions take the `Case` of one judgement; "own" coordinates are those in which the team attacks towards +x.
+# All functions take the `Judgement` of one judgement; "own" coordinates are those in which the team attacks towards +x.
 
 
-def own_places(case: Judgement, side: Side) -> Floats:
+def own_places(judgement: Judgement, side: Side) -> Floats:
     """(11, 2) where the players of a side are, in own coordinates."""
-    return case.facts.position[side, :, :2] * side.sign
+    return judgement.facts.position[side, :, :2] * side.sign
 
 
 def own_point(place: Place, side: Side) -> Place:
@@ -178,13 +170,13 @@ def own_point(place: Place, side: Side) -> Place:
     return place[0] * side.sign, place[1] * side.sign
 
 
-def clear_circle(case: Judgement, side: Side, centre: Place, reason: str) -> None:
+def clear_circle(judgement: Judgement, side: Side, centre: Place, reason: str) -> None:
     """Move the players of a side who are too near to a place: back towards their goal, or sideways at its line."""
-    restarts, pitch = case.rules.restarts, case.rules.pitch
-    own, middle = own_places(case, side), own_point(centre, side)
+    restarts, pitch = judgement.rules.restarts, judgement.rules.pitch
+    own, middle = own_places(judgement, side), own_point(centre, side)
     near = np.hypot(own[:, 0] - middle[0], own[:, 1] - middle[1]) < restarts.distance
-    near &= case.active[side]
-    if not near.any():
+    near &= judgement.active[side]
+    if not np.count_nonzero(near):
         return
 
     def allowed(places: Floats) -> Bools:
@@ -197,20 +189,18 @@ def clear_circle(case: Judgement, side: Side, centre: Place, reason: str) -> Non
             y = middle[1] + (restarts.move_distance if middle[1] < 0 else -restarts.move_distance)
         else:
             x = middle[0] - restarts.move_distance
-        settle(case, side, index, (x, y), reason, allowed=allowed)
+        settle(judgement, side, index, (x, y), reason, allowed=allowed)
 
 
-def clear_half(case: Judgement, side: Side, *, circle_allowed: bool, circle_forbidden: bool, reason: str) -> None:
+def clear_half(judgement: Judgement, side: Side, *, circle_allowed: bool, circle_forbidden: bool, reason: str) -> None:
     """Send the players of a side to their own half; the kicking side may stay in the circle, the other must not."""
-    pitch, back = case.rules.pitch, -case.rules.restarts.move_distance
-    own = own_places(case, side)
-    wrong = own[:, 0] > 0
-    if circle_allowed or circle_forbidden:
+    pitch, back = judgement.rules.pitch, -judgement.rules.restarts.move_distance
+    own = own_places(judgement, side)
+    wrong = (own[:, 0] > 0) & judgement.active[side]
+    if circle_forbidden or (circle_allowed and np.count_nonzero(wrong)):
         in_circle = np.hypot(own[:, 0], own[:, 1]) < pitch.circle_radius
-        wrong = (wrong & ~in_circle) if circle_allowed else wrong
-        wrong = (wrong | in_circle) if circle_forbidden else wrong
-    wrong &= case.active[side]
-    if not wrong.any():
+        wrong = (wrong & ~in_circle) if circle_allowed else wrong | (in_circle & judgement.active[side])
+    if not np.count_nonzero(wrong):
         return
 
     def allowed(places: Floats) -> Bools:
@@ -220,25 +210,25 @@ def clear_half(case: Judgement, side: Side, *, circle_allowed: bool, circle_forb
         return good
 
     for index in np.flatnonzero(wrong).tolist():
-        settle(case, side, index, (back, float(own[index, 1])), reason, allowed=allowed)
+        settle(judgement, side, index, (back, float(own[index, 1])), reason, allowed=allowed)
 
 
-def clear_area(case: Judgement, side: Side, reason: str) -> None:
+def clear_area(judgement: Judgement, side: Side, reason: str) -> None:
     """Move the players of a side out of the opponents' penalty area."""
-    pitch = case.rules.pitch
-    own = own_places(case, side)
+    pitch = judgement.rules.pitch
+    own = own_places(judgement, side)
     edge, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.penalty_width / 2
-    inside = (own[:, 0] > edge) & (np.abs(own[:, 1]) < half_width) & case.active[side]
+    inside = (own[:, 0] > edge) & (np.abs(own[:, 1]) < half_width) & judgement.active[side]
     for index in np.flatnonzero(inside).tolist():
-        settle(case, side, index, (edge - case.rules.restarts.move_distance, float(own[index, 1])), reason)
+        settle(judgement, side, index, (edge - judgement.rules.restarts.move_distance, float(own[index, 1])), reason)
 
 
-def repel(case: Judgement, side: Side, centre: Place, nearest: float, to: float, reason: str) -> None:
+def repel(judgement: Judgement, side: Side, centre: Place, nearest: float, to: float, reason: str) -> None:
     """Push the players of a side who are nearer to a place than `nearest` straight away from it, to a distance."""
-    own, middle = own_places(case, side), own_point(centre, side)
+    own, middle = own_places(judgement, side), own_point(centre, side)
     away = own - middle
     distance = np.hypot(away[:, 0], away[:, 1])
-    near = (distance < nearest) & case.active[side]
+    near = (distance < nearest) & judgement.active[side]
 
     def allowed(places: Floats) -> Bools:
         far: Bools = np.hypot(places[:, 0] - middle[0], places[:, 1] - middle[1]) >= nearest
@@ -247,11 +237,11 @@ def repel(case: Judgement, side: Side, centre: Place, nearest: float, to: float,
     for index in np.flatnonzero(near).tolist():
         gap = float(distance[index])
         x, y = (away[index] / gap).tolist() if gap > 1e-9 else (-1.0, 0.0)
-        settle(case, side, index, (middle[0] + to * x, middle[1] + to * y), reason, allowed=allowed)
+        settle(judgement, side, index, (middle[0] + to * x, middle[1] + to * y), reason, allowed=allowed)
 
 
 def settle(
-    case: Judgement,
+    judgement: Judgement,
     side: Side,
     index: int,
     wish: Place,
@@ -265,49 +255,49 @@ def settle(
 
     Gives the place on the pitch; `heading` is on the pitch, too.
     """
-    restarts = case.rules.restarts
+    restarts = judgement.rules.restarts
     room = 2 * restarts.player_radius if room is None else room
     places = np.array(wish) + offsets(restarts.player_radius, restarts.move_attempts)
-    taken = _taken(case, side, index)
+    taken = _taken(judgement, side, index)
     found = wish
     for tried in (places[:1], places[1:]):  # the wished place is free nearly always
-        good = _free(case, side, index, tried, taken, room)
+        good = _free(judgement, side, index, tried, taken, room)
         if allowed is not None:
             good &= allowed(tried)
         if good.any():
             found = tuple(tried[int(np.argmax(good))].tolist())
             break
     place = own_point(found, side)
-    case.move(side, index, place, reason, heading=heading)
+    judgement.move(side, index, place, reason, heading=heading)
     return place
 
 
-def _taken(case: Judgement, side: Side, index: int) -> Floats:
+def _taken(judgement: Judgement, side: Side, index: int) -> Floats:
     """(M, 2) where others stand, in own coordinates; whom the other side moves in this cycle counts as unmoved."""
-    others = case.facts.present.copy()
+    others = judgement.facts.present.copy()
     others[side, index] = False
-    own, theirs = case.planned[side][others[side]], case.facts.position[side.other, :, :2][others[side.other]]
+    own, theirs = judgement.planned[side][others[side]], judgement.facts.position[side.other, :, :2][others[side.other]]
     taken: Floats = np.concatenate([own, theirs]) * side.sign
     return taken
 
 
-def _free(case: Judgement, side: Side, index: int, places: Floats, taken: Floats, room: float) -> Bools:
+def _free(judgement: Judgement, side: Side, index: int, places: Floats, taken: Floats, room: float) -> Bools:
     """(C,) which places have room for a player, and are not in a goal or in a full own area."""
-    pitch, radius = case.rules.pitch, case.rules.restarts.player_radius
+    pitch, radius = judgement.rules.pitch, judgement.rules.restarts.player_radius
     gaps = places[:, None, :] - taken[None]
     good: Bools = np.logical_and.reduce(np.hypot(gaps[..., 0], gaps[..., 1]) >= room, axis=1)
     x, y = places[:, 0], np.abs(places[:, 1])
     good &= ~((np.abs(x) > pitch.length / 2) & (y < pitch.goal_width / 2 + radius))
-    if _own_area_is_full(case, side, index):
+    if _own_area_is_full(judgement, side, index):
         edge = -pitch.length / 2 + pitch.penalty_depth
         good &= ~((x < edge + radius) & (y < pitch.penalty_width / 2 + radius))
     return good
 
 
-def _own_area_is_full(case: Judgement, side: Side, index: int) -> bool:
+def _own_area_is_full(judgement: Judgement, side: Side, index: int) -> bool:
     """Whether one more player in the own penalty area would be a foul; `index` may stay if it is there already."""
-    rules = case.rules.fouls.illegal_defence
-    inside = case.state.in_areas[0, side]
+    rules = judgement.rules.fouls.illegal_defence
+    inside = judgement.state.in_areas[0, side]
     return rules.on and not inside[index] and int(np.count_nonzero(inside)) >= rules.most
 
 

@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
 
 
-def judge_offside(case: Judgement) -> bool:
+def judge_offside(judgement: Judgement) -> bool:
     """Whether the player who touches the ball was offside; if not, see who is now."""
-    if not case.rules.offside.on or case.toucher is None:
+    if not judgement.rules.offside.on or judgement.toucher is None:
         return False
-    side, index = case.toucher
-    positions = case.state.in_offside
+    side, index = judgement.toucher
+    positions = judgement.state.in_offside
     if positions is not None and positions[side, index]:
-        place = (case.ball[0], case.ball[1])
-        award_offside(case, side.other, place)
+        place = (judgement.ball[0], judgement.ball[1])
+        award_offside(judgement, side.other, place)
         return True
-    case.change(in_offside=offside_positions(case, side, index))
+    judgement.state.in_offside = offside_positions(judgement, side, index)
     return False
 
 
-def offside_positions(case: Judgement, side: Side, toucher: int) -> Bools | None:
+def offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
     """(2, 11) who is in an offside position when `toucher` plays the ball; None if nobody is or can be."""
-    kick = case.state.kick
+    kick = judgement.state.kick
     if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:
         return None
-    opponents = np.sort(own_places(case, side.other)[case.facts.present[side.other], 0])
+    opponents = np.sort(own_places(judgement, side.other)[judgement.facts.present[side.other], 0])
     second_last = -float(opponents[1]) if len(opponents) > 1 else 0.0
-    limit = max(0.0, case.ball[0] * side.sign, second_last)
-    ahead = (own_places(case, side)[:, 0] > limit) & case.active[side]
+    limit = max(0.0, judgement.ball[0] * side.sign, second_last)
+    ahead = (own_places(judgement, side)[:, 0] > limit) & judgement.active[side]
     ahead[toucher] = False
     if not ahead.any():
         return None

@@ -7,13 +7,13 @@
         state, decisions = judge(state, facts, rules)
         ...                                           # the world carries the decisions out
 
-The same state and facts always give the same decisions, and a pitch turned by half a turn gives them turned. All rules
-are in `rules`; which file does what: `clock` (halves), `restarts`, `scoring`, `pass_mode`, `offside`, `shootout`,
-`fouls`, `collisions`, `inactive`, `penalties`; `trainer` has what people and programs may order from outside, `quiet`
-says for how long nobody has to ask, and `calm` sees at a glance that a cycle leaves nothing to decide.
+The same state and facts always give the same decisions, and a pitch turned by half a turn gives them turned. The
+numbers are in `book`. Which file does what: `clock` (halves, and when the next judgement is due), `restarts` (with pass
+mode), `scoring`, `offside`, `shootout`, `fouls` (with penalties); `trainer` has what people and programs may order from
+outside.
 
-A judgement of 22 players takes some 0.05 ms: nothing loops over players unless something is wrong with one. Players
-who lie or collide double that; each player who is moved adds 0.08 ms, in that cycle only.
+A judgement of 22 players takes some 0.03 ms: nothing loops over players unless something is wrong with one. Players who
+lie or collide double that; each player who is moved adds 0.08 ms, in that cycle only.
 """
 
 from __future__ import annotations
@@ -61,81 +61,81 @@ if TYPE_CHECKING:
 
 def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tuple[Decision, ...]]:
     """One cycle: what the referee remembers afterwards, and what it decides."""
-    case = Judgement(state, without_penalised(facts, state) if state.held else facts, rules)
-    advance(case)
-    note_touches(case)
-    judge_time(case)
-    if case.state.shoot_out is not None:
-        judge_shoot_out(case)
+    judgement = Judgement(state, without_penalised(facts, state) if state.held else facts, rules)
+    advance(judgement)
+    note_touches(judgement)
+    judge_time(judgement)
+    if judgement.state.shoot_out is not None:
+        judge_shoot_out(judgement)
     else:
-        judge_play(case)
-        judge_fouls(case)
-    remember(case)
-    return case.state, tuple(case.decisions)
+        judge_play(judgement)
+        judge_fouls(judgement)
+    remember(judgement)
+    return judgement.state, tuple(judgement.decisions)
 
 
-def judge_play(case: Judgement) -> None:
+def judge_play(judgement: Judgement) -> None:
     """What the present mode asks for."""
-    mode = case.state.mode
+    mode = judgement.state.mode
     if mode is PlayMode.PLAY_ON or mode in PASSES:
-        judge_ball_in_play(case)
+        judge_ball_in_play(judgement)
     elif mode in RESTARTS or mode in KICK_OFFS:
-        (update_kick_off if mode in KICK_OFFS else update_restart)(case)
-        if case.state.mode is PlayMode.PLAY_ON:
-            judge_offside(case)  # team-mates may be offside from the kick
+        (update_kick_off if mode in KICK_OFFS else update_restart)(judgement)
+        if judgement.state.mode is PlayMode.PLAY_ON:
+            judge_offside(judgement)  # team-mates may be offside from the kick
     elif mode in GOALS:
-        update_goal(case)
+        update_goal(judgement)
     elif mode is PlayMode.BEFORE_KICK_OFF:
-        update_before_kick_off(case)
+        update_before_kick_off(judgement)
 
 
-def judge_ball_in_play(case: Judgement) -> None:
+def judge_ball_in_play(judgement: Judgement) -> None:
     """Goals, balls over a line, and everything that only counts while the ball is live."""
-    update_kick_off_scoring(case)
-    if case.state.mode in PASSES:
-        update_pass_mode(case)
+    update_kick_off_scoring(judgement)
+    if judgement.state.mode in PASSES:
+        update_pass_mode(judgement)
     else:
-        update_pass_watch(case)
-    if play_goes_on(case) and not judge_offside(case):
-        judge_pass_requests(case)
+        update_pass_watch(judgement)
+    if play_goes_on(judgement) and not judge_offside(judgement):
+        judge_pass_requests(judgement)
 
 
-def judge_fouls(case: Judgement) -> None:
+def judge_fouls(judgement: Judgement) -> None:
     """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
-    mode = case.state.mode
+    mode = judgement.state.mode
     if mode in PAUSED or mode is PlayMode.GAME_OVER:
-        if case.state.down is not None:
-            case.change(down=None)
-        forget_stillness(case)
-        if case.state.held and case.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:
-            serve_penalties(case)
-        elif case.state.held:
-            case.hold()
+        if judgement.state.down is not None:
+            judgement.state.down = None
+        forget_stillness(judgement)
+        if judgement.state.held and judgement.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:
+            serve_penalties(judgement)
+        elif judgement.state.held:
+            judgement.hold()
         return
-    if case.state.held:
-        serve_penalties(case)
-    judge_incapable(case)
-    judge_areas(case)
-    judge_crowding(case)
-    judge_touching(case)
-    judge_charging(case)
-    judge_self_collisions(case)
-    judge_pushing(case)
-    judge_inactive(case)
+    if judgement.state.held:
+        serve_penalties(judgement)
+    judge_incapable(judgement)
+    judge_areas(judgement)
+    judge_crowding(judgement)
+    judge_touching(judgement)
+    judge_charging(judgement)
+    judge_self_collisions(judgement)
+    judge_pushing(judgement)
+    judge_inactive(judgement)
 
 
-def remember(case: Judgement) -> None:
+def remember(judgement: Judgement) -> None:
     """Keep what the next cycle needs of this one."""
-    kept = remember_ball(case)
-    samples = case.rules.fouls.charging.velocity_samples - 1
-    kept["velocities"] = (case.facts.velocity, *case.state.velocities)[:samples]
-    if len(case.facts.contacts) or case.state.in_contact:
-        kept["in_contact"] = remember_contacts(case)
-    if case.moved or case.toucher is not None:
-        stamps = case.state.stamps
+    remember_ball(judgement)
+    state = judgement.state
+    samples = judgement.rules.fouls.charging.velocity_samples - 1
+    state.velocities = (judgement.facts.velocity, *state.velocities)[:samples]
+    if len(judgement.facts.contacts) or state.in_contact:
+        state.in_contact = remember_contacts(judgement)
+    if judgement.moved or judgement.toucher is not None:
+        stamps = state.stamps
         moved = stamps.moved.copy()
-        for player in case.moved:
-            moved[player] = case.elapsed
-        touched = np.where(case.facts.touches_ball, case.elapsed, stamps.touched_ball)
-        kept["stamps"] = dataclasses.replace(stamps, moved=moved, touched_ball=touched)
-    case.change(**kept)
+        for player in judgement.moved:
+            moved[player] = judgement.elapsed
+        touched = np.where(judgement.facts.touches_ball, judgement.elapsed, stamps.touched_ball)
+        state.stamps = dataclasses.replace(stamps, moved=moved, touched_ball=touched)

@@ -41,50 +41,43 @@ if TYPE_CHECKING:
 CENTRE = (0.0, 0.0)
 
 
-def award(case: Judgement, mode: PlayMode, place: Place) -> None:
+def award(judgement: Judgement, mode: PlayMode, place: Place) -> None:
     """Give a restart; what was watched before no longer matters."""
-    case.set_mode(
-        mode,
-        place=place,
-        ball_put=False,
-        goal_kick_touched=False,
-        kick=None,
-        no_score=None,
-        pass_watch=None,
-        in_offside=None,
-    )
+    judgement.forget_kick()
+    judgement.state.place, judgement.state.ball_put, judgement.state.goal_kick_touched = place, False, False
+    judgement.set_mode(mode)
 
 
-def award_kick_in(case: Judgement, side: Side, out: Place) -> None:
+def award_kick_in(judgement: Judgement, side: Side, out: Place) -> None:
     """A kick-in where the ball crossed a touch line, on the line."""
-    pitch = case.rules.pitch
+    pitch = judgement.rules.pitch
     line, end = pitch.width / 2 - pitch.ball_radius, pitch.length / 2 - pitch.ball_radius
     x = min(max(out[0], -end), end)
-    award(case, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
+    award(judgement, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
 
 
-def award_corner_kick(case: Judgement, side: Side, y: float) -> None:
+def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
     """A corner kick on that half of the opponents' goal line where the ball went out."""
-    pitch = case.rules.pitch
-    far = pitch.width / 2 if case.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
+    pitch = judgement.rules.pitch
+    far = pitch.width / 2 if judgement.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
     x = side.sign * (pitch.length / 2 - pitch.ball_radius)
-    award(case, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
+    award(judgement, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
 
 
-def award_goal_kick(case: Judgement, side: Side) -> None:
+def award_goal_kick(judgement: Judgement, side: Side) -> None:
     """A goal kick in front of the own goal."""
-    x = case.rules.pitch.length / 2 - case.rules.restarts.goal_kick_distance
-    award(case, GOAL_KICKS[side], (-side.sign * x, 0.0))
+    x = judgement.rules.pitch.length / 2 - judgement.rules.restarts.goal_kick_distance
+    award(judgement, GOAL_KICKS[side], (-side.sign * x, 0.0))
 
 
-def award_free_kick(case: Judgement, side: Side, place: Place, *, direct: bool = False) -> None:
+def award_free_kick(judgement: Judgement, side: Side, place: Place, *, direct: bool = False) -> None:
     """A free kick; not inside a penalty area, but at its corner."""
-    award(case, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, case.rules.pitch))
+    award(judgement, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, judgement.rules.pitch))
 
 
-def award_offside(case: Judgement, side: Side, place: Place) -> None:
+def award_offside(judgement: Judgement, side: Side, place: Place) -> None:
     """The kick after the opponents were offside."""
-    award(case, OFFSIDES[side], playable(place, case.rules.pitch))
+    award(judgement, OFFSIDES[side], playable(place, judgement.rules.pitch))
 
 
 def playable(place: Place, pitch: Pitch) -> Place:
@@ -97,107 +90,109 @@ def playable(place: Place, pitch: Pitch) -> Place:
     return x, y
 
 
-def update_before_kick_off(case: Judgement) -> None:
+def update_before_kick_off(judgement: Judgement) -> None:
     """Keep the ball on the centre mark and the teams in their halves; start by itself, if the rules say so."""
-    if not case.facts.present.any():
+    if not np.count_nonzero(judgement.facts.present):
         return
-    rules = case.rules.match
-    case.put_ball(CENTRE)
+    rules = judgement.rules.match
+    judgement.put_ball(CENTRE)
     if not rules.start_anywhere:
         for side in Side:
-            clear_half(case, side, circle_allowed=False, circle_forbidden=False, reason="kick-off from the own half")
-    if rules.automatic_kick_off and case.state.mode_time >= rules.wait_before_kick_off - TIME_TOLERANCE:
-        start_kick_off(case, case.state.starter)
+            clear_half(
+                judgement, side, circle_allowed=False, circle_forbidden=False, reason="kick-off from the own half"
+            )
+    if rules.automatic_kick_off and judgement.state.mode_time >= rules.wait_before_kick_off - TIME_TOLERANCE:
+        start_kick_off(judgement, judgement.state.starter)
 
 
-def update_goal(case: Judgement) -> None:
+def update_goal(judgement: Judgement) -> None:
     """Let the pause after a goal pass, then have the other side kick off."""
-    scorer = side_of(case.state.mode)
+    scorer = side_of(judgement.state.mode)
     assert scorer is not None
-    line_up(case, scorer.other)
-    if case.state.mode_time >= case.rules.match.goal_pause - TIME_TOLERANCE:
-        start_kick_off(case, scorer.other)
+    line_up(judgement, scorer.other)
+    if judgement.state.mode_time >= judgement.rules.match.goal_pause - TIME_TOLERANCE:
+        start_kick_off(judgement, scorer.other)
 
 
-def start_kick_off(case: Judgement, side: Side) -> None:
+def start_kick_off(judgement: Judgement, side: Side) -> None:
     """Put the ball on the centre mark and let a side kick off, perhaps in formation."""
-    award(case, KICK_OFFS[side], CENTRE)
-    case.put_ball(CENTRE)
-    if case.rules.formation.on:
-        form_up(case, side, case.rules.formation.kicking)
-        form_up(case, side.other, case.rules.formation.receiving)
+    award(judgement, KICK_OFFS[side], CENTRE)
+    judgement.put_ball(CENTRE)
+    if judgement.rules.formation.on:
+        form_up(judgement, side, judgement.rules.formation.kicking)
+        form_up(judgement, side.other, judgement.rules.formation.receiving)
 
 
-def form_up(case: Judgement, side: Side, places: tuple[tuple[float, float], ...]) -> None:
+def form_up(judgement: Judgement, side: Side, places: tuple[tuple[float, float], ...]) -> None:
     """Put the players of a side to their places for a kick-off, looking at the opponents' goal."""
-    pitch, heading = case.rules.pitch, 0.0 if side is Side.LEFT else math.pi
+    pitch, heading = judgement.rules.pitch, 0.0 if side is Side.LEFT else math.pi
     for index, (x, y) in enumerate(places):
-        if case.active[side, index]:
+        if judgement.active[side, index]:
             place = (side.sign * x * pitch.length / 2, side.sign * y * pitch.width / 2)
-            case.move(side, index, place, "formation for the kick-off", heading=heading)
+            judgement.move(side, index, place, "formation for the kick-off", heading=heading)
 
 
-def line_up(case: Judgement, side: Side) -> None:
+def line_up(judgement: Judgement, side: Side) -> None:
     """Keep both teams where they belong when `side` kicks off."""
-    if case.rules.match.start_anywhere:
+    if judgement.rules.match.start_anywhere:
         return
-    clear_half(case, side, circle_allowed=True, circle_forbidden=False, reason="kick-off from the own half")
-    clear_half(case, side.other, circle_allowed=False, circle_forbidden=True, reason="kick-off of the opponents")
+    clear_half(judgement, side, circle_allowed=True, circle_forbidden=False, reason="kick-off from the own half")
+    clear_half(judgement, side.other, circle_allowed=False, circle_forbidden=True, reason="kick-off of the opponents")
 
 
-def update_kick_off(case: Judgement) -> None:
+def update_kick_off(judgement: Judgement) -> None:
     """Wait for the kick-off to be taken."""
-    side = side_of(case.state.mode)
+    side = side_of(judgement.state.mode)
     assert side is not None
-    line_up(case, side)
-    if case.state.mode_time > case.rules.restarts.drop_ball_time + TIME_TOLERANCE:
-        give_up(case, CENTRE)
-    elif case.toucher is not None and case.toucher[0] is side:
-        taken(case)
-        if not case.is_drill:
-            case.change(no_score=side)
+    line_up(judgement, side)
+    if judgement.state.mode_time > judgement.rules.restarts.drop_ball_time + TIME_TOLERANCE:
+        give_up(judgement, CENTRE)
+    elif judgement.toucher is not None and judgement.toucher[0] is side:
+        taken(judgement)
+        if not judgement.is_drill:
+            judgement.state.no_score = side
     else:
-        case.put_ball(CENTRE)
+        judgement.put_ball(CENTRE)
 
 
-def update_restart(case: Judgement) -> None:
+def update_restart(judgement: Judgement) -> None:
     """Wait for any other restart to be taken."""
-    state, restarts = case.state, case.rules.restarts
+    state, restarts = judgement.state, judgement.rules.restarts
     side = side_of(state.mode)
     assert side is not None
     if state.mode_time < restarts.pause - TIME_TOLERANCE:
         return
-    keep_away(case, side.other)
+    keep_away(judgement, side.other)
     if not state.ball_put:
-        repel(case, side, state.place, restarts.repel_distance, restarts.repel_distance, "under the ball")
-        case.put_ball(state.place)
-        case.change(ball_put=True)
+        repel(judgement, side, state.place, restarts.repel_distance, restarts.repel_distance, "under the ball")
+        judgement.put_ball(state.place)
+        judgement.state.ball_put = True
     elif state.mode_time > restarts.drop_ball_time + TIME_TOLERANCE:
-        give_up(case, state.place)
+        give_up(judgement, state.place)
     elif state.mode in GOAL_KICKS:
-        _update_goal_kick(case, side)
-    elif case.toucher is not None and case.toucher[0] is side:
-        taken(case)
+        _update_goal_kick(judgement, side)
+    elif judgement.toucher is not None and judgement.toucher[0] is side:
+        taken(judgement)
     else:
-        case.put_ball(state.place)
+        judgement.put_ball(state.place)
 
 
-def keep_away(case: Judgement, side: Side) -> None:
+def keep_away(judgement: Judgement, side: Side) -> None:
     """Keep a side away from the restart of its opponents."""
-    if case.state.mode in GOAL_KICKS:
-        clear_area(case, side, "goal kick of the opponents")
+    if judgement.state.mode in GOAL_KICKS:
+        clear_area(judgement, side, "goal kick of the opponents")
     else:
-        clear_circle(case, side, case.state.place, "too near to the opponents' kick")
+        clear_circle(judgement, side, judgement.state.place, "too near to the opponents' kick")
 
 
-def _update_goal_kick(case: Judgement, side: Side) -> None:
+def _update_goal_kick(judgement: Judgement, side: Side) -> None:
     """A goal kick is taken when the ball has left the area."""
-    if case.toucher is not None and case.toucher[0] is side and not case.state.goal_kick_touched:
-        case.change(goal_kick_touched=True)
-    if not case.state.goal_kick_touched:
-        case.put_ball(case.state.place)
-    elif not in_own_area(case.ball, side, case.rules.pitch):
-        taken(case)
+    if judgement.toucher is not None and judgement.toucher[0] is side and not judgement.state.goal_kick_touched:
+        judgement.state.goal_kick_touched = True
+    if not judgement.state.goal_kick_touched:
+        judgement.put_ball(judgement.state.place)
+    elif not in_own_area(judgement.ball, side, judgement.rules.pitch):
+        taken(judgement)
 
 
 def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> bool:
@@ -208,26 +203,27 @@ def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> b
     )
 
 
-def taken(case: Judgement) -> None:
+def taken(judgement: Judgement) -> None:
     """Play on after a restart by the player who touched last, and watch that player."""
-    mode, touch = case.state.mode, case.state.touch
+    mode, touch = judgement.state.mode, judgement.state.touch
     kick = None
-    if touch is not None and case.rules.restarts.watch_taker and not case.is_drill:
+    if touch is not None and judgement.rules.restarts.watch_taker and not judgement.is_drill:
         kick = Kick(side=touch.side, index=touch.index, stamp=touch.stamp, mode=mode)
-    case.set_mode(PlayMode.PLAY_ON, kick=kick)
+    judgement.state.kick = kick
+    judgement.set_mode(PlayMode.PLAY_ON)
 
 
-def give_up(case: Judgement, place: Place) -> None:
+def give_up(judgement: Judgement, place: Place) -> None:
     """End a restart that nobody has taken."""
-    if case.rules.restarts.untaken == "drop":
-        drop_ball(case, place)
+    if judgement.rules.restarts.untaken == "drop":
+        drop_ball(judgement, place)
     else:
-        award(case, PlayMode.PLAY_ON, place)
+        award(judgement, PlayMode.PLAY_ON, place)
 
 
-def put_back(case: Judgement, out: Place, *, over_end: bool) -> None:
+def put_back(judgement: Judgement, out: Place, *, over_end: bool) -> None:
     """Put a ball that has crossed a line at `out` back on the throw-in line, and play on."""
-    rules, pitch, touch = case.rules.outs, case.rules.pitch, case.state.touch
+    rules, pitch, touch = judgement.rules.outs, judgement.rules.pitch, judgement.state.touch
     end, x = pitch.length / 2 - rules.end, out[0]
     if over_end:
         defender = Side.LEFT if out[0] < 0 else Side.RIGHT
@@ -237,24 +233,25 @@ def put_back(case: Judgement, out: Place, *, over_end: bool) -> None:
         x -= touch.side.sign * rules.back
     place = (min(max(x, -end), end), sign_of(out[1], out[0]) * (pitch.width / 2 - rules.inset))
     who = "the ball is out" if touch is None else f"out by {touch.side.word} {touch.index + 1}"
-    case.tell("out", who, side=None if touch is None else touch.side, place=out)
-    if case.state.mode is not PlayMode.PLAY_ON:
-        case.set_mode(PlayMode.PLAY_ON)
-    case.change(place=place, kick=None, no_score=None, pass_watch=None, in_offside=None)
-    room = case.rules.restarts.repel_distance
+    judgement.tell("out", who, side=None if touch is None else touch.side, place=out)
+    if judgement.state.mode is not PlayMode.PLAY_ON:
+        judgement.set_mode(PlayMode.PLAY_ON)
+    judgement.state.place = place
+    judgement.forget_kick()
+    room = judgement.rules.restarts.repel_distance
     for side in Side:
-        repel(case, side, place, room, room, "under the ball")
-    case.put_ball(place)
+        repel(judgement, side, place, room, room, "under the ball")
+    judgement.put_ball(place)
 
 
-def drop_ball(case: Judgement, place: Place) -> None:
+def drop_ball(judgement: Judgement, place: Place) -> None:
     """Put the ball down for everybody, move all players away from it, and play on."""
-    place = playable(place, case.rules.pitch)
+    place = playable(place, judgement.rules.pitch)
     for side in Side:
-        clear_circle(case, side, place, "drop ball")
-    award(case, PlayMode.PLAY_ON, place)
-    case.put_ball(place)
-    case.tell("drop_ball", "drop ball", place=place)
+        clear_circle(judgement, side, place, "drop ball")
+    award(judgement, PlayMode.PLAY_ON, place)
+    judgement.put_ball(place)
+    judgement.tell("drop_ball", "drop ball", place=place)
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -266,21 +263,22 @@ def drop_ball(case: Judgement, place: Place) -> None:
 # protected circle.
 
 
-def judge_pass_requests(case: Judgement) -> None:
+def judge_pass_requests(judgement: Judgement) -> None:
     """Go to pass mode if somebody may have it; if both teams could, neither gets it."""
-    asked = case.facts.wants_pass
-    if not case.rules.pass_mode.on or case.state.mode is not PlayMode.PLAY_ON or not asked.any():
+    asked = judgement.facts.wants_pass
+    if not judgement.rules.pass_mode.on or judgement.state.mode is not PlayMode.PLAY_ON or not np.count_nonzero(asked):
         return
-    granted = [side for side in Side if asked[side].any() and _may_pass(case, side)]
+    granted = [side for side in Side if asked[side].any() and _may_pass(judgement, side)]
     if len(granted) == 1:
-        case.set_mode(PASSES[granted[0]], pass_watch=_watch(case, granted[0]))
+        judgement.state.pass_watch = _watch(judgement, granted[0])
+        judgement.set_mode(PASSES[granted[0]])
 
 
-def _may_pass(case: Judgement, side: Side) -> bool:
+def _may_pass(judgement: Judgement, side: Side) -> bool:
     """Whether a side may have pass mode now."""
-    facts, rules, watch = case.facts, case.rules.pass_mode, case.state.pass_watch
+    facts, rules, watch = judgement.facts, judgement.rules.pass_mode, judgement.state.pass_watch
     recently = (
-        watch is not None and watch.side is side and case.elapsed - watch.stamp < rules.retry_wait - TIME_TOLERANCE
+        watch is not None and watch.side is side and judgement.elapsed - watch.stamp < rules.retry_wait - TIME_TOLERANCE
     )
     if recently or facts.touches_ball[side].any():
         return False
@@ -288,22 +286,22 @@ def _may_pass(case: Judgement, side: Side) -> bool:
         return False
     offset = facts.position[..., :2] - facts.ball[:2]
     distance = np.hypot(offset[..., 0], offset[..., 1])
-    asking = facts.wants_pass[side] & case.active[side] & (distance[side] <= rules.ball_distance)
+    asking = facts.wants_pass[side] & judgement.active[side] & (distance[side] <= rules.ball_distance)
     opponents = facts.present[side.other] & (distance[side.other] < rules.opponent_distance)
     return bool(asking.any()) and not opponents.any()
 
 
-def update_pass_mode(case: Judgement) -> None:
+def update_pass_mode(judgement: Judgement) -> None:
     """End pass mode with a touch or after its time; until then, keep opponents away."""
-    side, rules = side_of(case.state.mode), case.rules.pass_mode
+    side, rules = side_of(judgement.state.mode), judgement.rules.pass_mode
     assert side is not None
-    case.change(pass_watch=_watch(case, side))
-    if case.toucher is not None or case.state.mode_time >= rules.duration - TIME_TOLERANCE:
-        case.set_mode(PlayMode.PLAY_ON)
+    judgement.state.pass_watch = _watch(judgement, side)
+    if judgement.toucher is not None or judgement.state.mode_time >= rules.duration - TIME_TOLERANCE:
+        judgement.set_mode(PlayMode.PLAY_ON)
         return
-    ball = (case.ball[0], case.ball[1])
+    ball = (judgement.ball[0], judgement.ball[1])
     repel(
-        case,
+        judgement,
         side.other,
         ball,
         rules.opponent_distance,
@@ -312,29 +310,31 @@ def update_pass_mode(case: Judgement) -> None:
     )
 
 
-def _watch(case: Judgement, side: Side) -> PassWatch:
-    return PassWatch(side=side, stamp=case.elapsed, place=(case.ball[0], case.ball[1]))
+def _watch(judgement: Judgement, side: Side) -> PassWatch:
+    return PassWatch(side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1]))
 
 
-def update_pass_watch(case: Judgement) -> None:
+def update_pass_watch(judgement: Judgement) -> None:
     """See whether the team that had pass mode has passed."""
-    watch = case.state.pass_watch
+    watch = judgement.state.pass_watch
     if watch is None or watch.cleared:
         return
     if (
-        case.elapsed - watch.stamp
-        >= max(case.rules.pass_mode.score_wait, case.rules.pass_mode.retry_wait) - TIME_TOLERANCE
+        judgement.elapsed - watch.stamp
+        >= max(judgement.rules.pass_mode.score_wait, judgement.rules.pass_mode.retry_wait) - TIME_TOLERANCE
     ):
-        case.change(pass_watch=None)
+        judgement.state.pass_watch = None
         return
-    away = math.hypot(case.ball[0] - watch.place[0], case.ball[1] - watch.place[1])
-    left = watch.left_circle or away >= case.rules.pass_mode.opponent_distance
+    away = math.hypot(judgement.ball[0] - watch.place[0], judgement.ball[1] - watch.place[1])
+    left = watch.left_circle or away >= judgement.rules.pass_mode.opponent_distance
     first, several, cleared = watch.first, watch.several, False
-    for index in np.flatnonzero(case.facts.touches_ball[watch.side]).tolist() if case.toucher is not None else ():
+    for index in (
+        np.flatnonzero(judgement.facts.touches_ball[watch.side]).tolist() if judgement.toucher is not None else ()
+    ):
         if first is None:
             first = index
         elif first != index or several:
             several, cleared = True, left
     if (left, first, several, cleared) != (watch.left_circle, watch.first, watch.several, False):
         watch = dataclasses.replace(watch, left_circle=left, first=first, several=several, cleared=cleared)
-        case.change(pass_watch=watch)
+        judgement.state.pass_watch = watch

@@ -33,173 +33,189 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.state import ShootOut
 
 
-def judge_shoot_out(case: Judgement) -> None:
+def judge_shoot_out(judgement: Judgement) -> None:
     """One cycle of a shoot-out."""
-    mode = case.state.mode
+    mode = judgement.state.mode
     if mode in (PlayMode.BEFORE_KICK_OFF, *GOALS):
-        _between_kicks(case)
+        _between_kicks(judgement)
     elif mode in KICK_OFFS:
-        _wait_for_kick(case)
+        _wait_for_kick(judgement)
     elif mode is not PlayMode.GAME_OVER:
-        _follow_ball(case)
+        _follow_ball(judgement)
 
 
-def _shoot_out(case: Judgement) -> ShootOut:
-    assert case.state.shoot_out is not None
-    return case.state.shoot_out
+def _shoot_out(judgement: Judgement) -> ShootOut:
+    assert judgement.state.shoot_out is not None
+    return judgement.state.shoot_out
 
 
-def _ball_place(case: Judgement, side: Side) -> Place:
+def _ball_place(judgement: Judgement, side: Side) -> Place:
     """Where the ball of a kick lies."""
-    distance = case.rules.shoot_out.ball_distance
-    distance = case.rules.pitch.penalty_mark if distance == "mark" else distance
-    return side.sign * (case.rules.pitch.length / 2 - distance), 0.0
+    distance = judgement.rules.shoot_out.ball_distance
+    distance = judgement.rules.pitch.penalty_mark if distance == "mark" else distance
+    return side.sign * (judgement.rules.pitch.length / 2 - distance), 0.0
 
 
-def _kicker_place(case: Judgement, side: Side) -> Place:
+def _kicker_place(judgement: Judgement, side: Side) -> Place:
     """Where the kicker starts."""
-    distance = case.rules.shoot_out.kicker_distance
-    return (0.0 if distance == "centre" else side.sign * (case.rules.pitch.length / 2 - distance)), 0.0
+    distance = judgement.rules.shoot_out.kicker_distance
+    return (0.0 if distance == "centre" else side.sign * (judgement.rules.pitch.length / 2 - distance)), 0.0
 
 
-def _between_kicks(case: Judgement) -> None:
+def _between_kicks(judgement: Judgement) -> None:
     """Wait for the pause to pass, then let the next one kick."""
-    shoot_out = _shoot_out(case)
-    if case.state.mode_time < case.rules.match.goal_pause - TIME_TOLERANCE:
+    shoot_out = _shoot_out(judgement)
+    if judgement.state.mode_time < judgement.rules.match.goal_pause - TIME_TOLERANCE:
         return
     side = shoot_out.side
-    players = np.flatnonzero(case.facts.present[side] & ~case.facts.goalie[side]).tolist()
+    players = np.flatnonzero(judgement.facts.present[side] & ~judgement.facts.goalie[side]).tolist()
     if not players:
-        players = np.flatnonzero(case.facts.present[side]).tolist()
+        players = np.flatnonzero(judgement.facts.present[side]).tolist()
     if not players:
-        if case.facts.present.any():
-            _end_kick(case, f"{side.word} has nobody to kick")
+        if np.count_nonzero(judgement.facts.present):
+            _end_kick(judgement, f"{side.word} has nobody to kick")
         return
     kicker = players[shoot_out.kicks[side] % len(players)]
-    place = _ball_place(case, side)
-    case.set_mode(KICK_OFFS[side], shoot_out=dataclasses.replace(shoot_out, kicker=kicker), place=place, touch=None)
-    case.put_ball(place)
+    place = _ball_place(judgement, side)
+    judgement.state.shoot_out, judgement.state.place, judgement.state.touch = (
+        dataclasses.replace(shoot_out, kicker=kicker),
+        place,
+        None,
+    )
+    judgement.set_mode(KICK_OFFS[side])
+    judgement.put_ball(place)
     ahead = 0.0 if side is Side.LEFT else math.pi
-    turn = None if case.rules.shoot_out.others == "circle" else ahead
-    case.move(side, kicker, _kicker_place(case, side), "kicks a penalty", heading=turn)
-    _send_goalies_home(case, side.other, None if turn is None else math.pi - ahead)
-    _keep_others_away(case)
+    turn = None if judgement.rules.shoot_out.others == "circle" else ahead
+    judgement.move(side, kicker, _kicker_place(judgement, side), "kicks a penalty", heading=turn)
+    _send_goalies_home(judgement, side.other, None if turn is None else math.pi - ahead)
+    _keep_others_away(judgement)
 
 
-def _send_goalies_home(case: Judgement, side: Side, heading: float | None) -> None:
+def _send_goalies_home(judgement: Judgement, side: Side, heading: float | None) -> None:
     """Put goalies who have left their area in the goal; with all others gone, on the goal line in any case."""
-    pitch, beside = case.rules.pitch, case.rules.shoot_out.others == "outside"
-    line = pitch.length / 2 - (0.0 if beside else case.rules.restarts.player_radius)
-    found = case.facts.goalie[side] & case.facts.present[side] if beside else _goalies_outside(case, side)
+    pitch, beside = judgement.rules.pitch, judgement.rules.shoot_out.others == "outside"
+    line = pitch.length / 2 - (0.0 if beside else judgement.rules.restarts.player_radius)
+    found = (
+        judgement.facts.goalie[side] & judgement.facts.present[side] if beside else _goalies_outside(judgement, side)
+    )
     for goalie in np.flatnonzero(found).tolist():
-        case.move(side, goalie, (-side.sign * line, 0.0), "goalie, to the goal", heading=heading)
+        judgement.move(side, goalie, (-side.sign * line, 0.0), "goalie, to the goal", heading=heading)
 
 
-def _keep_others_away(case: Judgement) -> None:
+def _keep_others_away(judgement: Judgement) -> None:
     """Keep those whose turn it is not away: in the centre circle on an arc in their own half, or beside the pitch."""
-    shoot_out, pitch = _shoot_out(case), case.rules.pitch
-    waiting = case.facts.present.copy()
+    shoot_out, pitch = _shoot_out(judgement), judgement.rules.pitch
+    waiting = judgement.facts.present.copy()
     if shoot_out.kicker is not None:
         waiting[shoot_out.side, shoot_out.kicker] = False
-    waiting[shoot_out.side.other] &= ~case.facts.goalie[shoot_out.side.other]
-    x, y = case.facts.position[..., 0], case.facts.position[..., 1]
-    if case.rules.shoot_out.others == "circle":
+    waiting[shoot_out.side.other] &= ~judgement.facts.goalie[shoot_out.side.other]
+    x, y = judgement.facts.position[..., 0], judgement.facts.position[..., 1]
+    if judgement.rules.shoot_out.others == "circle":
         for s, index in np.argwhere(waiting & (np.hypot(x, y) > pitch.circle_radius)).tolist():
             angle, radius = math.pi * (0.5 + (index + 0.5) / waiting.shape[1]), 0.8 * pitch.circle_radius
             place = own_point((radius * math.cos(angle), radius * math.sin(angle)), Side(s))
-            case.move(Side(s), index, place, "waits in the centre circle")
+            judgement.move(Side(s), index, place, "waits in the centre circle")
         return
-    rules, line = case.rules.fouls, pitch.width / 2
+    rules, line = judgement.rules.fouls, pitch.width / 2
     for s, index in np.argwhere(waiting & (np.abs(y) < line + rules.outside_distance / 2)).tolist():
         place = own_point((-rules.outside_spacing * (6 - index), line + rules.outside_distance), Side(s))
-        case.move(Side(s), index, place, "waits beside the pitch")
+        judgement.move(Side(s), index, place, "waits beside the pitch")
 
 
-def _wait_for_kick(case: Judgement) -> None:
+def _wait_for_kick(judgement: Judgement) -> None:
     """Until the ball is touched, or the time is over."""
-    shoot_out = _shoot_out(case)
-    _keep_others_away(case)
-    if case.toucher is not None and case.toucher[0] is shoot_out.side:
-        case.set_mode(PlayMode.PLAY_ON)
-    elif case.state.mode_time > case.rules.shoot_out.kick_time + TIME_TOLERANCE:
-        _end_kick(case, "the time for the kick is over")
+    shoot_out = _shoot_out(judgement)
+    _keep_others_away(judgement)
+    if judgement.toucher is not None and judgement.toucher[0] is shoot_out.side:
+        judgement.set_mode(PlayMode.PLAY_ON)
+    elif judgement.state.mode_time > judgement.rules.shoot_out.kick_time + TIME_TOLERANCE:
+        _end_kick(judgement, "the time for the kick is over")
     else:
-        case.put_ball(case.state.place)
+        judgement.put_ball(judgement.state.place)
 
 
-def _follow_ball(case: Judgement) -> None:
+def _follow_ball(judgement: Judgement) -> None:
     """From the touch to the end of the kick."""
-    shoot_out, rules, pitch = _shoot_out(case), case.rules.shoot_out, case.rules.pitch
+    shoot_out, rules, pitch = _shoot_out(judgement), judgement.rules.shoot_out, judgement.rules.pitch
     side = shoot_out.side
-    _keep_others_away(case)
+    _keep_others_away(judgement)
     line = pitch.length / 2 + pitch.ball_radius
-    x, y, _ = case.ball
+    x, y, _ = judgement.ball
     if not x * side.sign < line:
-        _, cross_y, cross_z = crossing(case, 0, line)
+        _, cross_y, cross_z = crossing(judgement, 0, line)
         if abs(cross_y) < pitch.goal_width / 2 and cross_z < pitch.goal_height:
-            _score(case, side)
+            _score(judgement, side)
         else:
-            _end_kick(case, "missed")
-    elif _goalie_offends(case, side.other):
-        _score(case, side)
+            _end_kick(judgement, "missed")
+    elif _goalie_offends(judgement, side.other):
+        _score(judgement, side)
     elif not (abs(x) < line and abs(y) < pitch.width / 2 + pitch.ball_radius):
-        _end_kick(case, "missed")
-    elif (why := _kicker_offends(case, side)) is not None:
-        _end_kick(case, why)
-    elif case.state.mode_time > rules.kick_time + TIME_TOLERANCE:
-        _end_kick(case, "the time for the kick is over")
-    elif case.state.mode_time > 1.0 and float(np.linalg.norm(case.facts.ball_velocity)) < rules.still_ball_speed:
-        _end_kick(case, "the ball lies still")
+        _end_kick(judgement, "missed")
+    elif (why := _kicker_offends(judgement, side)) is not None:
+        _end_kick(judgement, why)
+    elif judgement.state.mode_time > rules.kick_time + TIME_TOLERANCE:
+        _end_kick(judgement, "the time for the kick is over")
+    elif (
+        judgement.state.mode_time > 1.0
+        and float(np.linalg.norm(judgement.facts.ball_velocity)) < rules.still_ball_speed
+    ):
+        _end_kick(judgement, "the ball lies still")
 
 
-def _kicker_offends(case: Judgement, side: Side) -> str | None:
+def _kicker_offends(judgement: Judgement, side: Side) -> str | None:
     """What the kicker has done wrong in this cycle, if anything."""
-    if case.toucher != (side, _shoot_out(case).kicker):
+    if judgement.toucher != (side, _shoot_out(judgement).kicker):
         return None
-    if case.rules.shoot_out.kicker_touches == "once":
-        again = case.state.mode_time >= case.rules.restarts.kick_duration - TIME_TOLERANCE
+    if judgement.rules.shoot_out.kicker_touches == "once":
+        again = judgement.state.mode_time >= judgement.rules.restarts.kick_duration - TIME_TOLERANCE
         return "the kicker touched the ball twice" if again else None
-    return "the kicker touched the ball in the area" if in_own_area(case.ball, side.other, case.rules.pitch) else None
+    return (
+        "the kicker touched the ball in the area"
+        if in_own_area(judgement.ball, side.other, judgement.rules.pitch)
+        else None
+    )
 
 
-def _goalie_offends(case: Judgement, side: Side) -> bool:
+def _goalie_offends(judgement: Judgement, side: Side) -> bool:
     """Whether the goalie has done what gives the kicker a goal."""
-    if case.rules.shoot_out.goalie_stays:
-        return bool(_goalies_outside(case, side).any())
-    touched = (case.facts.touches_ball[side] & case.facts.goalie[side]).any()
-    return bool(touched) and not in_own_area(case.ball, side, case.rules.pitch)
+    if judgement.rules.shoot_out.goalie_stays:
+        return bool(_goalies_outside(judgement, side).any())
+    touched = (judgement.facts.touches_ball[side] & judgement.facts.goalie[side]).any()
+    return bool(touched) and not in_own_area(judgement.ball, side, judgement.rules.pitch)
 
 
-def _goalies_outside(case: Judgement, side: Side) -> Bools:
+def _goalies_outside(judgement: Judgement, side: Side) -> Bools:
     """(11,) goalies who are not in their penalty area; to leave it during a kick is a goal for the kicker."""
-    pitch, own = case.rules.pitch, own_places(case, side)
+    pitch, own = judgement.rules.pitch, own_places(judgement, side)
     outside = (own[:, 0] > -pitch.length / 2 + pitch.penalty_depth) | (np.abs(own[:, 1]) > pitch.penalty_width / 2)
-    goalies: Bools = outside & case.facts.goalie[side] & case.facts.present[side]
+    goalies: Bools = outside & judgement.facts.goalie[side] & judgement.facts.present[side]
     return goalies
 
 
-def _score(case: Judgement, side: Side) -> None:
-    left, right = _shoot_out(case).goals
+def _score(judgement: Judgement, side: Side) -> None:
+    left, right = _shoot_out(judgement).goals
     goals = (left + 1, right) if side is Side.LEFT else (left, right + 1)
-    case.change(shoot_out=dataclasses.replace(_shoot_out(case), goals=goals))
-    score_goal(case, side)
-    _next_kick(case)
+    judgement.state.shoot_out = dataclasses.replace(_shoot_out(judgement), goals=goals)
+    score_goal(judgement, side)
+    _next_kick(judgement)
 
 
-def _end_kick(case: Judgement, why: str) -> None:
+def _end_kick(judgement: Judgement, why: str) -> None:
     """End a kick without a goal."""
-    case.tell("shoot_out", f"no goal for {_shoot_out(case).side.word}: {why}", side=_shoot_out(case).side)
-    case.set_mode(PlayMode.BEFORE_KICK_OFF)
-    _next_kick(case)
+    judgement.tell(
+        "shoot_out", f"no goal for {_shoot_out(judgement).side.word}: {why}", side=_shoot_out(judgement).side
+    )
+    judgement.set_mode(PlayMode.BEFORE_KICK_OFF)
+    _next_kick(judgement)
 
 
-def _next_kick(case: Judgement) -> None:
+def _next_kick(judgement: Judgement) -> None:
     """Pass the turn to the other side, or end the match."""
-    shoot_out, rules = _shoot_out(case), case.rules.shoot_out
+    shoot_out, rules = _shoot_out(judgement), judgement.rules.shoot_out
     left, right = shoot_out.kicks
     kicks = (left + 1, right) if shoot_out.side is Side.LEFT else (left, right + 1)
-    case.change(shoot_out=dataclasses.replace(shoot_out, side=shoot_out.side.other, kicks=kicks, kicker=None))
+    judgement.state.shoot_out = dataclasses.replace(shoot_out, side=shoot_out.side.other, kicks=kicks, kicker=None)
     decided = min(kicks) >= rules.rounds and shoot_out.goals[0] != shoot_out.goals[1]
     if kicks[0] == kicks[1] and (decided or kicks[0] >= rules.most_rounds):
-        case.tell("half", f"the shoot-out is over: {shoot_out.goals[0]}:{shoot_out.goals[1]}")
-        case.set_mode(PlayMode.GAME_OVER)
+        judgement.tell("half", f"the shoot-out is over: {shoot_out.goals[0]}:{shoot_out.goals[1]}")
+        judgement.set_mode(PlayMode.GAME_OVER)

@@ -62,10 +62,6 @@ ROBOT_TYPES = range(5)
 # The first team to come plays from the left, the second from the right, a third is refused.
 
 
-SEATS = (1, 2, 4, 8, 14, 22)
-"""Sizes of grounds: a match begins on the smallest that is large enough and moves on as players join."""
-TOED_SEATS = (0, 2, 4, 8, 14)
-"""How many seats with toes a ground has; at most seven of a team may be of one type."""
 MAX_OF_TYPE, MAX_OF_TWO_TYPES = 7, 9
 """Players of a team of one type, and of any two types (league rules, PROTOCOLS section 1)."""
 
@@ -99,14 +95,3 @@ def check_types(types: Ints, present: Bools, side: Side, robot_type: int) -> Non
             f"one more robot of type {robot_type} is not allowed: a team has at most {MAX_OF_TYPE} of one type "
             f"and {MAX_OF_TWO_TYPES} of any two."
         )
-
-
-def fitting_seats(players: int, toed: int = 0) -> tuple[int, int]:
-    """All seats and seats with toes of the smallest ground for so many players without and with toes."""
-    if not (0 <= players <= SEATS[-1] and 0 <= toed <= TOED_SEATS[-1]):
-        raise UsageError(
-            f"{players} players without and {toed} with toes are not possible; at most {SEATS[-1]} and "
-            f"{TOED_SEATS[-1]} play."
-        )
-    with_toes = next(seats for seats in TOED_SEATS if seats >= toed)
-    return next(seats for seats in SEATS if seats >= players) + with_toes, with_toes

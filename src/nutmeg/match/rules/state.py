@@ -1,4 +1,4 @@
-"""What the referee remembers from one cycle to the next: frozen, small, nothing but data.
+"""What the referee is given (`Facts`) and what it remembers from one cycle to the next (`MatchState`).
 
     state = new_match(kick_off=Side.LEFT)
     state, decisions = judge(state, facts, rules)
@@ -7,12 +7,15 @@
 Three clocks: `time` is the game's (it rests before kick-offs and at the end), `mode_time` that of the present play
 mode, `elapsed` the referee's own, which never rests; stamps of what happened when are in `elapsed`. Arrays of players
 are over (2 sides, 11 numbers), and are never changed in place. Indices of players count from 0, numbers from 1.
+
+`judge` works on a copy of the state that it is given: whoever keeps a state keeps it as it was.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +31,8 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 # the match fills this in from its contacts, and whoever watches a real one from what it sees; what is not known keeps
 # its default, and the rules that need it are then not applied.
 #
-# Who does not ask in every cycle (see `quiet`) gives the time since it last did as `time_step`, how much of it the
-# facts hold for as `cycle`, and where the ball was before that as `ball_before`.
+# A caller that does not ask in every cycle (see `clock.time_to_next_judgement`) gives the time since it last did as
+# `time_step`, how much of that the facts hold for as `cycle`, and where the ball was before as `ball_before`.
 
 
 PLAYERS_SHAPE = (2, MAX_PLAYERS)
@@ -71,70 +74,34 @@ class Facts:
     """(3,) where the ball was one `cycle` ago, after the referee's decisions, m; None: where it was last told to be."""
 
     @classmethod
-    def of(
-        cls,
-        *,
-        time_step: float,
-        ball: Floats,
-        present: Bools,
-        position: Floats,
-        ball_velocity: Floats | None = None,
-        velocity: Floats | None = None,
-        touches_ball: Bools | None = None,
-        wants_pass: Bools | None = None,
-        goalie: Bools | None = None,
-        contacts: Ints | None = None,
-        contact_places: Floats | None = None,
-        self_collision: Bools | None = None,
-        pushes: Ints | None = None,
-        cycle: float | None = None,
-        ball_before: Floats | None = None,
-    ) -> Facts:
-        """Facts with defaults for what is not known: everything at rest, nothing touches; number 1 is the goalie."""
-        nothing = _nothing()
-        return cls(
-            time_step=time_step,
-            ball=ball,
-            ball_velocity=nothing.ball_velocity if ball_velocity is None else ball_velocity,
-            present=present,
-            position=position,
-            velocity=nothing.velocity if velocity is None else velocity,
-            touches_ball=nothing.touches_ball if touches_ball is None else touches_ball,
-            wants_pass=nothing.wants_pass if wants_pass is None else wants_pass,
-            goalie=nothing.goalie if goalie is None else goalie,
-            contacts=nothing.contacts if contacts is None else contacts,
-            contact_places=nothing.contact_places if contact_places is None else contact_places,
-            self_collision=nothing.self_collision if self_collision is None else self_collision,
-            pushes=nothing.pushes if pushes is None else pushes,
-            cycle=cycle,
-            ball_before=ball_before,
-        )
+    def of(cls, **known: Any) -> Facts:  # noqa: ANN401 (fields of this class)
+        """Facts of which only some are known; by default all is at rest, nothing touches, and number 1 is the goalie.
+
+        `time_step`, `ball`, `present` and `position` are always needed. None stands for what is not known.
+        """
+        return cls(**(_defaults() | {name: value for name, value in known.items() if value is not None}))
 
 
 @lru_cache(maxsize=1)
-def _nothing() -> Facts:
-    """Nobody there, nothing going on; its arrays cannot be written to."""
-    goalie = np.zeros(PLAYERS_SHAPE, bool)
+def _defaults() -> dict[str, Floats | Bools | Ints]:
+    """Nothing going on; the arrays cannot be written to."""
+    nobody = np.zeros(PLAYERS_SHAPE, bool)
+    goalie = nobody.copy()
     goalie[:, 0] = True
-    facts = Facts(
-        time_step=0.0,
-        ball=np.zeros(3),
-        ball_velocity=np.zeros(3),
-        present=np.zeros(PLAYERS_SHAPE, bool),
-        position=np.zeros((*PLAYERS_SHAPE, 3)),
-        velocity=np.zeros((*PLAYERS_SHAPE, 2)),
-        touches_ball=np.zeros(PLAYERS_SHAPE, bool),
-        wants_pass=np.zeros(PLAYERS_SHAPE, bool),
-        goalie=goalie,
-        contacts=np.zeros((0, 2, 2), np.int64),
-        contact_places=np.zeros((0, 2)),
-        self_collision=np.zeros((*PLAYERS_SHAPE, 4), bool),
-        pushes=np.zeros((0, 2, 2), np.int64),
-    )
-    for value in vars(facts).values():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-    return facts
+    defaults: dict[str, Floats | Bools | Ints] = {
+        "ball_velocity": np.zeros(3),
+        "velocity": np.zeros((*PLAYERS_SHAPE, 2)),
+        "touches_ball": nobody,
+        "wants_pass": nobody,
+        "goalie": goalie,
+        "contacts": np.zeros((0, 2, 2), np.int64),
+        "contact_places": np.zeros((0, 2)),
+        "self_collision": np.zeros((*PLAYERS_SHAPE, 4), bool),
+        "pushes": np.zeros((0, 2, 2), np.int64),
+    }
+    for array in defaults.values():
+        array.flags.writeable = False
+    return defaults
 
 
 def touch_groups(contacts: Ints) -> list[list[tuple[int, int]]]:
@@ -201,20 +168,22 @@ class PassWatch:
 
 @dataclass(frozen=True, kw_only=True)
 class DownTimes:
-    """How long players have been down, s; all (2, 11)."""
+    """How long players have been down."""
 
-    not_standing: Floats
-    """Since they were last standing for a while."""
-    ground: Floats
-    """On the ground since they last stood."""
-    standing: Floats
-    """Standing since they were last down."""
-    low: Bools
-    """Who was not standing, one cycle ago."""
-    counted: Bools
-    """Whose time of not standing was counted then."""
-    lying: Bools
-    """Whose time on the ground was counted then."""
+    times: Floats
+    """(3, 2, 11) s: not standing, since they last stood for a while; on the ground; standing again."""
+    flags: Bools
+    """(3, 2, 11) one cycle ago: not standing; whose time of not standing counted; whose time on the ground did."""
+
+    @property
+    def not_standing(self) -> Floats:
+        """(2, 11) since they were last standing for a while, s."""
+        return np.asarray(self.times[0])
+
+    @property
+    def ground(self) -> Floats:
+        """(2, 11) on the ground since they last stood, s."""
+        return np.asarray(self.times[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,9 +240,9 @@ class ShootOut:
     """Index of the kicker, once there is one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class MatchState:
-    """The whole memory of a referee."""
+    """All that the referee remembers."""
 
     mode: PlayMode = PlayMode.BEFORE_KICK_OFF
     """What is going on."""

@@ -42,45 +42,48 @@ if TYPE_CHECKING:
 
 def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode) -> Outcome:
     """Go to any play mode; restarts are taken where the ball is, or where the rules want them. Nobody scores."""
-    case = Judgement(state, facts, rules)
+    judgement = Judgement(state, facts, rules)
     side = side_of(mode)
     place = state.last_inside
     if side is None or mode in (PlayMode.GOAL_LEFT, PlayMode.GOAL_RIGHT):
-        case.set_mode(mode, kick=None, no_score=None, pass_watch=None, in_offside=None)
+        judgement.forget_kick()
+        judgement.set_mode(mode)
     elif mode in KICK_OFFS:
-        restarts.start_kick_off(case, side)
+        restarts.start_kick_off(judgement, side)
     elif mode in KICK_INS:
-        restarts.award_kick_in(case, side, place)
+        restarts.award_kick_in(judgement, side, place)
     elif mode in CORNER_KICKS:
-        restarts.award_corner_kick(case, side, place[1])
+        restarts.award_corner_kick(judgement, side, place[1])
     elif mode in GOAL_KICKS:
-        restarts.award_goal_kick(case, side)
+        restarts.award_goal_kick(judgement, side)
     elif mode in FREE_KICKS or mode in DIRECT_FREE_KICKS:
-        restarts.award_free_kick(case, side, place, direct=mode in DIRECT_FREE_KICKS)
+        restarts.award_free_kick(judgement, side, place, direct=mode in DIRECT_FREE_KICKS)
     elif mode in OFFSIDES:
-        restarts.award_offside(case, side, place)
+        restarts.award_offside(judgement, side, place)
     else:
         assert mode in PASSES
-        watch = PassWatch(side=side, stamp=case.elapsed, place=(case.ball[0], case.ball[1]))
-        case.set_mode(mode, pass_watch=watch)
-    return case.state, tuple(case.decisions)
+        judgement.state.pass_watch = PassWatch(
+            side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1])
+        )
+        judgement.set_mode(mode)
+    return judgement.state, tuple(judgement.decisions)
 
 
 def kick_off(state: MatchState, rules: Rules, facts: Facts, side: Side | None = None) -> Outcome:
     """Start a half, or play again from the centre; without a side, whoever's turn it is."""
-    case = Judgement(state, facts, rules)
+    judgement = Judgement(state, facts, rules)
     if side is not None and state.half == 1 and state.time == 0.0:
-        case.change(starter=side)  # who starts the match decides who starts the second half
-    restarts.start_kick_off(case, case.state.starter if side is None else side)
-    return case.state, tuple(case.decisions)
+        judgement.state.starter = side  # who starts the match decides who starts the second half
+    restarts.start_kick_off(judgement, judgement.state.starter if side is None else side)
+    return judgement.state, tuple(judgement.decisions)
 
 
 def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
     """Put the ball down where it is, move players away from it, and play on."""
-    case = Judgement(state, facts, rules)
-    inside = all(map(math.isfinite, case.ball))
-    restarts.drop_ball(case, (case.ball[0], case.ball[1]) if inside else state.last_inside)
-    return case.state, tuple(case.decisions)
+    judgement = Judgement(state, facts, rules)
+    inside = all(map(math.isfinite, judgement.ball))
+    restarts.drop_ball(judgement, (judgement.ball[0], judgement.ball[1]) if inside else state.last_inside)
+    return judgement.state, tuple(judgement.decisions)
 
 
 def set_score(state: MatchState, left: int, right: int) -> MatchState:

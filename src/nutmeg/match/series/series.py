@@ -116,7 +116,7 @@ class SeriesGames:
             noise=self.settings.noise,
             left=names[0],
             right=names[1],
-            players=2 * self.settings.players,
+            seats=2 * self.settings.players,
             kick_off=kick_off_of(number),
             record=record,
             field=self.settings.ground,

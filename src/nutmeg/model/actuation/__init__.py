@@ -1,4 +1,4 @@
-"""What moves the joints: ideal drives, or servos, gears and bending links as in reality.
+"""Actuation: ideal drives, or realistic servos, gears with play and bending links.
 
 | actuation        | motor                            | gear               | links                      |
 |------------------|----------------------------------|--------------------|----------------------------|
@@ -8,7 +8,7 @@
 | `motoflex-paper` | algorithm 1 of MoToFlex          | algorithm 2        | bend about two axes        |
 
 The first three are native MuJoCo; the last, their reference, runs the paper's algorithms as printed beside the
-engine (see `engine.paper_actuation`). The numbers of the last three are in the robot's `actuation.toml`, or in
+engine (see `sim.paper_motors`). The numbers of the last three are in the robot's `actuation.toml`, or in
 a file of the user's own.
 """
 

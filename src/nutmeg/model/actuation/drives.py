@@ -9,8 +9,6 @@ Both kinds are native MuJoCo, so that an exported model moves the same without N
   friction, as large as the torque limit, holds the difference at zero. The rotor has inertia J and a velocity
   actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
   negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs.
-  (The rotor hangs on the driven body, nearly massless: MuJoCo 4.0's sparse Newton solver goes wrong when a
-  tendon with friction spans two kinematic trees.)
 """
 
 from __future__ import annotations
@@ -28,6 +26,10 @@ if TYPE_CHECKING:
 
     from nutmeg.model.robot import Drive, RobotSettings
 
+POSITION_INPUT = 1
+"""`ctrlspec` of a pid actuator with a position set-point alone."""
+HARD_FRICTION_IMPEDANCE = (0.999, 0.999, 0.001, 0.5, 2.0)
+"""Impedance of dry friction: with the engine's own (0.9) a joint at rest creeps through it by several mrad/s."""
 ROTOR_SUFFIX = ".rotor"
 """Suffix of the joint and body of a velocity drive's rotor."""
 ROTOR_INERTIA = 1e4
@@ -47,8 +49,12 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> No
             )
         joints[joint].armature = drive.armature
         joints[joint].frictionloss = drive.friction
-        if joint not in followers:
-            _add(spec, joints[joint], drive, timestep)
+        if joint in followers:
+            continue
+        if drive.kind == "position":
+            _add_position_drive(spec, joints[joint], drive)
+        else:
+            _add_velocity_drive(spec, joints[joint], drive, timestep)
 
 
 def drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[str, Drive]:
@@ -64,27 +70,41 @@ def drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[st
     return {joint: robot.drives[name] for joint, name in driven.items()}
 
 
-def _add(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
-    if drive.kind == "position":
-        _add_position_drive(spec, joint, drive)
-    else:
-        _add_velocity_drive(spec, joint, drive, timestep)
+def add_rotor(joint: mujoco.MjsJoint, suffix: str, armature: float) -> mujoco.MjsJoint:
+    """Adds a rotor beside a joint, and returns the hinge that it turns about.
+
+    All its inertia is armature, so that its spin does not turn the robot. It hangs on the driven body, nearly
+    massless: MuJoCo 4.0's sparse Newton solver goes wrong when a tendon with friction spans two kinematic trees.
+    """
+    rotor = joint.parent.add_body(name=joint.name + suffix, explicitinertial=True)
+    rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
+    hinge = rotor.add_joint(name=joint.name + suffix, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
+    hinge.armature = armature
+    return hinge
 
 
-def _add_position_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive) -> None:  # noqa: ANN401
-    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.set_to_pid(kp=drive.stiffness, kv=drive.damping, slewmax=drive.speed, ctrlspec=POSITION_INPUT)
-    motor.forcerange = [-drive.torque, drive.torque]
+def limit_commands(spec: mujoco.MjSpec, motor: mujoco.MjsActuator, joint: mujoco.MjsJoint) -> None:
+    """Limits the commands of a position motor to the range of its joint."""
     if joint.range[0] < joint.range[1]:
         in_radians = math.pi / 180 if spec.compiler.degree else 1.0  # an MJCF file may give its ranges in degrees
         motor.ctrlrange = [limit * in_radians for limit in joint.range]
 
 
-def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep: float) -> None:  # noqa: ANN401
-    rotor = joint.parent.add_body(name=joint.name + ROTOR_SUFFIX, explicitinertial=True)
-    rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
-    hinge = rotor.add_joint(name=joint.name + ROTOR_SUFFIX, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
-    hinge.armature = ROTOR_INERTIA
+def delay_commands(motor: mujoco.MjsActuator, delay: float, timestep: float) -> None:
+    """Lets commands reach a motor later [s]."""
+    if delay:
+        motor.delay, motor.nsample = delay, max(1, math.ceil(delay / timestep - 1e-9))
+
+
+def _add_position_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive) -> None:
+    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_pid(kp=drive.stiffness, kv=drive.damping, slewmax=drive.speed, ctrlspec=POSITION_INPUT)
+    motor.forcerange = [-drive.torque, drive.torque]
+    limit_commands(spec, motor, joint)
+
+
+def _add_velocity_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive, timestep: float) -> None:
+    hinge = add_rotor(joint, ROTOR_SUFFIX, ROTOR_INERTIA)
     clutch = spec.add_tendon(name=joint.name + ".clutch", frictionloss=drive.torque)
     clutch.wrap_joint(joint.name, 1.0)
     clutch.wrap_joint(hinge.name, -1.0)
@@ -93,7 +113,3 @@ def _add_velocity_drive(spec: mujoco.MjSpec, joint: Any, drive: Drive, timestep:
     motor = spec.add_actuator(name=joint.name, target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.set_to_velocity(ROTOR_INERTIA / timestep)
     motor.ctrlrange = [-drive.speed, drive.speed]
-
-
-POSITION_INPUT = 1
-"""`ctrlspec` of a pid actuator with a position set-point alone."""

@@ -6,21 +6,19 @@ it both push each other with the gear's stiffness and damping. The engine integr
 is stable while stiffness dt² is below four times the inertia on the softer side; the joint's side therefore has
 an armature of at least stiffness dt²/2 (see `smallest_inertia`): 0.25 g m² at 1 ms, 4 g m² at 4 ms for a
 stiffness of 500 N m/rad, against 5 to 12 g m² of the rotor itself.
-
-The rotor's inertia is all in its armature, so that its spin does not turn the robot; it hangs on the driven
-body because tendons must not span two kinematic trees (see `drives`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError
-from nutmeg.model.actuation.settings import matching_names
+from nutmeg.model.actuation.drives import HARD_FRICTION_IMPEDANCE, add_rotor
+from nutmeg.model.actuation.settings import BEND_SUFFIXES, matching_names
 from nutmeg.model.geometry import all_shapes, evaluate_all
 
 if TYPE_CHECKING:
@@ -45,12 +43,9 @@ def smallest_inertia(stiffness: float, timestep: float) -> float:
     return stiffness * timestep**2 / 2
 
 
-def add_gear(spec: mujoco.MjSpec, joint: Any, gear: Gear, timestep: float) -> Any:  # noqa: ANN401
+def add_gear(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, gear: Gear, timestep: float) -> mujoco.MjsJoint:
     """Puts a gear between a joint and its motor; returns the joint on the motor's side."""
-    rotor = joint.parent.add_body(name=joint.name + MOTOR_SIDE_SUFFIX, explicitinertial=True)
-    rotor.mass, rotor.inertia, rotor.ipos, rotor.gravcomp = 1e-6, [1e-6, 1e-6, 1e-6], [0, 0, 0], 1.0
-    hinge = rotor.add_joint(name=joint.name + MOTOR_SIDE_SUFFIX, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
-    hinge.armature = SMALLEST_ROTOR
+    hinge = add_rotor(joint, MOTOR_SIDE_SUFFIX, SMALLEST_ROTOR)
     joint.armature = max(LINK_INERTIA, smallest_inertia(gear.stiffness, timestep))
     spring = spec.add_tendon(name=joint.name + ".gear")
     spring.wrap_joint(hinge.name, 1.0)
@@ -61,7 +56,7 @@ def add_gear(spec: mujoco.MjSpec, joint: Any, gear: Gear, timestep: float) -> An
 
 
 # ----------------------------------------------------------------------------------------------------
-# Links that bend: a link cut in two, with springs about the two axes across it (seed 001, section 3.3).
+# Links that bend: a link cut in two, with springs about the two axes across it (MoToFlex, section 3.3).
 #
 # The cut is made in the robot's tables before anything is built: the lower half becomes a body `<link>.end` with a
 # two-axis spring; children, shapes and sensors beyond the cut move to it. Mass, centre of mass and inertia of the two
@@ -181,3 +176,15 @@ def _three(numbers: Floats) -> Vector:
 def _six(numbers: tuple[float, ...]) -> tuple[float, float, float, float, float, float]:
     a, b, c, d, e, f = (float(n) for n in numbers)
     return a, b, c, d, e, f
+
+
+def add_bend(half: mujoco.MjsBody, flex: Flex, timestep: float) -> None:
+    """Gives the lower half of a link two springy hinges across the line from the parent's origin to its own."""
+    along = np.array(half.pos) / np.linalg.norm(half.pos)
+    first = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
+    first /= np.linalg.norm(first)
+    for suffix, axis in zip(BEND_SUFFIXES, (first, np.cross(along, first)), strict=True):
+        hinge = half.add_joint(name=half.name + suffix, type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+        hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
+        hinge.armature = smallest_inertia(flex.stiffness, timestep)
+        hinge.solimp_friction = list(HARD_FRICTION_IMPEDANCE)

@@ -1,6 +1,6 @@
-"""MoToFlex's motor and gear exactly as printed (seed 001, algorithms 1 and 2): the numbers of each motor.
+"""MoToFlex's motor and gear exactly as printed (algorithms 1 and 2 of the paper): the numbers of each motor.
 
-The algorithms themselves run in `engine.paper_motor`. Here each motor becomes an actuator whose activation is
+The algorithms themselves run in `sim.paper_motor_kernels`. Here each motor becomes an actuator whose activation is
 the torque T_j that the algorithms compute (`dyntype="user"`, gain 1), with its numbers in the actuator's own
 arrays, where they belong to the model, are exported with it and can differ from world to world:
 
@@ -29,11 +29,12 @@ defaults are quiet standing and in the air, at 1 and at 4 ms.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 
 from nutmeg.base.errors import ModelError
+from nutmeg.model.actuation.drives import delay_commands, limit_commands
 from nutmeg.model.actuation.gear import SMALLEST_ROTOR
 
 if TYPE_CHECKING:
@@ -44,14 +45,14 @@ SIGNATURE, KP, KI, KD, LIMIT, LAG, RESISTANCE, STIFFNESS, CONSTANT, BRAKE = rang
 RATIO, SPRING, FRICTION, PLAY, MASS, STEPS = range(6)
 """Places of the gear's numbers in `actuator_biasprm`."""
 MARK = 20110.0
-"""What stands at `SIGNATURE`."""
+"""The number at `SIGNATURE`."""
 STATES = 4
 """Numbers that a motor remembers: summed error, U_R, p_m and its speed."""
 
 
 def add_printed_motor(
     spec: mujoco.MjSpec,
-    joint: Any,  # noqa: ANN401
+    joint: mujoco.MjsJoint,
     servo: Servo,
     gear: Gear | None,
     actuation: Actuation,
@@ -60,7 +61,7 @@ def add_printed_motor(
     """Gives a joint a motor as printed.
 
     Args:
-        spec: where.
+        spec: the robot's specification.
         joint: the joint, after which the motor is named.
         servo: the motor and its firmware.
         gear: play and spring; None for a rigid gear.
@@ -79,16 +80,13 @@ def add_printed_motor(
         steps = math.ceil(timestep / actuation.gear_step - 1e-9)
         motor.biasprm[: STEPS + 1] = [servo.ratio, gear.stiffness, friction, gear.play, mass, steps]
         _check_stable(joint.name, gear.stiffness, friction, mass, timestep / steps)
-    if joint.range[0] < joint.range[1]:
-        in_radians = math.pi / 180 if spec.compiler.degree else 1.0
-        motor.ctrlrange = [limit * in_radians for limit in joint.range]
-    if servo.delay:
-        motor.delay, motor.nsample = servo.delay, max(1, math.ceil(servo.delay / timestep - 1e-9))
+    limit_commands(spec, motor, joint)
+    delay_commands(motor, servo.delay, timestep)
     joint.armature, joint.frictionloss = rotor, servo.coulomb
 
 
 def userdata_size(spec: mujoco.MjSpec) -> int:
-    """How many numbers of `mjData.userdata` the printed motors of a scene need; 0 without such motors."""
+    """Size of `mjData.userdata` for the printed motors of a scene; 0 without such motors."""
     return userdata_of(sum(is_printed(a.dyntype, a.dynprm[SIGNATURE]) for a in spec.actuators))
 
 

@@ -1,6 +1,6 @@
 """A servo, native in the engine: firmware, winding, back-EMF and friction as MuJoCo's `dcmotor`.
 
-**The motor** (seed 001, algorithm 1). With the constant K and the resistance R as seen at the joint, the
+**The motor** (MoToFlex, algorithm 1). With the constant K and the resistance R as seen at the joint, the
 firmware sets the voltage v and the motor gives
 
     v = clamp(p e + i sum(e) - d w, -U..U),      T = K (v - K w) / R,
@@ -14,7 +14,7 @@ does not do. Its gains are therefore
 the K in kd takes the added voltage away again.
 
 **Stiffness.** The Nao's stiffness S scales the torque due to power and not the braking by back-EMF (algorithm
-1, line 6), which is the same as scaling v; `engine.supply` scales p, i, d and U.
+1, line 6), which is the same as scaling v; `sim.power_supply` scales p, i, d and U.
 
 **Friction.** Viscous friction is damping of the joint, dry friction its `frictionloss`; with a larger friction
 at rest (Stribeck) it is the LuGre model of `dcmotor`, whose bristle is as stiff as the step allows.
@@ -23,13 +23,12 @@ at rest (Stribeck) it is the LuGre model of `dcmotor`, whose bristle is as stiff
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 
 from nutmeg.base.errors import ModelError
-from nutmeg.model.actuation.drives import POSITION_INPUT
+from nutmeg.model.actuation.drives import HARD_FRICTION_IMPEDANCE, POSITION_INPUT, delay_commands, limit_commands
 
 if TYPE_CHECKING:
     from nutmeg.model.actuation.settings import Battery, Servo
@@ -39,8 +38,6 @@ BRISTLES_PER_STEP = 0.5
 BRISTLE_DAMPING = 0.1
 """Damping ratio of the bristle. The implicit integrator takes it for damping of the joint at any speed, which acts as
 if the rotor's inertia were larger by 1.4 times this ratio."""
-HARD_FRICTION_IMPEDANCE = (0.999, 0.999, 0.001, 0.5, 2.0)
-"""Impedance of dry friction: with the engine's own (0.9) a joint at rest creeps through it by several mrad/s."""
 COPPER_TEMPERATURE_COEFFICIENT = 0.0039
 """Growth of copper's resistance with temperature [1/K]."""
 ROOM_TEMPERATURE = 25.0
@@ -49,8 +46,8 @@ ROOM_TEMPERATURE = 25.0
 
 def add_servo(
     spec: mujoco.MjSpec,
-    joint: Any,  # noqa: ANN401
-    target: Any,  # noqa: ANN401
+    joint: mujoco.MjsJoint,
+    target: mujoco.MjsJoint,
     servo: Servo,
     battery: Battery,
     timestep: float,
@@ -58,72 +55,36 @@ def add_servo(
     """Gives a joint a servo.
 
     Args:
-        spec: where.
+        spec: the robot's specification.
         joint: the joint whose angle is commanded; the motor is named after it.
         target: the joint that the motor turns: the same, or the gear's motor side.
-        servo: the servo.
-        battery: what feeds it.
+        servo: the servo's numbers.
+        battery: its power supply.
         timestep: of the physics [s].
     """
-    numbers = engine_numbers(servo, battery, timestep)
-    motor = spec.add_actuator(name=joint.name, target=target.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.set_to_dcmotor(
-        motorconst=[numbers.constant, numbers.constant],
-        resistance=numbers.resistance,
-        inductance=[0.0, numbers.lag],
-        controller=[*numbers.gains, 0.0, 0.0, numbers.limit],
-        thermal=_thermal(servo),
-        lugre=list(numbers.lugre),
-        ctrlspec=POSITION_INPUT,
-    )
-    if joint.range[0] < joint.range[1]:
-        in_radians = math.pi / 180 if spec.compiler.degree else 1.0
-        motor.ctrlrange = [limit * in_radians for limit in joint.range]
-    if servo.delay:
-        motor.delay, motor.nsample = servo.delay, max(1, math.ceil(servo.delay / timestep - 1e-9))
-    target.armature = max(numbers.armature, target.armature if target is not joint else 0.0)
-    target.damping[0] = servo.viscous
-    target.frictionloss = numbers.dry
-    target.solimp_friction = HARD_FRICTION_IMPEDANCE
-
-
-@dataclass(frozen=True)
-class EngineNumbers:
-    """A servo as the engine has it."""
-
-    constant: float
-    """K [N m/A, V s/rad]."""
-    resistance: float
-    """R [ohm]."""
-    gains: tuple[float, float, float]
-    """kp, ki, kd of `dcmotor`'s controller."""
-    limit: float
-    """Vmax [V]."""
-    lag: float
-    """L/R [s]."""
-    lugre: tuple[float, ...]
-    """LuGre's stiffness, damping, coulomb, static and Stribeck speed; zeros without a Stribeck effect."""
-    armature: float
-    """Of the rotor, at the joint [kg m²]."""
-    dry: float
-    """Dry friction of the joint, where LuGre does not do it [N m]."""
-
-
-def engine_numbers(servo: Servo, battery: Battery, timestep: float) -> EngineNumbers:
-    """What a servo is in the engine, at a physics step [s]."""
     voltage = battery.voltage
     constant, resistance = servo.constant(voltage), servo.resistance(voltage)
-    gain = constant / resistance
-    return EngineNumbers(
-        constant=constant,
+    gain = constant / resistance  # N m for each volt
+    motor = spec.add_actuator(name=joint.name, target=target.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_dcmotor(
+        motorconst=[constant, constant],
         resistance=resistance,
-        gains=(gain * servo.p, gain * servo.i, gain * (servo.d + constant)),
-        limit=servo.output_limit * voltage,
-        lag=servo.electrical_time(voltage),
-        lugre=tuple(_lugre(servo, timestep)),
-        armature=servo.rotor_inertia * servo.ratio**2,
-        dry=0.0 if servo.static else servo.coulomb,
+        inductance=[0.0, servo.electrical_time(voltage)],
+        controller=[
+            *(gain * servo.p, gain * servo.i, gain * (servo.d + constant)),
+            *(0.0, 0.0, servo.output_limit * voltage),
+        ],
+        thermal=_thermal(servo),
+        lugre=_lugre(servo, timestep),
+        ctrlspec=POSITION_INPUT,
     )
+    limit_commands(spec, motor, joint)
+    delay_commands(motor, servo.delay, timestep)
+    armature = servo.rotor_inertia * servo.ratio**2
+    target.armature = armature if target is joint else max(armature, target.armature)
+    target.damping[0] = servo.viscous
+    target.frictionloss = 0.0 if servo.static else servo.coulomb  # with a Stribeck effect, LuGre does it
+    target.solimp_friction = HARD_FRICTION_IMPEDANCE
 
 
 def _lugre(servo: Servo, timestep: float) -> list[float]:

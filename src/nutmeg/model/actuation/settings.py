@@ -16,7 +16,7 @@ A robot's `actuation.toml` has one table for each group of joints:
     bodies = ["*Thigh", "*Tibia"]
     stiffness = 400.0
 
-The terms are those of MoToFlex (seed 001, sections 3.1 to 3.3), with the firmware and friction that it left out.
+The terms are those of the MoToFlex paper (sections 3.1 to 3.3), with the firmware and friction that it left out.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import mujoco
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,24 +41,18 @@ LOAD_FRICTION_NUMBERS = ("load_friction", "squeeze_friction", "squeeze_static")
 """Numbers of a servo that make its dry friction depend on its load."""
 
 
-def _need(condition: bool, text: str) -> None:
-    if not condition:
-        raise ValueError(text)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Battery:
-    """What feeds the motors."""
+    """The power supply of the motors."""
 
-    voltage: float = 21.6
+    voltage: Annotated[float, above(0, "V")] = 21.6
     """Open-circuit voltage [V]."""
-    resistance: float = 0.0
-    """Internal resistance [ohm]: the voltage sags under load (see `engine.supply`); 0 is a perfect battery."""
+    resistance: Annotated[float, at_least(0, "ohm")] = 0.0
+    """Internal resistance [ohm]: the voltage sags under load (see `sim.power_supply`); 0 is a perfect battery."""
     source: str = ""
 
     def __post_init__(self) -> None:
-        _need(self.voltage > 0, f"voltage is {self.voltage} V; it must be above 0.")
-        _need(self.resistance >= 0, f"resistance is {self.resistance} ohm; it must be 0 or above.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,44 +61,44 @@ class Servo:
 
     joints: tuple[str, ...]
     """Joint names or patterns."""
-    stall_torque: float
+    stall_torque: Annotated[float, above(0, "N m")]
     """Torque of the motor at rest, at the battery's voltage [N m]."""
-    no_load_speed: float
+    no_load_speed: Annotated[float, above(0, "rad/s")]
     """Speed of the motor without load, at the battery's voltage [rad/s]."""
-    ratio: float
+    ratio: Annotated[float, above(0)]
     """Gear ratio: turns of the motor for one of the joint."""
-    efficiency: float = 1.0
+    efficiency: Annotated[float, above(0, up_to=1)] = 1.0
     """Share of the motor's torque that the gear passes on."""
-    rotor_inertia: float = 0.0
-    """Of the motor and the gear as seen by the motor [kg m²]."""
-    inductance: float = 0.0
-    """Of the winding [H]; 0 lets the current follow at once."""
-    p: float = 200.0
+    rotor_inertia: Annotated[float, at_least(0, "kg m²")] = 0.0
+    """Inertia of the motor and the gear at the motor [kg m²]."""
+    inductance: Annotated[float, at_least(0, "H")] = 0.0
+    """Inductance of the winding [H]; 0 lets the current follow at once."""
+    p: Annotated[float, above(0, "V/rad")] = 200.0
     """Firmware: volts for each radian of error [V/rad]."""
-    i: float = 0.0
+    i: Annotated[float, at_least(0, "V/(rad s)")] = 0.0
     """Firmware: volts for each radian second of summed error [V/(rad s)]."""
-    d: float = 0.0
+    d: Annotated[float, at_least(0, "V s/rad")] = 0.0
     """Firmware: volts against each rad/s of the joint [V s/rad]."""
-    output_limit: float = 1.0
+    output_limit: Annotated[float, above(0, up_to=1)] = 1.0
     """Share of the battery's voltage that the firmware may use, 0..1."""
-    viscous: float = 0.0
+    viscous: Annotated[float, at_least(0, "N m s/rad")] = 0.0
     """Friction that grows with speed, at the joint [N m s/rad]."""
-    coulomb: float = 0.0
+    coulomb: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction at the joint [N m]."""
-    static: float = 0.0
+    static: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction at rest, at least `coulomb` (Stribeck effect); 0 for no such effect [N m]."""
-    stribeck_speed: float = 0.1
+    stribeck_speed: Annotated[float, above(0, "rad/s")] = 0.1
     """Speed at which `static` has faded into `coulomb` [rad/s]."""
-    load_friction: float = 0.0
-    """Dry friction for each N m that the motor gives (see `engine.supply`)."""
-    squeeze_friction: float = 0.0
+    load_friction: Annotated[float, at_least(0)] = 0.0
+    """Dry friction for each N m that the motor gives (see `sim.power_supply`)."""
+    squeeze_friction: Annotated[float, at_least(0, "1/(N m)")] = 0.0
     """Dry friction for each squared N m with which motor and load press the gear's teeth against each other
-    (see `engine.servo_friction`) [1/(N m)]."""
-    squeeze_static: float = 0.0
-    """What is added to `squeeze_friction` at rest [1/(N m)]."""
-    squeeze_speed: float = 1.0
+    (see `sim.power_supply.ServoFriction`) [1/(N m)]."""
+    squeeze_static: Annotated[float, at_least(0, "1/(N m)")] = 0.0
+    """Addition to `squeeze_friction` at rest [1/(N m)]."""
+    squeeze_speed: Annotated[float, above(0, "rad/s")] = 1.0
     """Speed at which half of `squeeze_static` is left [rad/s]."""
-    delay: float = 0.0
+    delay: Annotated[float, Bounds(0, 0.5, "s")] = 0.0
     """Time from a command to the motor's reaction [s]."""
     thermal: tuple[float, float] | None = None
     """Thermal resistance of the winding to its surroundings [K/W] and its heat capacity [J/K]: it gets hot, its
@@ -111,14 +106,9 @@ class Servo:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("stall_torque", "no_load_speed", "ratio", "p", "stribeck_speed", "squeeze_speed"):
-            _need(getattr(self, name) > 0, f"{name} is {getattr(self, name)}; it must be above 0.")
-        for name in ("rotor_inertia", "inductance", "i", "d", "viscous", "coulomb", "static", *LOAD_FRICTION_NUMBERS):
-            _need(getattr(self, name) >= 0, f"{name} is {getattr(self, name)}; it must be 0 or above.")
-        _need(0 < self.efficiency <= 1, f"efficiency is {self.efficiency}; it must be above 0 and at most 1.")
-        _need(0 < self.output_limit <= 1, f"output_limit is {self.output_limit}; it must be above 0 and at most 1.")
-        _need(0 <= self.delay <= 0.5, f"delay is {self.delay} s; it must be 0 to 0.5.")
-        _need(not self.static or self.static >= self.coulomb, f"static is {self.static}; it must be 0 or >= coulomb.")
+        check_bounds(self)
+        if self.static and self.static < self.coulomb:
+            raise ValueError(f"static is {self.static}; allowed is 0, or coulomb ({self.coulomb}) or more.")
 
     @property
     def rubs_under_load(self) -> bool:
@@ -147,18 +137,16 @@ class Gear:
     """Play and elasticity between the motor and the joint."""
 
     joints: tuple[str, ...]
-    play: float = 0.0
-    """How far the joint can be turned while the motor stands still [rad]."""
-    stiffness: float = 500.0
-    """Of the gear's spring [N m/rad]."""
-    damping: float = 1.0
-    """Of the gear's spring [N m s/rad]."""
+    play: Annotated[float, at_least(0, "rad")] = 0.0
+    """Angle by which the joint can be turned while the motor stands still [rad]."""
+    stiffness: Annotated[float, above(0, "N m/rad")] = 500.0
+    """Stiffness of the gear's spring [N m/rad]."""
+    damping: Annotated[float, at_least(0, "N m s/rad")] = 1.0
+    """Damping of the gear's spring [N m s/rad]."""
     source: str = ""
 
     def __post_init__(self) -> None:
-        _need(self.play >= 0, f"play is {self.play} rad; it must be 0 or above.")
-        _need(self.stiffness > 0, f"stiffness is {self.stiffness} N m/rad; it must be above 0.")
-        _need(self.damping >= 0, f"damping is {self.damping} N m s/rad; it must be 0 or above.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,23 +155,21 @@ class Flex:
 
     bodies: tuple[str, ...]
     """Body names or patterns."""
-    stiffness: float = 400.0
-    """Of each spring [N m/rad] (D_B of equation 1)."""
-    damping: float = 0.1
-    """Of each spring [N m s/rad]."""
-    friction: float = 0.0
+    stiffness: Annotated[float, above(0, "N m/rad")] = 400.0
+    """Stiffness of each spring [N m/rad] (D_B of equation 1)."""
+    damping: Annotated[float, at_least(0, "N m s/rad")] = 0.1
+    """Damping of each spring [N m s/rad]."""
+    friction: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction about each axis [N m]."""
     source: str = ""
 
     def __post_init__(self) -> None:
-        _need(self.stiffness > 0, f"stiffness is {self.stiffness} N m/rad; it must be above 0.")
-        _need(self.damping >= 0, f"damping is {self.damping} N m s/rad; it must be 0 or above.")
-        _need(self.friction >= 0, f"friction is {self.friction} N m; it must be 0 or above.")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Actuation:
-    """How the joints of a robot are driven in reality."""
+    """The realistic actuation of a robot."""
 
     battery: Battery = Battery()
     servo: Mapping[str, Servo] = field(default_factory=dict)
@@ -191,22 +177,20 @@ class Actuation:
     flex: Mapping[str, Flex] = field(default_factory=dict)
     printed: bool = False
     """Motors and gears computed by the paper's algorithms as printed, not by the engine (see `printed`)."""
-    gear_step: float = 1e-4
-    """Only of printed gears: the longest step Δtg of their own [s] (algorithm 2, line 2)."""
-    gear_mass: float = 0.02
-    """Only of printed gears: the small mass m_g that moves within the hull, as a share of the rotor's inertia."""
-    gear_friction: float = 0.2
-    """Only of printed gears: the friction B_g of that mass, as a share of the gear's damping."""
+    gear_step: Annotated[float, above(0, "s")] = 1e-4
+    """Longest step Δtg of printed gears, which other gears do not have [s] (algorithm 2, line 2)."""
+    gear_mass: Annotated[float, above(0, up_to=1)] = 0.02
+    """Small mass m_g within the hull of printed gears, as a share of the rotor's inertia."""
+    gear_friction: Annotated[float, at_least(0)] = 0.2
+    """Friction B_g of that mass, as a share of the gear's damping."""
     source: str = ""
 
     def __post_init__(self) -> None:
-        _need(self.gear_step > 0, f"gear_step is {self.gear_step} s; it must be above 0.")
-        _need(0 < self.gear_mass <= 1, f"gear_mass is {self.gear_mass}; it must be above 0 and at most 1.")
-        _need(self.gear_friction >= 0, f"gear_friction is {self.gear_friction}; it must be 0 or above.")
+        check_bounds(self)
 
 
 # ----------------------------------------------------------------------------------------------------
-# Groups of joints and bodies by name or pattern, and joints that share a motor.
+# Joints and bodies by name or pattern, and joints that share a motor
 
 
 BEND_SUFFIXES = (".bend_1", ".bend_2")

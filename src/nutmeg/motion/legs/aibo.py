@@ -49,7 +49,7 @@ GEOMETRY_TOLERANCE = 1e-6
 
 
 class AiboLegs:
-    """The legs of a robot that has legs like an AIBO's; any other is a ModelError that says what is missing.
+    """The legs of a robot that has legs like an AIBO's; any other raises a ModelError that names what is missing.
 
     Attributes:
         shoulders: where rotor and elevator meet, from the trunk's origin, (4, 3) [m].
@@ -101,13 +101,16 @@ class AiboLegs:
         """Angles (N, 4, 3) that bring the paws' centres to places (N, 4, 3), or as near as legs and limits allow."""
         ahead, outward, up = np.moveaxis((np.asarray(paws, float) - self.shoulders) * MIRROR_SIGNS, -1, 0)
         thigh, shank = self._lengths
+        # The knee: the law of cosines for the distance from shoulder to paw within the plane that the leg bends in.
         squared = ahead * ahead + outward * outward + up * up - self._aside * self._aside
         fold = np.arccos(np.clip((squared - thigh * thigh - shank * shank) / (2 * thigh * shank), -1.0, 1.0))
         knee = np.clip(fold + self._bows[0] - self._bows[1], *np.moveaxis(self.limits[:, 2], -1, 0))
+        # The elevator: it lifts the bent leg until the paw is as far outside as it is wanted.
         bent, drop = self._bent(knee)
         reach = np.hypot(self._aside, drop)
         elevator = np.arcsin(np.clip(outward / reach, -1.0, 1.0)) - np.arctan2(self._aside, -drop)
         elevator = np.clip(elevator, *np.moveaxis(self.limits[:, 1], -1, 0))
+        # The rotor: it swings the lifted leg from where it hangs to where the paw is wanted.
         drop = self._aside * np.sin(elevator) + drop * np.cos(elevator)
         rotor = np.clip(np.arctan2(ahead, -up) - np.arctan2(bent, -drop), *np.moveaxis(self.limits[:, 0], -1, 0))
         return np.stack([rotor, elevator, knee], axis=-1)
@@ -131,7 +134,7 @@ def _paw(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tuple
 
 
 def _check(name: str, places: Floats) -> None:
-    """Says what is different from an AIBO's leg, if something is."""
+    """Raises a ModelError that names the first difference from an AIBO's legs."""
     problems = {
         "rotor and elevator do not meet in a point": places[:, 1],
         "its right legs are no mirror images of the left": places[:2] - places[2:] * [1.0, -1.0, 1.0],

@@ -81,7 +81,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class LegAngles:
-    """What inverse kinematics found."""
+    """The result of inverse kinematics."""
 
     angles: Floats
     """(N, 2, 6) [rad], always finite and inside the joints' limits."""
@@ -108,7 +108,7 @@ def axis_rotation(axis: int, angle: ArrayLike) -> Floats:
 
 
 class NaoLegs:
-    """The legs of a robot that has legs like a Nao's; any other is a ModelError that says what differs.
+    """The legs of a robot that has legs like a Nao's; any other raises a ModelError that names what differs.
 
     Args:
         robot: the robot's description.
@@ -173,14 +173,12 @@ class NaoLegs:
         forward_kinematics(*flat, found.rotation.reshape(-1, 2, 3, 3))
         return found
 
-    def inverse(self, torso: Pose, feet: Pose, *, left_share: ArrayLike = 0.5) -> LegAngles:
+    def inverse(self, torso: Pose, feet: Pose) -> LegAngles:
         """Joint angles that put the soles where they are wanted.
 
         Args:
             torso: pose of the torso's origin, (N, 3) and (N, 3, 3), in any frame.
             feet: poses of the soles in the same frame, (N, 2, 3) and (N, 2, 3, 3).
-            left_share: weight of the left leg in a shared HipYawPitch, 0..1, () or (N,); 0.5 is the mean,
-                1 gives a left supporting leg exactly the yaw it asks for.
 
         A foot too far away or too near is moved along the line from the hip; then joints are clipped to their limits.
         """
@@ -191,9 +189,7 @@ class NaoLegs:
         sole = rotate(back, feet.position - torso.position[..., None, :])
         wish = np.clip(self._wished_yaw_pitch(sole, foot), self.limits[:, 0, 0], self.limits[:, 0, 1])
         if self.shared:
-            share = np.asarray(left_share, float)
-            mean = share * wish[..., 0] + (1 - share) * wish[..., 1]
-            wish = np.stack([mean, mean], axis=-1)
+            wish = np.broadcast_to(0.5 * wish[..., :1] + 0.5 * wish[..., 1:], wish.shape)
         found = LegAngles(np.empty((*wish.shape, 6)), np.empty(wish.shape, bool))
         given = wish.reshape(-1, 2), sole.reshape(-1, 2, 3), foot[..., 2].reshape(-1, 2, 3), self.record
         inverse_kinematics(*given, found.angles.reshape(-1, 2, 6), found.reached.reshape(-1, 2))
@@ -267,7 +263,7 @@ def _signs(axes: Floats) -> Floats:
 
 
 def _check(name: str, points: Floats, axes: Floats) -> None:
-    """Says what is different from a Nao's leg, if something is."""
+    """Raises a ModelError that names the first difference from a Nao's legs."""
     down = np.array([0.0, 0.0, 1.0])
     problems = {
         "the three axes of its hip do not meet in a point": np.ptp(points[:, :3], axis=1),
@@ -302,9 +298,9 @@ LEG_AXES = (2, 0, 1, 1, 1, 0)
 BALANCE_ROUNDS = 20
 """The most corrections of the torso's place."""
 BALANCE_TOLERANCE = 1e-6
-"""How near the centre of mass must come to its place [m]."""
+"""How near to its wanted place the balanced centre of mass is [m]."""
 BALANCE_GAIN = 1.2
-"""Overcorrection, for the centre of mass moves less than the torso."""
+"""Overcorrection: the centre of mass moves less than the torso, because the feet stay."""
 
 
 class NaoBody:
@@ -344,7 +340,7 @@ class NaoBody:
 
     @functools.cached_property
     def _masses(self) -> _Masses:
-        return _masses_of(self)  # compiles the robot, so only for those who need it: a walk does not
+        return _masses_of(self)  # on demand: it compiles the robot, and a walk does not need it
 
     @property
     def mass(self) -> float:
@@ -363,7 +359,7 @@ class NaoBody:
         return np.asarray(joints[..., self.table.motor_joints])
 
     def centre_of_mass(self, legs: ArrayLike) -> Floats:
-        """The centre of mass as the torso sees it: angles of the legs (N, 2, 6) to (N, 3) [m]."""
+        """The centre of mass in the torso's frame: angles of the legs (N, 2, 6) to (N, 3) [m]."""
         return np.asarray(self._masses.shares @ self._parts(np.asarray(legs, float)))
 
     def zmp(self, torso: Pose, legs: Floats, period: float, *, gravity: float = GRAVITY) -> Floats:
@@ -381,7 +377,7 @@ class NaoBody:
         return np.asarray(moment.sum(axis=1) / down.sum(axis=1)[:, None])
 
     def _parts(self, legs: Floats) -> Floats:
-        """Centres of mass of the upper body and of the twelve links as the torso sees them, (N, 13, 3)."""
+        """Centres of mass of the upper body and of the twelve links in the torso's frame, (N, 13, 3)."""
         masses, tilt = self._masses, axis_rotation(0, _TILT)
         hip_yaw = tilt @ axis_rotation(2, legs[..., 0] * [-1.0, 1.0])
         frame = hip_yaw @ np.swapaxes(tilt, -1, -2)

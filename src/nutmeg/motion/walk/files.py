@@ -1,4 +1,4 @@
-"""A walk as a file: one to three sets of parameters, which robot they are for, and what made them.
+"""Walks as files: one to three sets of parameters, the robot that they are for, and how they were made.
 
     walk = read_walk("initial")                     # one that comes with Nutmeg, or the path of a TOML file
     walk.for_robot("nao-spark")                     # refused for another robot
@@ -19,7 +19,7 @@ The file:
     command = "nutmeg learn ..."
 
 The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3. The walk of a robot
-with four legs has one set of its own kind instead, `[trot]`, with the numbers of `motion.trot_settings`; such walks are
+with four legs has one set of its own kind instead, `[trot]`, with the parameters of `TrotSettings`; such walks are
 named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`.
 """
 
@@ -28,18 +28,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from nutmeg.base import settings
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
-from nutmeg.base.settings import toml_text
+from nutmeg.base.settings import read, read_cached, toml_text
 from nutmeg.motion.trot import TrotSettings
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 
+WALKS_FOLDER = Path(__file__).parent.parent / "data" / "walks"
+"""The walks that come with Nutmeg."""
 FORMAT = 1
 SET_NAMES = ("walk", "sprint", "positioning")
+"""The sets of parameters of a robot with two legs."""
 TROT_SET = "trot"
 """The set of a robot with four legs."""
 WALK_ALIASES = {"holonomic": "dynamic-rewards"}
@@ -49,15 +50,15 @@ Facing = Literal["turn", "hold"]
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """What made a walk."""
+    """How a walk was made."""
 
     about: str = ""
-    """In a sentence."""
+    """A sentence about it."""
     command: str = ""
-    """The command line."""
+    """The command line that made it."""
     seed: int = 0
     task: str = ""
-    """What it was learned for."""
+    """The task that it was learned for."""
     start: str = ""
     """The walk that learning began with."""
     generations: int = 0
@@ -120,7 +121,7 @@ class WalkParameters:
         return dataclasses.replace(self, **{name: changed})  # type: ignore[arg-type]
 
     def for_robot(self, robot: str) -> WalkParameters:
-        """The walk, if it is for this robot."""
+        """The walk itself; an error if it is for another robot."""
         if robot != self.robot:
             raise UsageError(
                 f"the walk {self.name!r} is for the robot {self.robot!r}, not for {robot!r}: its numbers would make "
@@ -131,8 +132,7 @@ class WalkParameters:
 
 def walk_names() -> tuple[str, ...]:
     """The walks that come with Nutmeg."""
-    folder = resources.files("nutmeg.motion") / "data" / "walks"
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml")))
+    return tuple(sorted(path.stem for path in WALKS_FOLDER.glob("*.toml")))
 
 
 def read_walk(name: str, robot: str = "") -> WalkParameters:
@@ -141,13 +141,12 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
     if f"{own}-{robot}" in walk_names():
         own = f"{own}-{robot}"
     if own in walk_names():
-        with resources.as_file(resources.files("nutmeg.motion") / "data" / "walks" / f"{own}.toml") as shipped:
-            return settings.read_cached(shipped, WalkParameters)
+        return read_cached(WALKS_FOLDER / f"{own}.toml", WalkParameters)
     if path.is_dir():
         path = path / "params.toml"
     if path.suffix != ".toml" and not path.exists():
         raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
-    return settings.read(path, WalkParameters)
+    return read(path, WalkParameters)
 
 
 def write_walk(path: Path, walk: WalkParameters) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.records import record_of, record_values
+from nutmeg.base.records import record_values
 from nutmeg.base.settings import Bounds, check_bounds
 
 if TYPE_CHECKING:
@@ -142,12 +142,8 @@ EXTENDED_PARAMETERS = (
 """The same and those with which walks get faster than the paper's: feedback from the gyro, leaning, arms."""
 
 
-WALK_RECORD = record_of(PendulumWalkSettings)
-"""The parameters of one walk for compiled code."""
-
-
 def walk_records(walks: Sequence[PendulumWalkSettings]) -> NDArray[np.void]:
-    """The parameters of N walks, (N,), of type `WALK_RECORD`."""
+    """The parameters of N walks, (N,), as records of `PendulumWalkSettings`."""
     if not walks:
         raise UsageError("no walk parameters were given; at least one set is needed.")
     different = {id(walk): walk for walk in walks}

@@ -8,12 +8,12 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`disengagement`).
 
-    run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread(), wait=..., say=...)
+    run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
 
 Everything is in the folder: each generation of each search (`search/00-controllers/search.jsonl`), each trial
 in reality (`reality.jsonl`, `trials/`), and a summary of each iteration (`iterations.jsonl`). The same call goes on
-where an interrupted one stopped: searchers are told again what they were told, reality is not asked again, and the
+where an interrupted one stopped: saved generations are replayed, trials in reality are not repeated, and the
 final numbers are those of an undisturbed run.
 
 Other modes share the machinery, to compare with: `none` never does step 3, `discrepancy` estimates real fitness
@@ -24,16 +24,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import ControllerSpace
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
-from nutmeg.reality.btr.folder import RunFolder
 from nutmeg.reality.btr.result import BtrResult, Iteration
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -50,7 +50,7 @@ from nutmeg.reality.distances.distance import make_distance
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
-from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, Threads, minimise
+from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, minimise
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -59,26 +59,32 @@ if TYPE_CHECKING:
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
 
+ITERATIONS_FILE = "iterations.jsonl"
 CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
-"""Which use of chance a seed is for."""
+"""Streams of random numbers, one for each use."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listeners:
-    """Who is told about what, while it happens."""
+    """Callbacks for progress."""
 
     on_generation: Callable[[str, int, Generation], None] | None = None
     """Step (`controllers`, `simulations`), iteration, generation; replayed ones included."""
     on_trial: Callable[[str, float | None, bool], None] | None = None
     """A trial in reality, its fitness, and whether it was remembered."""
     on_iteration: Callable[[Iteration], None] | None = None
+    """Called after each iteration."""
     progress: Progress | None = None
-    """Candidates done, of how many."""
+    """Called with the number of candidates that are done, and of all."""
+    wait: Callable[[], None] = lambda: None
+    """Called again and again while a manual reality waits for people; it should take a moment."""
+    say: Callable[[str], None] = lambda _: None
+    """Called with what a manual reality waits for."""
 
 
 @dataclass
 class _State:
-    """What one iteration hands to the next."""
+    """The state that one iteration hands to the next."""
 
     simulation: Floats
     controller: Floats
@@ -95,16 +101,11 @@ class BackToReality:
     Args:
         settings: everything.
         folder: where it is kept.
-        evaluator: where candidates are simulated; on `threads` without one.
-        threads: how many threads simulate candidates where there is no evaluator.
-        reality: instead of the one of the settings.
+        evaluator: where candidates are simulated; in this thread without one.
+        reality: used instead of the one of the settings.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
-        recorded: the only trials that can be made in reality, where they are not those of [reality] recordings;
-            step 2 then chooses among them.
-        listeners: who is told.
-        wait: called while a manual reality has nothing to do.
-        say: told what a manual reality waits for.
+        listeners: callbacks for progress.
     """
 
     def __init__(
@@ -113,24 +114,19 @@ class BackToReality:
         *,
         folder: Path,
         evaluator: Evaluator | None = None,
-        threads: int = 1,
         reality: Reality | None = None,
         command: Sequence[str] = ("nutmeg", "btr"),
         copy: Path | None = None,
-        recorded: Sequence[Trial] = (),
         listeners: Listeners | None = None,
-        wait: Callable[[], None] = lambda: None,
-        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
         self.twin = Twin(settings.robot, settings.simulation)
         self.controllers = ControllerSpace.of(settings.controller, self.twin)
         self.watch = Watch(fitness=settings.fitness, series=settings.series)
         self._distance = make_distance(settings.distance)
-        self._evaluator = evaluator or (InThisThread() if threads == 1 else Threads(threads))
-        self._recorded = tuple(recorded) or self._in_recordings()
-        self._folder = RunFolder(folder, settings, command=command, copy=copy)
-        seen = self.watch.columns(self.twin.table)
+        self._evaluator = evaluator or InThisThread()
+        self._recorded = self._in_recordings()
+        self._folder, self._command, self._copy = folder, tuple(command), copy
         self.reality = LoggedReality(
             reality
             or make_reality(
@@ -138,21 +134,26 @@ class BackToReality:
                 self.twin,
                 self.watch,
                 folder=folder,
-                columns=tuple(seen),
-                units=tuple(seen.values()),
                 needs_fitness=settings.needs_fitness,
-                wait=wait,
-                say=say,
+                wait=self.listeners.wait,
+                say=self.listeners.say,
             ),
             folder,
             needs_fitness=settings.needs_fitness,
-            columns=tuple(seen),
+            columns=tuple(self.watch.columns(self.twin.table)),
             on_trial=lambda one, known: self._tell_trial(one.trial, one.fitness, remembered=known),
         )
 
     def run(self) -> BtrResult:
         """Runs until the end; may be interrupted at any time, and called again for the same folder."""
-        with self._folder.opened():
+        with open_run(
+            self._folder,
+            command=self._command,
+            seed=self.settings.seed,
+            # [stop] only decides when a run ends; without it, a run can be made longer.
+            configuration={f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name != "stop"},
+            copy=self._copy,
+        ):
             self.reality.recall()
             return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
 
@@ -166,7 +167,7 @@ class BackToReality:
         for number in range(stop.iterations):
             last = number == stop.iterations - 1
             done.append(self._iteration(number, state, last=last))
-            self._folder.note(done[-1].as_json(self.twin.space, self.controllers.space))
+            self._note(done[-1])
             if self.listeners.on_iteration:
                 self.listeners.on_iteration(done[-1])
             if why := self._over(done[-1]):
@@ -183,16 +184,15 @@ class BackToReality:
         state.tried += tried
         if self.settings.mode == "discrepancy":
             state.correction = self._corrected(state.tried)
-        parts = {} if self.settings.mode != "btr" or search_only else self._search_simulations(number, state, tried)
-        return Iteration(
+        iteration = Iteration(
             number=number,
             controllers=search,
             champion=champion,
             fitness=-search.best.value,
-            tried=tuple(tried),
-            **{"simulations": None, "phi": np.nan, "phi_before": np.nan, "compared": 0, **parts},  # type: ignore[arg-type]
             simulation=state.simulation,
+            tried=tuple(tried),
         )
+        return iteration if self.settings.mode != "btr" or search_only else self._search_simulations(iteration, state)
 
     def _over(self, iteration: Iteration) -> str:
         """Step 4: why the run ends after an iteration; empty if it goes on."""
@@ -282,8 +282,9 @@ class BackToReality:
 
     # Step 3
 
-    def _search_simulations(self, number: int, state: _State, tried: Sequence[Tried]) -> dict[str, object]:
-        """Searches the simulation that does what reality did; puts it into the state."""
+    def _search_simulations(self, iteration: Iteration, state: _State) -> Iteration:
+        """Searches the simulation that does what reality did; puts it into the state and into the iteration."""
+        number = iteration.number
         worth = lambda trials: self._worth(number, state, trials)  # noqa: E731
         stored = remembered_trials(state.tried, number, self.settings.memory, worth)
         if not stored:
@@ -303,17 +304,21 @@ class BackToReality:
         values = np.concatenate([generation.values for generation in result.history])
         points = np.concatenate([generation.candidates for generation in result.history])
         state.signs.append(
-            EngagementSign(values=values, best=phi, before=before, fitness=np.array([one.real for one in tried]))
+            EngagementSign(
+                values=values, best=phi, before=before, fitness=np.array([one.real for one in iteration.tried])
+            )
         )
         gap = self.settings.distance.kind == "phi1"
-        return {
-            "simulations": result,
-            "phi": phi,
-            "phi_before": before,
-            "compared": len(stored),
-            "warnings": implausible(self.twin.space, best, self.settings.plausible, (points, values)),
-            "disengagement": disengaged(state.signs, fitness_gap=gap),
-        }
+        return dataclasses.replace(
+            iteration,
+            simulation=best,
+            simulations=result,
+            phi=phi,
+            phi_before=before,
+            compared=len(stored),
+            warnings=implausible(self.twin.space, best, self.settings.plausible, (points, values)),
+            disengagement=disengaged(state.signs, fitness_gap=gap),
+        )
 
     # Learning in reality alone
 
@@ -324,12 +329,11 @@ class BackToReality:
         searcher = self.settings.controller_search.searcher(self.controllers.space, self._rng(0, CONTROLLER_STREAM))
         result = minimise(
             cost,
-            self.controllers.space,
             searcher,
             InThisThread(),
             budget=Budget(evaluations=max(most or size, size)),
             seed=self.settings.seed,
-            folder=self._folder.search(0, "controllers"),
+            folder=self._search_folder(0, "controllers"),
             on_generation=lambda generation: self._tell("controllers", 0, generation),
             progress=self.listeners.progress,
         )
@@ -338,14 +342,9 @@ class BackToReality:
             controllers=result,
             champion=result.best.candidate,
             fitness=float("nan"),
-            tried=(),
-            simulations=None,
             simulation=self.twin.space.start,
-            phi=float("nan"),
-            phi_before=float("nan"),
-            compared=0,
         )
-        self._folder.note(iteration.as_json(self.twin.space, self.controllers.space))
+        self._note(iteration)
         best = -result.best.value
         return dataclasses.replace(
             self._result([iteration], _State(self.twin.space.start, result.best.candidate), result.reason),
@@ -360,15 +359,23 @@ class BackToReality:
     ) -> SearchResult:
         return minimise(
             cost,
-            space,
             settings.searcher(space, self._rng(number, use)),
             self._evaluator,
             budget=Budget(generations=settings.generations),
             seed=self.settings.seed,
-            folder=self._folder.search(number, step),
+            folder=self._search_folder(number, step),
             on_generation=lambda generation: self._tell(step, number, generation),
             progress=self.listeners.progress,
         )
+
+    def _search_folder(self, iteration: int, step: str) -> Path:
+        return self._folder / "search" / f"{iteration:02d}-{step}"
+
+    def _note(self, iteration: Iteration) -> None:
+        """Adds the line of an iteration, unless an interrupted run has written it."""
+        file = self._folder / ITERATIONS_FILE
+        if iteration.number >= len(read_lines(file)):
+            append_lines(file, [iteration.as_json(self.twin.space, self.controllers.space)])
 
     def _rng(self, number: int, use: int) -> np.random.Generator:
         return np.random.default_rng([self.settings.seed, number, use])
@@ -382,7 +389,7 @@ class BackToReality:
             self.listeners.on_trial(name, fitness, remembered)
 
     def _in_recordings(self) -> tuple[Trial, ...]:
-        """What can be tried where reality is a set of recordings."""
+        """The trials that can be made where reality is a set of recordings."""
         given = self.settings.reality
         if given.kind != "recorded":
             return ()
@@ -416,7 +423,7 @@ def started(space: Space, start: Floats) -> Space:
 
 
 def _value_at(result: SearchResult, candidate: Floats) -> float | None:
-    """What the first generation says about a candidate, if it is in it."""
+    """The value of a candidate in the first generation, if it is part of it."""
     if not result.history:
         return None
     rows = np.flatnonzero((result.history[0].candidates == candidate).all(axis=1))

@@ -43,14 +43,14 @@ _LETTER = {"amplitude": "a", "phase": "psi", "centre": "theta"}
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerSettings:
-    """Which gaits are searched, and how they are tried."""
+    """The space of gaits that is searched, and how a gait is tried."""
 
     gait: str
     """The gait that gives everything that is not searched, by its name."""
     file: Path | None = None
     """The file of the gait; `gaits.toml` beside the robot's own file without it."""
     search: tuple[Quantity, ...] = ("amplitude", "phase")
-    """What is searched."""
+    """The quantities that are searched."""
     joints: tuple[str, ...] = ("*",)
     """Patterns of the motors that are searched; the others do as the gait says."""
     amplitude: tuple[float, float] = (0.0, 0.6)
@@ -195,7 +195,7 @@ def gait_table(name: str, gait: GaitSettings, about: str = "") -> dict[str, obje
 
 
 def _folder(robot: str) -> Path:
-    """Where the files of a robot are."""
+    """The folder of a robot."""
     if robot in robot_names():
         return ROBOTS_FOLDER / robot
     path = Path(robot)

@@ -1,8 +1,18 @@
-"""What the two searches of Back-to-Reality minimise; functions that can be sent to other processes.
+"""What the searches of Back-to-Reality minimise; functions that can be sent to other processes.
 
-cost = ControllerCost(twin, simulation, controllers, watch)         # step 1: minus the fitness, (n,)
-cost = SimulationCost(twin, trials, observed, watch, distance)      # step 3: phi, (n,)
-minimise(cost, space, searcher, evaluator, budget=...)
+    cost = ControllerCost(twin, simulation, controllers, watch)         # step 1: minus the fitness, (n,)
+    cost = SimulationCost(twin, trials, observed, watch, distance)      # step 3: phi, (n,)
+    minimise(cost, searcher, evaluator, budget=...)
+
+Seed 000 (section 2.1.1) discusses an alternative to a better simulation: to learn from the trials in reality how far
+off the simulated fitness is, and to correct it linearly.
+
+    correction = LinearDiscrepancy.fit(simulated, real)                     # f_real = a + b f_sim
+    correction = LinearDiscrepancy.fit(simulated, real, controllers)        # ... + g . c, c in the unit cube
+    correction.predict(simulated, controllers)                              # (n,)
+
+With the simulated fitness alone the order of controllers stays as it is (unless b is below 0): it says what to expect
+in reality, but cannot find other controllers. With the controller's numbers it can.
 """
 
 from __future__ import annotations
@@ -23,16 +33,6 @@ from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.log import LoggedReality
 from nutmeg.reality.realities.reality import fingerprint
 from nutmeg.reality.twin import Trial, Twin
-
-# ----------------------------------------------------------------------------------------------------
-# Discrepancy correction: real fitness estimated linearly from simulated fitness, with the simulation left as it is.
-#
-# The alternative to Back-to-Reality that seed 000 (section 2.1.1) discusses: instead of a better simulation, learn
-# from the trials in reality how far off the fitness of the one there is.
-#
-# With the simulated fitness alone the order of controllers stays as it is (unless b is below 0): it says what to
-# expect in reality, but cannot find other controllers. With the controller's numbers it can.
-
 
 RIDGE_WEIGHT = 1.0
 """Weight of the controller's numbers being small, against the error of one trial."""
@@ -118,7 +118,7 @@ class SimulationCost:
     twin: Twin
     trials: tuple[Trial, ...]
     real: tuple[Behaviour, ...]
-    """What became of each trial in reality."""
+    """The real behaviour in each trial."""
     watch: Watch
     distance: DistanceSettings
 

@@ -1,4 +1,4 @@
-"""What a run of Back-to-Reality leaves: iterations, their JSON lines, and the result.
+"""The results of Back-to-Reality: iterations, their JSON lines, and the final result.
 
 result = BackToReality(...).run()
 result.controller, result.fitness           # the controller with the best fitness in reality
@@ -8,6 +8,7 @@ result.as_json()                            # what `nutmeg btr --json` prints
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Iteration:
-    """What happened in an iteration."""
+    """One iteration."""
 
     number: int
     """Counted from 0."""
@@ -35,18 +36,18 @@ class Iteration:
     """c: the fittest controller of it, (c,)."""
     fitness: float
     """Its fitness in the simulation it was found in (estimated real fitness, where that is corrected)."""
-    tried: tuple[Tried, ...]
-    """Step 2."""
-    simulations: SearchResult | None
-    """Step 3, where there was one."""
     simulation: Floats
     """s: the estimate after it, (k,)."""
-    phi: float
-    """Of the estimate, in the trials remembered; nan without step 3."""
-    phi_before: float
-    """Of the estimate before it, in the same trials."""
-    compared: int
-    """In how many trials simulations were compared."""
+    tried: tuple[Tried, ...] = ()
+    """Step 2."""
+    simulations: SearchResult | None = None
+    """Step 3, where there was one."""
+    phi: float = math.nan
+    """Distance of the estimate from reality in the remembered trials; nan without step 3."""
+    phi_before: float = math.nan
+    """Distance of the estimate before the iteration, in the same trials."""
+    compared: int = 0
+    """Number of trials in which simulations were compared."""
     warnings: tuple[str, ...] = ()
     """About the plausibility of the estimate."""
     disengagement: Disengagement | None = None
@@ -89,7 +90,7 @@ class Iteration:
 
 @dataclass(frozen=True, kw_only=True)
 class BtrResult:
-    """What was found, and what it cost."""
+    """The result of a run, and its cost."""
 
     mode: str
     iterations: tuple[Iteration, ...]

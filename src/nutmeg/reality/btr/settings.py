@@ -6,11 +6,11 @@
     [simulation.L1_femur]                       # s: what is searched of it, as many tables as there are numbers
     low = 0.6
     high = 1.4
-    [controller]                                # c: see `reality.controllers`
+    [controller]                                # c: see `btr.controllers`
     gait = "tripod"
-    [fitness]                                   # f: see `reality.fitness`
+    [fitness]                                   # f: see `reality.observation`
     kind = "speed"
-    [distance]                                  # phi: see `reality.distance`
+    [distance]                                  # phi: see `reality.distances.distance`
     kind = "phi1"
     [reality]                                   # r: see `reality.realities.settings`
     kind = "hidden"
@@ -140,7 +140,7 @@ class BtrSettings:
     controller: ControllerSettings
     """C, and how long a trial is."""
     reality: RealitySettings
-    """Where controllers are tried for good."""
+    """The reality in which controllers are tried."""
     fitness: FitnessSettings = field(default_factory=FitnessSettings)
     distance: DistanceSettings = field(default_factory=lambda: DistanceSettings(kind="phi1"))
     """phi."""

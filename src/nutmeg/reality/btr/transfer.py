@@ -10,7 +10,7 @@ tell about candidate simulations (`exploration`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 How = Literal["fittest", "exploring", "random"]
 AMPLITUDE_SUFFIX = ".a"
-"""How the names of amplitudes end (`reality.controllers`)."""
+"""Ending of the names of amplitudes (`btr.controllers`)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ChosenController:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferRequest:
-    """What is to be chosen, from what."""
+    """A request for controllers to try in reality."""
 
     search: SearchResult
     """The controller search of the iteration."""
@@ -149,12 +149,9 @@ def remembered_trials(
     return [stored[index] for index in sorted(best)]
 
 
-# ----------------------------------------------------------------------------------------------------
-# Exploration: which trials tell candidate simulations apart best.
-#
-# The Estimation-Exploration algorithm of Bongard and Lipson (2004, 2005) tries next in reality what the models at
-# hand disagree about most. Disagreement is the mean distance between what each two of them predict, in the distance
-# that the simulation search minimises.
+# Exploration: the Estimation-Exploration algorithm of Bongard and Lipson (2004, 2005) tries next in reality what the
+# models at hand disagree about most. Disagreement is the mean distance between the predictions of each two of them, in
+# the distance that the simulation search minimises.
 
 
 RIVAL_SHARE = 0.25
@@ -199,13 +196,11 @@ def _between(behaviour: Behaviour, rivals: int, distance: Distance) -> float:
         return 0.0
     total = 0.0
     for index in range(rivals):
-        fitness = None if behaviour.fitness is None else float(np.asarray(behaviour.fitness)[index])
-        real = Behaviour(
-            columns=behaviour.columns,
-            units=behaviour.units,
+        real = replace(
+            behaviour,
             series=None if behaviour.series is None else behaviour.series[index],
             frames=int(frames[index]),
-            fitness=fitness,
+            fitness=None if behaviour.fitness is None else float(np.asarray(behaviour.fitness)[index]),
         )
         total += float(distance.per_trial(real, behaviour).sum())
     mean = total / (rivals * (rivals - 1))

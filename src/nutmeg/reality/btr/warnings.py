@@ -1,13 +1,21 @@
-"""Disengagement: co-evolution in which controllers and simulations no longer tell each other anything.
+"""Warnings of a Back-to-Reality run: co-evolution that no longer informs, and simulations that cannot be true.
 
-Seed 000 (section 3.3, step 4) ends then: the space of simulations may lack what happens in reality. Three signs:
+**Disengagement.** Controllers and simulations no longer tell each other anything; seed 000 (section 3.3, step 4) ends
+then, as the space of simulations may lack what happens in reality. Three signs:
 
 - `blind`: all simulations tried explain the trials about equally well, so the trials cannot choose among them;
 - `stuck`: phi no longer falls from iteration to iteration, and what is left of it still matters;
 - `alike`: the trials of an iteration did about the same in reality, and so say one thing several times.
 
-    found = disengaged(history)             # History of the iterations so far: None, or what and what to do
+    found = disengaged(signs)               # of the iterations so far: None, or what is wrong and what to do
     found.kind, found.reason, found.advice
+
+**Plausibility.** A simulation may explain all trials with impossible numbers; seed 000 (section 5) calls it bizarre.
+Three signs: a number at the end of its range, one far from what is known beforehand, and rivals that explain the trials
+as well with other numbers.
+
+    for text in implausible(space, estimate, {"femur": Prior(value=1.0, deviation=0.1)}, rivals):
+        ...
 """
 
 from __future__ import annotations
@@ -21,20 +29,20 @@ from nutmeg.base.arrays import Floats
 from nutmeg.search.space import Space
 
 STUCK_ITERATIONS = 3
-"""Iterations over which phi must fall."""
+"""Number of iterations over which phi must fall."""
 MIN_IMPROVEMENT = 0.05
-"""By which part of itself."""
+"""The share of itself by which phi must fall in an iteration."""
 RELEVANT_GAP = 0.1
-"""phi1: the part of the fitness in reality from which on a gap matters. Other distances: of phi at the beginning."""
+"""A gap matters from this share on: phi1 of the fitness in reality, other distances of phi at the beginning."""
 BLIND_SPREAD = 0.02
-"""Spread of phi over simulations, as a part of its mean, below which they cannot be told apart."""
+"""Spread of phi over simulations, as a part of its mean, below which they cannot be distinguished."""
 ALIKE_SPREAD = 0.01
 """Spread of real fitness over trials, as a part of its mean, below which they are alike."""
 
 
 @dataclass(frozen=True)
 class Disengagement:
-    """What went wrong, and what can be done."""
+    """A kind of disengagement, its reason, and what to do about it."""
 
     kind: str
     reason: str
@@ -46,7 +54,7 @@ class Disengagement:
 
 @dataclass(frozen=True, kw_only=True)
 class EngagementSign:
-    """What an iteration says about it."""
+    """What an iteration tells about disengagement."""
 
     values: Floats
     """phi of all candidates of its simulation search, (n,)."""
@@ -55,7 +63,7 @@ class EngagementSign:
     before: float
     """phi of the simulation it started from, in the same trials."""
     fitness: Floats = field(default_factory=lambda: np.empty(0))
-    """What its trials achieved in reality, (m,)."""
+    """Fitness of its trials in reality, (m,)."""
 
 
 def disengaged(signs: Sequence[EngagementSign], *, fitness_gap: bool = True) -> Disengagement | None:
@@ -110,14 +118,6 @@ def _stuck(signs: Sequence[EngagementSign], *, fitness_gap: bool) -> Disengageme
     )
 
 
-# ----------------------------------------------------------------------------------------------------
-# Plausibility: warnings about simulations that are good and cannot be true.
-#
-# Seed 000 (section 5) calls them bizarre: a simulation may explain all trials with impossible numbers. Three signs
-# are looked for: a number at the end of its range, one far from what is known beforehand, and rivals that explain the
-# trials as well with other numbers.
-
-
 RANGE_END_SHARE = 0.02
 """Part of the range within which a number counts as at its end."""
 MAX_PRIOR_DEVIATIONS = 3.0
@@ -125,17 +125,17 @@ MAX_PRIOR_DEVIATIONS = 3.0
 RIVAL_TOLERANCE = 1.05
 """A rival explains the trials as well when its phi is at most so many times the best."""
 UNDETERMINED_SHARE = 0.35
-"""Part of the range by which equally good values must differ to be told."""
+"""Part of the range by which equally good values must differ to be reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """What is known about a number beforehand."""
+    """Prior knowledge about a parameter."""
 
     value: float
-    """What it should be about."""
+    """The expected value."""
     deviation: float
-    """How far off it may well be (a standard deviation)."""
+    """Its standard deviation."""
 
     def __post_init__(self) -> None:
         if not self.deviation > 0:

@@ -33,15 +33,13 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 
-from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.reality.behaviour import MatchedSeries, column_weights, match_series, short_way
 from nutmeg.reality.distances.information import Binning, information_distance
 from nutmeg.reality.distances.series_error import joint_error, real_scales, series_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
@@ -52,7 +50,7 @@ Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combinati
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceSettings:
-    """Which distance, and how it is measured; what a kind has no use for is left at its default."""
+    """The kind of a distance, and how it is measured; fields that a kind does not use keep their defaults."""
 
     kind: Kind = "rms"
     """One of the names above."""
@@ -61,7 +59,7 @@ class DistanceSettings:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Weights of columns by patterns, 1 where none fits; the last one that fits counts."""
     scale: Literal["none", "deviation", "range"] = "none"
-    """rms, mean_absolute: tell errors in the channel's unit, or as parts of how much the real series moves."""
+    """rms, mean_absolute: errors in the channel's unit, or in units of the deviation or range of the real series."""
     angles: bool = False
     """rms, mean_absolute, joint_error: whether a difference of a whole turn (2 pi rad) is none."""
     bins: int = 16
@@ -94,12 +92,12 @@ class DistanceSettings:
 
     @property
     def binning(self) -> Binning:
-        """How phi2 bins."""
+        """The bins of phi2."""
         return Binning(bins=self.bins, range=self.range, miller_madow=self.miller_madow)
 
 
 class Distance(Protocol):
-    """How far simulations are from reality; the smaller the better, 0 when they cannot be told apart."""
+    """How far simulations are from reality; the smaller the better, 0 when they cannot be distinguished."""
 
     def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The distance in one trial, `(N,)`."""
@@ -112,21 +110,29 @@ class Distance(Protocol):
 
 @dataclass(frozen=True)
 class FitnessGap:
-    """phi1: only fitness is compared."""
+    """phi1: the difference between the fitness of controllers in simulation and in reality.
+
+    It needs a single number per trial, and it only depends on what matters to these controllers: parameters that do
+    not change their fitness are not determined by it.
+    """
 
     settings: DistanceSettings
 
     def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The gap |f_s - f_r| of one controller, `(N,)` (seed 000, eq. 3)."""
-        if real.fitness is None or simulated.fitness is None or np.isnan(real.fitness):
-            side = simulated if simulated.fitness is None else real
-            raise UsageError(f"{side.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
-        gap = np.abs(np.asarray(simulated.fitness, dtype=np.float64) - real.fitness)
+        gap = np.abs(_fitness_difference(real, simulated))
         return np.where(np.isnan(gap), np.inf, gap)
 
     def over_trials(self, values: Floats) -> Floats:
-        """The mean over controllers (seed 000, eq. 4)."""
+        """The mean over controllers, `(N,)` (seed 000, eq. 4)."""
         return np.asarray(values.mean(axis=0))
+
+
+def _fitness_difference(real: Behaviour, simulated: Behaviour) -> Floats:
+    if real.fitness is None or simulated.fitness is None or np.isnan(real.fitness).any():
+        side = simulated if simulated.fitness is None else real
+        raise UsageError(f"{side.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
+    return np.asarray(simulated.fitness, dtype=np.float64) - real.fitness
 
 
 @dataclass(frozen=True)
@@ -233,30 +239,27 @@ def _refuse_mixed_units(seen: MatchedSeries, settings: DistanceSettings) -> None
         )
 
 
-# ----------------------------------------------------------------------------------------------------
-# Residuals: the weighted differences between simulations and reality, one by one, for the curvature of a fit.
-#
-# | distance | residuals of a trial |
-# |---------------|-------------------------------------------------------------------------------------------------|
-# | rms | differences; their squares add up to its square | | joint_error | differences; their squares add up to it |
-# | mean_absolute | the differences of rms | | phi1 | one row: the signed difference of fitness; many trials make many
-# rows | | phi2 | the differences of rms as parts of the deviation of each channel: an information distance has | | |
-# none, and is too rugged for its own curvature, but the series that it compares tell as much | | combination | those
-# of its terms |
-
-
 def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Behaviour) -> list[Floats]:
-    """The residuals of N simulations in one trial: `(N, T)` for each channel of weight, of each term.
+    """The residuals of N simulations in one trial: `(N, T)` for each channel with a weight, of each term.
 
-    They are nan where a value is missing and from the end of a simulation on.
+    They are the weighted differences between simulations and reality one by one, for the curvature of a fit; NaN where
+    a value is missing and from the end of a simulation on.
+
+    | distance      | residuals of a trial                                                                         |
+    |---------------|----------------------------------------------------------------------------------------------|
+    | rms           | differences; their squares add up to its square                                              |
+    | joint_error   | differences; their squares add up to it                                                      |
+    | mean_absolute | the differences of rms                                                                       |
+    | phi1          | one row: the signed difference of fitness; many trials make many rows                        |
+    | phi2          | the differences of rms in units of the deviation of each channel: an information distance    |
+    |               | has none, and is too rugged for its own curvature, but its series tell as much               |
+    | combination   | those of its terms                                                                           |
     """
     if settings.kind == "combination":
         terms = [(term.weight, residual_series(term, real, simulated)) for term in settings.terms if term.weight]
         return [np.sqrt(weight) * series for weight, found in terms for series in found]
     if settings.kind == "phi1":
-        if real.fitness is None or simulated.fitness is None:
-            raise UsageError(f"{real.place}phi1 compares fitness, and there is none. Give it, or use another distance.")
-        return [np.atleast_1d(np.asarray(simulated.fitness, dtype=np.float64) - real.fitness)[:, np.newaxis]]
+        return [np.atleast_1d(_fitness_difference(real, simulated))[:, np.newaxis]]
     seen = match_series(real, simulated, settings.channels)
     weights = column_weights(seen.columns, settings.weights)
     counts = weights > 0
@@ -278,42 +281,3 @@ def _factors(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -
         return np.asarray(np.sqrt(weights * rows**-settings.exponent))
     scales = real_scales(seen.real, "deviation" if settings.kind == "phi2" else settings.scale, seen.columns)
     return np.asarray(np.sqrt(weights / weights.sum() / rows) / scales)
-
-
-# ----------------------------------------------------------------------------------------------------
-# phi1, the distance by fitness: how far off a simulation is about what its controllers achieve.
-#
-# Equations 3 and 4 of Zagal, Delpiano and Ruiz-del-Solar, "Self-modeling in humanoid soccer robots", Robotics and
-# Autonomous Systems 57 (2009): tried both in reality and in simulation, controller k reaches the fitness f_r,k and
-# f_s,k; phi1 is the mean of the differences.
-#
-# It needs nothing but a number per trial, and it only sees what matters to these controllers: parameters that leave
-# their fitness as it is are not determined by it.
-
-
-def phi1(real: ArrayLike, simulated: ArrayLike) -> Floats:
-    """The mean fitness difference, `(...)`.
-
-    Args:
-        real: fitness of m controllers in reality, `(m,)`; NaN where a trial is missing, which is left out.
-        simulated: their fitness in each of N simulations, `(..., m)`.
-    """
-    ours, theirs = np.asarray(real, dtype=np.float64), np.asarray(simulated, dtype=np.float64)
-    if ours.ndim != 1 or not theirs.ndim or theirs.shape[-1] != ours.shape[0]:
-        raise UsageError(
-            f"the real fitness has the shape {ours.shape} and the simulated one {theirs.shape}; "
-            "needed are (controllers,) and (..., controllers)."
-        )
-    tried = ~np.isnan(ours)
-    if not tried.any():
-        raise RecordingError(
-            f"none of the {len(ours)} controllers has a fitness in reality. Try one there before comparing."
-        )
-    difference = np.abs(theirs[..., tried] - ours[tried])  # delta_k, eq. 3
-    missing = np.isnan(difference)
-    if missing.any():
-        where = tuple(int(i) for i in np.argwhere(missing)[0])
-        raise RecordingError(
-            f"the simulated fitness at {where} is not a number. Give failed simulations the worst fitness instead."
-        )
-    return np.asarray(difference.mean(axis=-1))  # eq. 4

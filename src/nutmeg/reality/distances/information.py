@@ -3,8 +3,7 @@
 Equations 5 and 6 of J. C. Zagal, J. Delpiano, J. Ruiz-del-Solar, Self-modeling in humanoid soccer robots, Robotics
 and Autonomous Systems 57 (2009): d(X, Y) = H(X|Y) + H(Y|X), summed over motors and sensors.
 
-    information_distance(real, simulated)            # (N, channels) [bit]
-    phi2(real, simulated, binning=Binning(bins=8))   # (N,) [bit]
+    information_distance(real, simulated, binning=Binning(bins=8))      # (N, channels) [bit]
 
 **What it sees.** The values of a frame are binned, and the entropies are those of the joint histogram, so the order
 of the frames does not matter. d is 0 when each bin of one series goes with one bin of the other: between equal
@@ -94,29 +93,6 @@ class Binning:
 STANDARD_BINNING = Binning()
 
 
-def phi2(
-    real: ArrayLike,
-    simulated: ArrayLike,
-    *,
-    binning: Binning = STANDARD_BINNING,
-    frames: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
-    columns: Sequence[str] = (),
-) -> Floats:
-    """The information distance summed over motors and sensors [bit], `(...)`.
-
-    Args:
-        real: motor and sensor series side by side, `(..., T, channels)`.
-        simulated: the same channels of each simulation, `(..., T, channels)`.
-        binning: bins and their range.
-        frames: how many frames each simulation lasted, `(...)`; all `T` without it.
-        weights: of the channels, `(channels,)`; 1 each without it, as in the paper.
-        columns: names of the channels, for errors.
-    """
-    distance = information_distance(real, simulated, binning=binning, frames=frames, columns=columns)
-    return np.asarray(distance @ np.broadcast_to(1.0 if weights is None else weights, distance.shape[-1:]))  # eq. 6
-
-
 def information_distance(
     real: ArrayLike,
     simulated: ArrayLike,
@@ -126,9 +102,15 @@ def information_distance(
     columns: Sequence[str] = (),
     empty: Literal["error", "infinite"] = "error",
 ) -> Floats:
-    """d(X, Y) = H(X|Y) + H(Y|X) per channel [bit], `(..., channels)`; arguments as of `phi2`.
+    """d(X, Y) = H(X|Y) + H(Y|X) per channel [bit], `(..., channels)` (eq. 5); phi2 is its sum over channels (eq. 6).
 
-    `empty` says what a simulation without a frame to compare is: an error, or infinitely far away.
+    Args:
+        real: motor and sensor series side by side, `(..., T, channels)`.
+        simulated: the same channels of each simulation, `(..., T, channels)`.
+        binning: bins and their range.
+        frames: how many frames each simulation lasted, `(...)`; all `T` without it.
+        columns: names of the channels, for errors.
+        empty: what a simulation without a frame to compare is: an error, or infinitely far away.
     """
     pairs = Pairs.of(real, simulated, frames)
     check_measured(pairs.real, columns)
@@ -189,13 +171,6 @@ def joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int
     np.copyto(codes, waste, where=(left < 0) | (right < 0))
     counts = np.bincount(codes.ravel(), minlength=waste + 1)[:waste]
     return counts.reshape(count, channels, symbols, symbols)
-
-
-def distance_of_tables(tables: ArrayLike, *, miller_madow: bool = False) -> Floats:
-    """d(X, Y) [bit] of joint counts `(..., x, y)`, `(...)`; each table needs at least one count."""
-    counts = np.asarray(tables, dtype=np.intp)
-    samples = counts.sum(axis=(-2, -1))
-    return _distance_of(counts, samples, _times_log(int(samples.max())), miller_madow=miller_madow)
 
 
 def _distance_of(tables: Indices, samples: Indices, times_log: Floats, *, miller_madow: bool) -> Floats:

@@ -1,11 +1,35 @@
-"""RMS and mean absolute error per channel, in the unit of the channel; missing values are left out and counted.
+"""Errors of series per channel: RMS, mean absolute error, and F, the joint-angle error of the MoToFlex paper.
 
     errors = series_errors(real, simulated)   # real (T, channels), simulated (N, T, channels)
-    errors.rms, errors.mean_absolute          # (N, channels)
+    errors.rms, errors.mean_absolute          # (N, channels), in the unit of the channel
     errors.samples, errors.missing            # (N, channels): what was compared, and what could not be
+    joint_error(real, simulated, frames=fallen_after, exponent=2.0)  # (N,) [rad^2]
 
 A value is missing where it is NaN on either side. Frames from the end of a simulation on are not compared, and not
 counted as missing. An infinite simulated value makes the errors infinite.
+
+All distances compare real series `(..., T, channels)` with simulated ones `(..., T, channels)`; the axes before the
+last two broadcast as in NumPy. One reality `(T, channels)` against `(N, T, channels)` gives `(N,)` results; M
+realities, each simulated by N candidates `(N, M, T, channels)`, give `(N, M)`. `Pairs` works through them in pieces
+that fit the cache.
+
+**F** is equation 2 of the MoToFlex paper (seed 001): squared differences between measured and simulated joint angles,
+summed over frames, joints and robots, divided by T^m; T is the number of frames until the fall or the end.
+
+**Why m > 1.** With m = 0 every frame costs, so the best robot falls at once. With m = 1 it is the mean error, which is
+smallest for one that falls before the difficult part. With m > 1 lasting longer pays. An example: a robot stands for
+1 s with 0.5 deg of error, then walks for 9 s with 1 deg, 100 frames a second. F of a simulation that makes just these
+errors but falls after some time, over F of the one that stays up:
+
+    falls after   0.1 s    1 s    5 s    10 s (stays up)
+    m = 0         0.003   0.03   0.46   1
+    m = 1         0.27    0.27   0.92   1
+    m = 1.5       2.7     0.85   1.30   1
+    m = 2         27      2.7    1.84   1
+    m = 3         2703    27     3.68   1
+
+So m = 0 and 1 reward every fall, and m > 1 is not enough by itself: 1.5 still prefers the fall after 1 s. What is
+needed depends on how the error grows: from `least_exponent(squared_errors)`, here 1.57.
 """
 
 from __future__ import annotations
@@ -27,14 +51,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
 
 
-# ----------------------------------------------------------------------------------------------------
-# Many simulations against many realities: leading axes broadcast, worked through in pieces that fit the cache.
-#
-# Every distance compares real series `(..., T, channels)` with simulated ones `(..., T, channels)`; what stands
-# before the last two axes broadcasts as in NumPy. One reality `(T, channels)` against `(N, T, channels)` gives `(N,)`
-# results; M realities, each simulated by N candidates `(N, M, T, channels)`, give `(N, M)`.
-
-
 _SAMPLES_AT_ONCE = 1 << 18
 """About 2 MB of numbers: larger pieces were slower, as they leave the cache."""
 
@@ -50,7 +66,7 @@ class Pairs:
     frames: Indices
     """How many frames count in each simulation, `shape`: until the fall, or all `T`."""
     shape: tuple[int, ...]
-    """Of the result: the broadcast leading axes."""
+    """Shape of the result: the broadcast leading axes."""
 
     @classmethod
     def of(cls, real: ArrayLike, simulated: ArrayLike, frames: ArrayLike | None = None) -> Pairs:
@@ -83,7 +99,7 @@ class Pairs:
 
     @property
     def channels(self) -> int:
-        """How many channels each frame has."""
+        """Number of channels."""
         return int(self.real.shape[-1])
 
     @property
@@ -112,7 +128,7 @@ class Pairs:
 
 
 def channel_name(column: int, columns: Sequence[str]) -> str:
-    """What to call a channel in an error."""
+    """The name of a channel in an error message."""
     return repr(columns[column]) if columns else f"number {column}"
 
 
@@ -161,7 +177,7 @@ class SeriesErrors:
     mean_absolute: Floats
     """Mean absolute difference."""
     samples: Indices
-    """How many frames were compared."""
+    """Number of frames that were compared."""
     missing: Indices
     """How many frames before the end could not be, as a value is missing."""
 
@@ -227,21 +243,6 @@ def real_scales(real: ArrayLike, scale: Literal["none", "deviation", "range"], c
             "parts of its movement. Leave it out, or use scale = 'none'."
         )
     return np.asarray(span if scale == "range" else np.nanstd(values, axis=-2))
-
-
-# ----------------------------------------------------------------------------------------------------
-# F, the joint-angle error that an early fall must not make small.
-#
-# Equation 2 of the MoToFlex paper (seed 001): squared differences between measured and simulated joint angles, summed
-# over frames, joints and robots, divided by T^m; T is the number of frames until the fall or the end.
-#
-# **Why m > 1.** With m = 0 every frame costs, so the best robot falls at once. With m = 1 it is the mean error, which
-# is smallest for one that falls before the difficult part. With m > 1 lasting longer pays. An example: a robot stands
-# for 1 s with 0.5 deg of error, then walks for 9 s with 1 deg, 100 frames a second. F of a simulation that makes just
-# these errors but falls after some time, over F of the one that stays up:
-#
-# So m = 0 and 1 reward every fall, and m > 1 is not enough by itself: 1.5 still prefers the fall after 1 s. What is
-# needed depends on how the error grows: from `least_exponent(squared_errors)`, here 1.57.
 
 
 def joint_error(

@@ -1,18 +1,16 @@
-"""How sharply a fit is determined where it ended: the curvature of the error, as a covariance of the estimates.
+"""The covariance of estimates from the curvature of the error where a fit ended.
 
     found = curvature(residuals, space, result.best.candidate)        # residuals: (n, k) -> series of (n, rows)
     found.standard_errors, found.correlation                          # (k,), (k, k), in shares of the ranges
 
-All is told in the unit cube of the space, where every parameter runs from 0 to 1 along its scale.
+All values are in the unit cube of the space, where every parameter runs from 0 to 1 along its scale.
 
 **With residuals** (Gauss-Newton; Seber and Wild, Nonlinear Regression, 1989, chapters 2 and 5): with the Jacobian
 J = U S V', the estimates vary by V S^-1 K S^-1 V', where K = U' R U and R is the covariance of the residuals, taken
 series by series from an autoregression of theirs (Burg's recursion): errors that last count as few samples. Slopes
 come from parabolas through five points, a step apart and two smaller ones; of each parameter the one that errs least
 counts: long steps bend, short ones feel the roughness of the simulation. What it still errs by is taken off J' J, or
-else the errors of two slopes would tell parameters apart that no data can. **Without** (`cost_curvature`), a
-quadratic surface is fitted to the error or to its square, whichever is nearer to one, and an interval is where the
-error rises by no more than a threshold.
+else the errors of two slopes would tell parameters apart that no data can.
 
 What the data do not say at all is limited by a prior as wide as the range: a parameter without effect has a
 standard error of 1, the whole range.
@@ -24,9 +22,9 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
+from scipy.special import stdtrit
 
 from nutmeg.base.arrays import Floats, Indices
 from nutmeg.base.errors import UsageError
@@ -34,16 +32,12 @@ from nutmeg.search.space import Space
 
 Residuals = Callable[[Floats], Floats | Sequence[Floats]]
 """Residuals of candidates (n, k) in SI units: (n, rows), or such an array for every series (a channel of a trial)."""
-CostFunction = Callable[[Floats], Floats]
-"""Errors (n,) of candidates (n, k) in SI units; not finite for failed ones."""
 MIN_SERIES_LENGTH = 16
 """Series of fewer rows say nothing about how long errors last; those of all of them count as independent."""
 STEP_FACTORS = (1.0, 1 / 4, 1 / 16)
 """The steps that are tried, as parts of the longest."""
 MAX_AUTOREGRESSION_ORDER = 30
 """The highest order of the autoregression that is tried."""
-COST_CONFIDENCE = 0.9
-"""The interval of this confidence is where the cost rises by no more than the threshold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +55,18 @@ class Curvature:
     failed: tuple[int, ...]
     """Parameters (their numbers) whose neighbours could not be simulated."""
     freedom: float
-    """Independent samples less parameters, for Student's t; infinite without residuals."""
+    """Degrees of freedom for Student's t: independent samples less parameters."""
     evaluations: int
     """Candidates that were simulated for it."""
 
     @property
     def standard_errors(self) -> Floats:
-        """Of the estimates, (k,)."""
+        """Standard errors of the estimates, (k,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def correlation(self) -> Floats:
-        """Of the estimates, (k, k)."""
+        """Correlation of the estimates, (k, k)."""
         return correlation_of(self.covariance)
 
 
@@ -84,14 +78,9 @@ def correlation_of(covariance: Floats) -> Floats:
     return np.clip(scaled, -1.0, 1.0)
 
 
-def quantile(confidence: float, freedom: float = math.inf) -> float:
-    """Half the width of an interval, in standard errors: Student's t (Abramowitz and Stegun, 26.7.5)."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    if math.isinf(freedom):
-        return z
-    n = max(freedom, 3.0)  # the series is of no use below
-    terms = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
+def interval_factor(confidence: float, freedom: float) -> float:
+    """Half the width of a confidence interval in standard errors: the quantile of Student's t distribution."""
+    return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
 def curvature(
@@ -275,98 +264,3 @@ def _filtered(columns: Floats, covariances: Floats) -> Floats:
     kernel[-len(covariances) + 1 :] = covariances[:0:-1]
     spectrum = np.fft.rfft(kernel).real[:, np.newaxis] * np.fft.rfft(columns, 2 * size, axis=0)
     return np.fft.irfft(spectrum, 2 * size, axis=0)[: len(columns)]
-
-
-def cost_curvature(
-    cost: CostFunction, space: Space, best: Floats, *, step: float = 0.05, threshold: float | None = None
-) -> Curvature:
-    """The curvature of an error that is not a sum of squares, such as phi1 and phi2.
-
-    Args:
-        cost: the errors of many candidates at once.
-        space: what was searched.
-        best: the estimate, (k,), in SI units.
-        step: between neighbours, as a share of the range.
-        threshold: how much larger the error must be to count as worse. Without it: a twentieth of the error at
-            the estimate, or twice what neighbours deviate from a smooth surface by, if that is more.
-    """
-    _check_step(step)
-    if threshold is not None and not threshold > 0:
-        raise UsageError(f"the threshold is {threshold:g}; an error counts as worse by something more than 0.")
-    at = space.unit(best)
-    centre = np.clip(at, 2 * step, 1 - 2 * step)
-    moves = np.concatenate([[at - centre], _moves(space.size, step)])
-    values = np.asarray(cost(space.values(np.clip(centre + moves, 0, 1))), float)
-    fine = np.isfinite(values)
-    design = _quadratic(moves / step)[fine]
-    if not fine[0] or np.linalg.matrix_rank(design) < design.shape[1]:
-        raise UsageError(
-            f"only {fine.sum()} of {len(moves)} neighbours of the estimate have an error, too few for a surface. "
-            "Use a smaller step, or widen what the simulation can stand."
-        )
-    power, coefficients, rough, spread = _better_fit(design, values[fine])
-    here = max(float(values[0]), 0.0) if power == 2 else 0.0
-    worse = 0.05 * abs(float(values[0])) if threshold is None else threshold
-    rise = worse * (2 * here + worse) if power == 2 else worse  # (c + worse)^2 - c^2
-    enough = max(rise, 2 * rough if threshold is None else 0.0, 1e-300)
-    gradient, hessian, chance = _surface(coefficients, spread, space.size)
-    scale = COST_SCALE / enough / step**2
-    sizes, axes = np.linalg.eigh(hessian * scale)
-    precision = (axes * np.maximum(sizes, 0)) @ axes.T + np.eye(space.size)
-    covariance = np.linalg.inv(precision)
-    slope = gradient / step + hessian @ (at - centre) / step**2
-    shift = -covariance @ slope * (COST_SCALE / enough)
-    return Curvature(
-        best=np.array(best, float),
-        covariance=covariance,
-        shift=np.clip(at + shift, 0, 1) - at,
-        roughness=chance,
-        failed=(),
-        freedom=math.inf,
-        evaluations=len(moves),
-    )
-
-
-COST_SCALE = NormalDist().inv_cdf(0.5 + COST_CONFIDENCE / 2) ** 2 / 2
-"""A cost times this over the threshold is a negative log likelihood with the intervals that are wanted."""
-
-
-def _better_fit(design: Floats, values: Floats) -> tuple[int, Floats, float, Floats]:
-    """The power of the error that is nearer to quadratic: 1, or 2 for one with a pointed minimum, as a root has.
-
-    With it come the coefficients, what points deviate by, and the standard errors of the coefficients.
-    """
-    fit = np.linalg.pinv(design)
-    found = []
-    for power in (1, 2) if values.min() >= 0 else (1,):
-        told = values**power
-        coefficients = fit @ told
-        left = float(((told - design @ coefficients) ** 2).sum())
-        rough = math.sqrt(left / max(1, len(values) - design.shape[1]))
-        whole = max(float(((told - told.mean()) ** 2).sum()), 1e-300)
-        found.append((left / whole, power, coefficients, rough))
-    _, power, coefficients, rough = min(found, key=lambda one: one[:2])
-    return power, coefficients, rough, rough * np.sqrt((fit**2).sum(axis=1))
-
-
-def _moves(k: int, step: float) -> Floats:
-    """Around the centre: it, one and two steps along each axis, and a step along both of every two axes."""
-    axis = np.eye(k) * step
-    pairs = [sign * (axis[i] + axis[j]) for i in range(k) for j in range(i + 1, k) for sign in (1, -1)]
-    return np.concatenate([np.zeros((1, k)), axis, -axis, 2 * axis, -2 * axis, *([pairs] if pairs else [])])
-
-
-def _quadratic(x: Floats) -> Floats:
-    """The terms of a quadratic surface at x (n, k): 1, x_i, x_i x_j for i <= j."""
-    i, j = np.triu_indices(x.shape[1])
-    return np.concatenate([np.ones((len(x), 1)), x, x[:, i] * x[:, j]], axis=1)
-
-
-def _surface(coefficients: Floats, errors: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Gradient (k,) and Hessian (k, k), the latter less what may be chance, and the share of chance (k,)."""
-    i, j = np.triu_indices(k)
-    upper, chance = np.zeros((k, k)), np.zeros((k, k))
-    upper[i, j], chance[i, j] = coefficients[1 + k :], errors[1 + k :]
-    hessian, doubt = upper + upper.T, 2 * np.diag(chance)  # a standard error of the diagonal, which is doubled
-    share = np.clip(doubt / np.maximum(np.diag(hessian), 1e-300), 0.0, 1.0)
-    return coefficients[1 : 1 + k], hessian - np.diag(doubt), share

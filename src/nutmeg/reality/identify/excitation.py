@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.errors import UnknownNameError
+from nutmeg.reality.behaviour import by_pattern
 from nutmeg.reality.twin import Trial
 
 if TYPE_CHECKING:
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcitationSettings:
-    """What a random motion is like."""
+    """The shape of a random motion."""
 
     seconds: float = 4.0
-    """How long it lasts."""
+    """Length of the motion [s]."""
     period: float = 0.02
     """Between two commands [s]."""
     amplitude: Mapping[str, float] = field(default_factory=lambda: {"*": 0.3})
@@ -43,11 +42,11 @@ class ExcitationSettings:
     frequency: tuple[float, float] = (0.1, 0.5)
     """The slowest and the fastest tone [Hz]."""
     tones: int = 3
-    """How many tones a motor's motion is made of."""
+    """Number of tones in a motor's motion."""
     ease: float = 0.5
     """Seconds in which the motion grows from rest."""
     margin: float = 0.02
-    """How near to their limits joints may come [rad]."""
+    """Distance that joints keep from their limits [rad]."""
 
     def __post_init__(self) -> None:
         if not 0 < self.period < self.seconds or self.tones < 1 or not 0 < self.frequency[0] <= self.frequency[1]:
@@ -67,8 +66,8 @@ def excitations(settings: ExcitationSettings, table: RobotTable, rest: Floats, s
         rest: angles of the motors at the start, (motors,) [rad].
         seeds: of chance, one a trial.
     """
-    reach = _by_pattern(settings.amplitude, table.motors, np.zeros(len(rest)))
-    centre = _by_pattern(settings.centre, table.motors, rest)
+    reach = by_pattern(settings.amplitude, table.motors, np.zeros(len(rest)), "motor")
+    centre = by_pattern(settings.centre, table.motors, rest, "motor")
     limits = table.limits[table.motor_joints]
     low, high = limits[:, 0] + settings.margin, limits[:, 1] - settings.margin
     times = settings.period * np.arange(round(settings.seconds / settings.period), dtype=np.float64)
@@ -88,13 +87,3 @@ def _tones(settings: ExcitationSettings, times: Floats, motors: int, rng: np.ran
     frequency, phase = rng.uniform(*settings.frequency, shape), rng.uniform(0, 2 * np.pi, shape)
     waves = np.sin(2 * np.pi * frequency[:, None] * times[:, None] + phase[:, None])
     return np.asarray(waves.sum(axis=0) / np.sqrt(settings.tones))
-
-
-def _by_pattern(values: Mapping[str, float], motors: Sequence[str], default: Floats) -> Floats:
-    found = default.astype(float).copy()
-    for pattern, value in values.items():
-        fits = [fnmatchcase(motor, pattern) for motor in motors]
-        if not any(fits):
-            raise UnknownNameError("motor", pattern, motors)
-        found[fits] = value
-    return found

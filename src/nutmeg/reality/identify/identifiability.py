@@ -2,7 +2,7 @@
 
 Two witnesses are heard: the curvature of the error where the fit ended, and re-fits from other seeds.
 
-    found = judge(
+    found = assess_identifiability(
         space,
         curvature=curvature(residuals, space, result.best.candidate),
         refits=from_refits(space, estimates, errors),              # (seeds, k), (seeds,)
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.reality.identify.curvature import Curvature, correlation_of, cost_curvature, curvature, quantile
+from nutmeg.reality.identify.curvature import Curvature, correlation_of, interval_factor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -33,26 +33,13 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.search.space import Space
 
-__all__ = [
-    "Curvature",
-    "Direction",
-    "Identifiability",
-    "Refits",
-    "Thresholds",
-    "TradeOff",
-    "cost_curvature",
-    "curvature",
-    "from_refits",
-    "judge",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
     """When a parameter counts as determined. Shares are of the allowed range, along its scale."""
 
     confidence: float = 0.9
-    """Of the intervals."""
+    """Confidence of the intervals."""
     width: float = 0.25
     """An interval must be narrower than this share of the range."""
     bound: float = 0.005
@@ -83,7 +70,7 @@ class Refits:
     high: Floats
     """The largest good estimate, (k,), in the unit cube."""
     correlation: Floats | None
-    """Of the good estimates, (k, k); nothing with fewer than five."""
+    """Correlation of the good estimates, (k, k); None with fewer than five."""
 
     @property
     def spread(self) -> Floats:
@@ -98,7 +85,7 @@ class TradeOff:
     first: str
     second: str
     correlation: float
-    """Of the estimates; negative if one grows as the other falls."""
+    """Correlation of the two estimates; negative if one grows as the other falls."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +95,12 @@ class Direction:
     spread: float
     """The standard error along it, in shares of the ranges; the largest is the sloppiest."""
     weights: dict[str, float]
-    """What it is made of: a unit vector in the unit cube."""
+    """The share of each parameter: a unit vector in the unit cube."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identifiability:
-    """What a fit knows about its parameters."""
+    """Intervals of the parameters of a fit, and which of them the data determine."""
 
     space: Space
     best: Floats
@@ -127,7 +114,7 @@ class Identifiability:
     reasons: tuple[str, ...]
     """Why, or why not."""
     correlation: Floats | None = None
-    """Of the estimates, (k, k)."""
+    """Correlation of the estimates, (k, k)."""
     trade_offs: tuple[TradeOff, ...] = ()
     directions: tuple[Direction, ...] = ()
     """Combinations from the sloppiest to the stiffest; none without curvature."""
@@ -154,7 +141,7 @@ class Identifiability:
         return self.space.names.index(name)
 
     def as_json(self) -> dict[str, object]:
-        """All of it, for files."""
+        """All of it as JSON values."""
         parameters = {
             name: {"interval": list(self.interval(name)), "identifiable": yes, "reason": why}
             for name, yes, why in zip(self.space.names, self.determined, self.reasons, strict=True)
@@ -207,7 +194,7 @@ def from_refits(space: Space, estimates: ArrayLike, errors: ArrayLike, *, tolera
     )
 
 
-def judge(
+def assess_identifiability(
     space: Space,
     *,
     curvature: Curvature | None = None,
@@ -224,7 +211,7 @@ def judge(
     elif refits is not None:
         best, correlation = refits.estimates[int(np.nanargmin(refits.errors))], refits.correlation
     else:
-        raise UsageError("nothing to judge identifiability by; give the curvature, re-fits, or both.")
+        raise UsageError("nothing to assess identifiability by; give the curvature, re-fits, or both.")
     limits = thresholds or Thresholds()
     low, high = _ends(space.unit(best), curvature, refits, limits)
     pairs = _trade_offs(space, correlation, limits)
@@ -249,7 +236,7 @@ def _ends(at: Floats, curvature: Curvature | None, refits: Refits | None, limits
     """The ends of the intervals in the unit cube, (k,) each, not clipped to it."""
     low, high = at, at
     if curvature is not None:
-        half = quantile(limits.confidence, curvature.freedom) * curvature.standard_errors
+        half = interval_factor(limits.confidence, curvature.freedom) * curvature.standard_errors
         low, high = at + np.minimum(0, curvature.shift) - half, at + np.maximum(0, curvature.shift) + half
     if refits is not None:
         count = sum(refits.good)

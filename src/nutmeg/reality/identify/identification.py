@@ -1,4 +1,4 @@
-"""Identification: the numbers of a body found from recordings of it, with how sure they are.
+"""Identification: parameters of a robot found from recordings of it, with their uncertainty.
 
     settings = read_identify(Path("identify.toml"))
     fit = Identification(settings, train=found_files(["kp*_sin_sin.csv"], folder, "train"), held_out={}, seed=3)
@@ -6,10 +6,10 @@
     found.values                    # {"viscous": 1.31, ...}
     found.held_out                  # {"kp800_lift_and_drop.csv": 2.9}, in found.unit
 
-The recorded commands are repeated in simulation with each candidate, pictures are taken again (`reality.replay_cost`),
-and the distance is minimised (`search`). Of recordings that are held out nothing but what they were made with
-(`told_numbers`) is read before the search has ended. Then the curvature of the distance at the estimate, and re-fits
-from other seeds where asked for, tell which parameters the data determine (`reality.identifiability`). This is what
+The recorded commands are replayed in simulation with each candidate, pictures are rendered (`ReplayCost`), and the
+distance is minimised (`search`). Of recordings that are held out nothing but what they were made with
+(`logs.conditions`) is read before the search has ended. Then the curvature of the distance at the estimate, and re-fits
+from other seeds where asked for, tell which parameters the data determine (`identify.identifiability`). This is what
 seeds 000 and 001 do by hand for one robot each.
 """
 
@@ -24,9 +24,10 @@ import numpy as np
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
 from nutmeg.reality.behaviour import matches_any
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
-from nutmeg.reality.identify.identifiability import Identifiability, curvature, from_refits, judge
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
-from nutmeg.reality.logs.replay import Files, MeasuredTrial, check_apart, check_stated_numbers, read_all
+from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import sensors_in
 from nutmeg.reality.twin import Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
@@ -45,19 +46,13 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
 
 
-# ----------------------------------------------------------------------------------------------------
-# How far candidates are from recordings: commands repeated in simulation, pictures taken again, and compared.
-#
-# A candidate that breaks down in a recording, or ends before anything can be compared, is infinitely far away.
-
-
-RealData = MeasuredTrial | PictureSet
-"""Something that was seen of the real robot: what it did, or what its camera saw."""
-
-
 @dataclass(frozen=True, eq=False)
 class ReplayCost:
-    """The distance of candidates from recordings; can be sent to other processes."""
+    """The distance of candidates from recordings: trials are simulated, pictures are rendered, and both are compared.
+
+    A candidate that diverges in a trial, or ends before anything can be compared, is infinitely far away. The cost can
+    be sent to other processes.
+    """
 
     twin: Twin
     measured: tuple[RealData, ...]
@@ -92,7 +87,7 @@ class ReplayCost:
         return [m.simulated(self.twin, rows) if isinstance(m, PictureSet) else next(replayed) for m in self.measured]
 
     def residuals(self, candidates: Floats) -> list[Floats]:
-        """Weighted differences, (n, K) for each recording and channel, for `reality.curvature`."""
+        """Weighted differences, (n, K) for each recording and channel, for `identify.curvature`."""
         pairs = zip(self.measured, self.behaviours(candidates), strict=True)
         return [series for m, seen in pairs for series in residual_series(self.distance, m.real, seen)]
 
@@ -115,7 +110,7 @@ class FitErrors:
     """Errors of one candidate, in a unit that people know."""
 
     train: dict[str, float]
-    """By recording."""
+    """Errors of the recordings that were fitted, by name."""
     held_out: dict[str, float]
 
     @staticmethod
@@ -126,31 +121,31 @@ class FitErrors:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Identified:
-    """What an identification has found."""
+    """The result of an identification."""
 
     twin: Twin
     best: Floats
     """The estimates, (k,), in SI units."""
     result: SearchResult
-    """Of the search that found them."""
+    """The search that found them."""
     refits: tuple[SearchResult, ...]
     seed: int
     evaluations: int
     """Candidates that were simulated, re-fits and curvature included."""
     failures: int
     before: FitErrors
-    """At the start of the search."""
+    """Errors at the start of the search."""
     after: FitErrors
     unit: str
-    """Of the errors."""
+    """Unit of the errors."""
     identifiability: Identifiability | None
     """How sure the estimates are; None where that could not be worked out."""
     train: tuple[RealData, ...]
     held_out: tuple[RealData, ...]
     problems: tuple[str, ...] = ()
-    """What the user should know."""
+    """Warnings for the user."""
     cost: ReplayCost | None = field(default=None, repr=False)
-    """Of the recordings that were fitted."""
+    """The cost over the recordings that were fitted."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -204,8 +199,8 @@ class Identification:
         check_apart(train, held_out)
         self.settings, self.seed, self._held_out = settings, seed, held_out
         self.twin = Twin(settings.robot, settings.parameters)
-        check_stated_numbers(held_out, settings)
-        self.measured = read_all(train, settings, self.twin)
+        check_conditions(held_out, settings.recordings)
+        self.measured = read_trials(train, settings, self.twin)
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)
         self.error, self.factor, self.unit = reported_error(settings, self.measured)
@@ -217,7 +212,7 @@ class Identification:
 
     @property
     def searches(self) -> int:
-        """How many searches there are: the first and the re-fits."""
+        """Number of searches: the first and the re-fits."""
         return 1 + self.settings.search.refits
 
     def run(
@@ -233,15 +228,15 @@ class Identification:
         Args:
             evaluator: where candidates are simulated.
             folder: where generations are saved, and gone on from.
-            on_generation: told the number of the search and each of its generations.
-            progress: told candidates done and in all while a generation is simulated.
+            on_generation: called with the number of the search and each of its generations.
+            progress: called with the candidates done and in all while a generation is simulated.
         """
         start = self._start_distance()
         results = [self._search(number, evaluator, folder, on_generation, progress) for number in range(self.searches)]
         best = min(results, key=lambda result: result.best.value)
         if not math.isfinite(best.best.value):
             raise SimulationError(self._all_failed(results[0]))
-        held = read_all(self._held_out, self.settings, self.twin)
+        held = read_trials(self._held_out, self.settings, self.twin)
         if shared := {m.source for m in held} & {m.source for m in self.measured}:
             raise UsageError(f"{shared.pop()!r} is both fitted and held out. Leave one out.")
         sure, problems = self._judged(results, best)
@@ -278,7 +273,6 @@ class Identification:
         space = self.twin.space
         return minimise(
             self.cost,
-            space,
             search.searcher(space, np.random.default_rng(seed)),
             evaluator,
             budget=Budget(evaluations=search.evaluations, generations=search.generations),
@@ -305,7 +299,7 @@ class Identification:
     def _judged(
         self, results: list[SearchResult], best: SearchResult
     ) -> tuple[Identifiability | None, tuple[str, ...]]:
-        """How sure the estimates are, and what kept from finding out."""
+        """How certain the estimates are, and warnings where that could not be computed."""
         space, cost = self.twin.space, self._in_threads(self.measured)
         refits = None
         if len(results) > 1:
@@ -315,8 +309,8 @@ class Identification:
             found = curvature(cost.residuals, space, best.best.candidate)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
-            return (judge(space, refits=refits) if refits else None), problem
-        return judge(space, curvature=found, refits=refits), ()
+            return (assess_identifiability(space, refits=refits) if refits else None), problem
+        return assess_identifiability(space, curvature=found, refits=refits), ()
 
     def _all_failed(self, result: SearchResult) -> str:
         reasons = [f.reason for g in result.history for f in g.failures]
@@ -328,7 +322,7 @@ class Identification:
 
 
 def reported_error(settings: IdentifySettings, measured: tuple[RealData, ...]) -> tuple[DistanceSettings, float, str]:
-    """The error that is told to people, the factor to their unit, and the unit."""
+    """The error that is reported, the factor to its familiar unit, and that unit."""
     wanted = settings.report_error
     error = DistanceSettings(kind=wanted.kind, channels=wanted.channels, angles=settings.distance.angles)
     pairs = [pair for m in measured for pair in zip(m.real.columns, m.real.units, strict=True)]

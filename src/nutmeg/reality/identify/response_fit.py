@@ -1,8 +1,8 @@
-"""Fitting by responses: how series answer to the searched numbers, learnt from scattered candidates.
+"""Fitting by responses: a regression of the series on the parameters, from scattered candidates.
 
 Where feet stick and slip, the distance to reality is a valley with a rough floor: differences over small steps are
 chance, and a population converges into one of many dents. Here each round simulates a few candidates spread over a
-region, fits to every sample of every series a polynomial of degree two in the searched numbers, and takes from that
+region, fits to every sample of every series a polynomial of degree two in the parameters, and takes from that
 smooth model the candidate that explains reality best. What the polynomial leaves unexplained is the roughness of that
 sample, and the sample counts the less the rougher it is. The region shrinks where the steps become short.
 
@@ -11,7 +11,7 @@ sample, and the sample counts the less the rougher it is. The region shrinks whe
 
 This is a Gauss-Newton method with the Jacobian of a regression, near to ensemble Kalman inversion (Iglesias, Law and
 Stuart, Inverse Problems 29, 2013). On the ant, 20 hidden bodies of four lengths and two trials, it takes 96
-candidates to a median error of about 1 % (`reproduce.ant_lengths`). CMA-ES and Levenberg-Marquardt were only tried with
+candidates to a median error of about 1 % (`experiments.btr_ant`). CMA-ES and Levenberg-Marquardt were only tried with
 faster and shorter trials, where they ended at 7 and 11 to 16 %; that is no comparison of the methods alone.
 """
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseFitSettings:
-    """How many candidates, and how the region shrinks."""
+    """The effort of the fit, and how its region shrinks."""
 
     candidates: int = 16
-    """How many are simulated in a round; at least two more than twice the searched numbers and one."""
+    """Number of candidates in a round; at least 2 k + 3 for k parameters."""
     rounds: int = 6
-    """How many rounds."""
+    """Number of rounds."""
     radius: float = 0.3
     """Half the width of the first region, as a part of each range."""
     shrink: float = 0.6
@@ -48,7 +48,7 @@ class ResponseFitSettings:
     least: float = 0.01
     """The smallest half width, as a part of each range."""
     reach: float = 1.3
-    """How far beyond the region's edge a step may go, in half widths."""
+    """The longest step from the centre of the region, in half widths."""
     accuracy: float = 0.02
     """What of a scaled sample is never explained (noise, another physics), so that no sample counts too much."""
     every: int = 2
@@ -63,7 +63,7 @@ class ResponseFitSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseFit:
-    """What was found."""
+    """The result of a fit by responses."""
 
     estimate: Floats
     """(k,), in SI units."""
@@ -72,7 +72,7 @@ class ResponseFit:
     course: Floats
     """The estimate after each round, (rounds, k)."""
     candidates: int
-    """How many were simulated."""
+    """Number of candidates that were simulated."""
 
 
 def fit_responses(
@@ -88,13 +88,13 @@ def fit_responses(
     """Finds the numbers of a twin by the series of trials.
 
     Args:
-        twin: what is fitted; the fit begins at its start.
-        trials: what the real robot did.
-        real: what was seen of it, with series.
-        watch: how the same is seen in simulation.
-        scales: what a difference of 1 is, by pattern of columns, in their units.
-        settings: effort.
-        rng: chance.
+        twin: the simulation that is fitted, from its start on.
+        trials: the trials of the real robot.
+        real: its behaviour in each trial, with series.
+        watch: how the same is observed in simulation.
+        scales: the difference that counts as 1, by patterns of columns, in their units.
+        settings: the effort.
+        rng: source of the scattered candidates.
     """
     space = twin.space
     if settings.candidates < 2 * space.size + 3:
@@ -125,7 +125,7 @@ def fit_responses(
 
 
 def _factors(real: Behaviour, scales: Mapping[str, float]) -> Floats:
-    """What columns are multiplied with, (columns,)."""
+    """Factors that scale the columns, (columns,)."""
     if real.series is None:
         raise UsageError(f"{real.place}fitting by responses needs series, and there are none.")
     return 1.0 / column_weights(real.columns, scales)

@@ -1,4 +1,4 @@
-"""Pictures as recordings of a camera: a folder of PNG files, and `pictures.toml`, which tells where they were taken.
+"""Pictures of a robot's camera: a folder of PNG files, and `pictures.toml`, which describes where they were taken.
 
     format = 1
     robot = "nao-v6"
@@ -19,40 +19,51 @@
     angles = { HeadYaw = 0.3 }          # joints that are not as in the pose `ready` [rad]
     ball = [-1.1, 0.2]                  # where the ball lies [m]
 
-    told, images = read_pictures(folder)            # images: (pictures, height, width, 3) for each view
-    write_pictures(folder, told, images)
+    description, images = read_pictures(folder)            # images: (pictures, height, width, 3) for each view
+    write_pictures(folder, description, images)
 
-What is needed to draw the same place: `reality.photographed` does that, with the numbers of candidates. Pictures that
-a camera took with an exposure of its own choice tell it: `exposure` [s] and `gain` of a view.
+The scene is rendered by MuJoCo with the parameters of candidates, and compared with the pictures:
+
+    one = read_picture_set(Path("pictures/monday"), twin, block=4)
+    one.real                                    # Behaviour: rows are blocks of pixels of all views
+    one.simulated(twin, candidates)             # the same of N candidates, (N, rows, columns)
+
+The columns `picture.red`, `.green` and `.blue` are the means of blocks of pixels [level, 0 to 255]. Where a view has
+several pictures, `noise.red` and so on are how much pixels differ between them: the root of the mean variance in a
+square of 4 x 4 blocks, in the row of the first of these; it is missing in the others. A candidate's camera takes one
+picture without noise and, for the noise, as many as there are, from the same seeds for all candidates. (Where a real
+picture is nearly black, noise brightens it a little; that is not modelled.)
+
+Lines, ball and robots must be where they were, and have similar colours. Where the camera chose its exposure itself,
+`exposure` [s] and `gain` of a view say it. Exposure, tints and lights can stand for one another: search only some of
+them. Candidates that change only cameras share one drawing, a little larger than needed, of which lenses see a part.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError
 from nutmeg.base.settings import line_of, read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.model.geometry import quaternion_product, yaw_quaternion
 from nutmeg.model.lights import lighting_names, load_lights
-from nutmeg.model.parameters import parse_target
-from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, adjusted_cameras, load_cameras
+from nutmeg.model.parameters import adjusted_cameras, parse_target
+from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.twin import TWIN_ROBOT
 from nutmeg.sim.cameras import CameraEffects, Quality, SceneRenderer
-from nutmeg.sim.cameras.auto_exposure import Exposure
+from nutmeg.sim.cameras.image_sensor import Exposure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
@@ -62,112 +73,10 @@ if TYPE_CHECKING:
     from nutmeg.reality.twin import Twin
 
 
-# ----------------------------------------------------------------------------------------------------
-# PNG files of 8-bit RGB pictures, read and written with nothing but zlib (ISO/IEC 15948).
-#
-# Everything that cameras and drawing programs write as plain RGB is read: all five filters, any number of IDAT
-# chunks, checksums looked at. Grey, palettes, transparency, 16 bits and interlacing are told, not guessed at: they
-# are no pictures of a robot's camera. What is drawn on screens and pages goes through `view`.
-
-
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
-COLOURS = {0: "grey", 2: "RGB", 3: "a palette", 4: "grey with transparency", 6: "RGB with transparency"}
-RGB = 2
-MOST = 8192
-"""Pixels on a side of the largest picture that is read."""
-
-
-def encoded(picture: Bytes) -> bytes:
-    """A picture (height, width, 3) as the bytes of a PNG file."""
-    height, width = picture.shape[:2]
-    differences = np.diff(picture, axis=0, prepend=np.zeros((1, width, 3), np.uint8))  # filter 2: what is above
-    rows = np.concatenate([np.full((height, 1), 2, np.uint8), differences.reshape(height, -1)], axis=1)
-    head = struct.pack(">IIBBBBB", width, height, 8, RGB, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
-    return SIGNATURE + b"".join(_chunk(name, content) for name, content in parts)
-
-
-def decoded(data: bytes) -> Bytes:
-    """The picture (height, width, 3) in the bytes of a PNG file."""
-    if not data.startswith(SIGNATURE):
-        raise ValueError("it is no PNG file")
-    chunks = list(_chunks(data))
-    if not chunks or chunks[0][0] != b"IHDR" or len(chunks[0][1]) != 13:
-        raise ValueError("it has no head")
-    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
-    if bits != 8 or colour != RGB or interlaced:
-        kind = f"{COLOURS.get(colour, 'unknown colours')}, {bits} bits" + (", interlaced" if interlaced else "")
-        raise ValueError(f"it has {kind}; needed is RGB of 8 bits each, not interlaced")
-    if not (0 < width <= MOST and 0 < height <= MOST):
-        raise ValueError(f"it has {width} x {height} pixels; {MOST} on a side are the most")
-    size = height * (1 + 3 * width)
-    try:
-        packed = b"".join(content for name, content in chunks if name == b"IDAT")
-        flat = zlib.decompressobj().decompress(packed, size)
-    except zlib.error as error:
-        raise ValueError(f"its pixels cannot be unpacked ({error})") from None
-    if len(flat) != size:
-        raise ValueError(f"it has {len(flat)} bytes of pixels; {size} are needed")
-    return _unfiltered(np.frombuffer(flat, np.uint8).reshape(height, 1 + 3 * width), width)
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Names and contents of chunks up to the last."""
-    at = len(SIGNATURE)
-    while at + 12 <= len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        name, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        if len(data) < at + 12 + length:
-            break
-        if struct.unpack_from(">I", data, at + 8 + length)[0] != zlib.crc32(name + content):
-            raise ValueError(f"its part {name.decode('latin-1')} is damaged (checksum)")
-        yield name, content
-        if name == b"IEND":
-            return
-        at += 12 + length
-    raise ValueError("it ends too early")
-
-
-def _unfiltered(rows: Bytes, width: int) -> Bytes:
-    """Pixels (height, width, 3) from filtered rows, each begun by the number of its filter."""
-    out = np.zeros((len(rows) + 1, width, 3), np.uint8)  # the row above the first is black
-    for number, row in enumerate(rows, 1):
-        above, coded = out[number - 1], row[1:].reshape(width, 3)
-        match int(row[0]):
-            case 0:
-                out[number] = coded
-            case 1:
-                out[number] = np.cumsum(coded, axis=0, dtype=np.uint8)
-            case 2:
-                out[number] = coded + above
-            case 3 | 4:
-                out[number] = _guessed(coded, above, average=row[0] == 3)
-            case unknown:
-                raise ValueError(f"it has a row of the filter {unknown}; 0 to 4 are known")
-    return out[1:]
-
-
-def _guessed(coded: Bytes, above: Bytes, *, average: bool) -> Bytes:
-    """A row of the filters that need each pixel's left neighbour: the mean with what is above, or Paeth's choice."""
-    out = [0, 0, 0]  # the pixel left of the first is black
-    up = [0, 0, 0, *above.ravel().tolist()]
-    for k, value in enumerate(coded.ravel().tolist()):
-        left, top, corner = out[k], up[k + 3], up[k]
-        if average:
-            guess = (left + top) // 2
-        else:
-            by_left, by_top, by_corner = abs(top - corner), abs(left - corner), abs(left + top - 2 * corner)
-            guess = left if by_left <= by_top and by_left <= by_corner else top if by_top <= by_corner else corner
-        out.append((value + guess) & 255)
-    return np.array(out[3:], np.uint8).reshape(coded.shape)
-
-
 PICTURES_FILE = "pictures.toml"
 PICTURES_FORMAT = 1
+PILLOW_MODES = {"L": "grey, 8 bits", "P": "a palette", "LA": "grey with transparency", "RGBA": "transparency"}
+"""What modes of Pillow mean, for error messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,10 +97,10 @@ class Bystander:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """Pictures of the same, and where everything was."""
+    """Pictures from one place, and where everything was."""
 
     files: tuple[str, ...]
-    """PNG files beside `pictures.toml`; several of the same tell the noise."""
+    """PNG files beside `pictures.toml`; several of the same view show the noise."""
     pos: tuple[float, float] = (0.0, 0.0)
     """Where the robot stands [m]."""
     heading: float = 0.0
@@ -205,16 +114,16 @@ class View:
     turn: float = 0.0
     """How fast the robot turned to the left [rad/s], for shutter and blur."""
     exposure: float | None = None
-    """How long a row collected light [s], where the camera tells it; else the camera's own number holds."""
+    """How long a row collected light [s], if the camera reports it; else the camera's own parameter holds."""
     gain: float | None = None
-    """The gain, where the camera tells it; else the camera's own number holds."""
+    """The gain, if the camera reports it; else the camera's own parameter holds."""
 
     def __post_init__(self) -> None:
         if not self.files:
             raise ValueError("`files` is empty; a view has at least one picture.")
         for name in ("exposure", "gain"):
-            if (told := getattr(self, name)) is not None and not told > 0:
-                raise ValueError(f"{name} is {told}; it must be above 0.")
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise ValueError(f"{name} is {value}; it must be above 0.")
 
     def __hash__(self) -> int:
         return hash(repr(self))  # the angles are a table
@@ -227,9 +136,9 @@ class PicturesFile:
     format: int = PICTURES_FORMAT
     """Version of this file format, 1."""
     robot: str
-    """Whose camera it was."""
+    """The robot whose camera took the pictures."""
     camera: str
-    """Which of its cameras."""
+    """The name of the camera."""
     pose: str = "ready"
     """The pose in which its joints are, but for the `angles` of a view."""
     field: str = "spl2025"
@@ -255,14 +164,14 @@ def holds_pictures(path: Path) -> bool:
 
 
 def read_pictures(folder: Path) -> tuple[PicturesFile, list[Bytes]]:
-    """What a folder tells of its pictures, and those of each view, (pictures, height, width, 3), all of one size."""
+    """The description in a folder, and the pictures of each view, (pictures, height, width, 3), all of one size."""
     path = folder / PICTURES_FILE
     if not path.exists():
         raise FileError(folder, f"is a folder without {PICTURES_FILE}, so it is no recording of a camera.")
-    told = read(path, PicturesFile)
+    description = read(path, PicturesFile)
     images: list[Bytes] = []
     sizes: dict[tuple[int, ...], str] = {}
-    for number, view in enumerate(told.view):
+    for number, view in enumerate(description.view):
         where = f"view[{number}].files"
         found = [_picture(folder, name, line_of(path, where)) for name in view.files]
         sizes |= {one.shape: name for name, one in zip(view.files, found, strict=True)}
@@ -270,17 +179,17 @@ def read_pictures(folder: Path) -> tuple[PicturesFile, list[Bytes]]:
             said = ", ".join(f"{name} has {width} x {height}" for (height, width, _), name in sizes.items())
             raise FileError(path, f"all pictures must have one size; {said}.", line=line_of(path, where))
         images.append(np.stack(found))
-    return told, images
+    return description, images
 
 
-def write_pictures(folder: Path, told: PicturesFile, images: Sequence[Bytes]) -> None:
+def write_pictures(folder: Path, description: PicturesFile, images: Sequence[Bytes]) -> None:
     """Writes a folder that `read_pictures` reads; images are (pictures, height, width, 3) for each view."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for view, pictures in zip(told.view, images, strict=True):
+        for view, pictures in zip(description.view, images, strict=True):
             for name, picture in zip(view.files, pictures, strict=True):
-                (folder / name).write_bytes(encoded(picture))
-        (folder / PICTURES_FILE).write_text(_text(told), encoding="utf-8")
+                Image.fromarray(picture).save(folder / name, "PNG")
+        (folder / PICTURES_FILE).write_text(_text(description), encoding="utf-8")
     except OSError as error:
         raise FileError(folder, f"cannot be written: {error.strerror}.") from None
 
@@ -288,22 +197,26 @@ def write_pictures(folder: Path, told: PicturesFile, images: Sequence[Bytes]) ->
 def _picture(folder: Path, name: str, line: int | None) -> Bytes:
     path = folder / name
     try:
-        return decoded(path.read_bytes())
+        with Image.open(path, formats=["PNG"]) as image:
+            # Pillow reads 16 bits per colour as 8, so that only the decoder's mode tells them apart.
+            decoded = image.tile[0].args if image.tile else ""
+            if image.mode != "RGB" or decoded != "RGB":
+                kind = PILLOW_MODES.get(image.mode, image.mode) if image.mode != "RGB" else "RGB, 16 bits"
+                raise FileError(path, f"it has {kind}; needed is RGB of 8 bits each.")
+            return np.asarray(image)
     except FileNotFoundError:
         raise FileError(folder / PICTURES_FILE, f"there is no file {name} in this folder.", line=line) from None
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise FileError(path, f"is no picture that can be read: {error}.") from None
 
 
-def _text(told: PicturesFile) -> str:
+def _text(description: PicturesFile) -> str:
     """The contents of a `pictures.toml`, a section for each bystander and each view."""
     from nutmeg.base.settings import toml_text, toml_value
 
-    table = _known(told)
+    table = _known(description)
     sections = {name: table.pop(name, ()) for name in ("bystander", "view")}
-    table |= {name: getattr(told, name) for name in ("format", "field", "lights", "shadows")}
+    table |= {name: getattr(description, name) for name in ("format", "field", "lights", "shadows")}
     text = toml_text(table)
     for name, rows in sections.items():
         for row in rows:
@@ -323,19 +236,17 @@ def _known(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (one of the datacla
     return out
 
 
-# ----------------------------------------------------------------------------------------------------
-# What a camera saw, and what candidates' cameras would have seen in its place.
-#
-# The columns `picture.red`, `.green` and `.blue` are the means of blocks of pixels [level, 0 to 255]. Where a view
-# has several pictures, `noise.red` and so on are by how much pixels differ between them: the root of the mean
-# variance in a square of 4 x 4 blocks, told in the first of these and missing in the others. A candidate's camera
-# takes one picture without noise and, for the noise, as many as there are, from the same seeds for all candidates.
-# (In what is nearly black, noise brightens a real picture a little; that is not seen.)
-#
-# The place is drawn by MuJoCo as `pictures.toml` tells (`reality.pictures`): lines, ball and robots must be where
-# they were, and have colours like theirs. Exposure, tints and lights can stand for one another: search only some of
-# them. Candidates that change nothing but cameras share one drawing, a little larger than needed, of which lenses see
-# a part.
+@dataclass(frozen=True, kw_only=True)
+class PictureSettings:
+    """How pictures are compared."""
+
+    block: int = 4
+    """Side of the blocks of pixels that are compared as one [pixels]: means over blocks change smoothly with the
+    parameters where single pixels at edges jump."""
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise ValueError(f"`block` is {self.block}; it must be 1 or more pixels.")
 
 
 COLOUR_CHANNELS = ("red", "green", "blue")
@@ -350,35 +261,35 @@ NOISE_SEED = 710_000_020
 """Of the noise of simulated pictures; nobody else's, or it would not be noise."""
 NOISY_EFFECTS = tuple(effect for effect in CAMERA_EFFECTS if effect != "auto")
 NOISELESS_EFFECTS = tuple(effect for effect in NOISY_EFFECTS if effect != "noise")
-"""Effects with and without noise; exposures are told, not chosen again."""
+"""Effects with and without noise; exposures are given, not chosen again."""
 
 
 @dataclass(frozen=True)
 class PictureScene:
-    """Where pictures were taken: all that drawing them needs but the numbers of robot and camera."""
+    """Where pictures were taken: all that rendering needs but the parameters of robot and camera."""
 
-    told: PicturesFile
+    description: PicturesFile
     robot: str
     """The twin's robot."""
     type: str
     lights: tuple[Light, ...] | None
-    """In place of the field's own."""
+    """Lights that replace the field's own."""
     size: tuple[int, int]
     """Width and height of the pictures, pixels."""
 
     @property
     def camera(self) -> str:
         """The camera's name in the scene."""
-        return f"{TWIN_ROBOT}/{self.told.camera}"
+        return f"{TWIN_ROBOT}/{self.description.camera}"
 
 
 class Drawing(NamedTuple):
-    """The views of a place as a pinhole sees them."""
+    """The views of a scene as a pinhole camera sees them."""
 
     pictures: Bytes
     """(views, height, width, 3), larger than the camera's."""
     velocities: Floats
-    """Of the turning camera in its own frame, (views, 3) [rad/s]."""
+    """Angular velocity of the camera in its own frame, (views, 3) [rad/s]."""
 
     def middle(self, size: tuple[int, int]) -> Bytes:
         """The part (views, *size, 3) in the middle that a pinhole of the same focal length and less width sees."""
@@ -395,17 +306,17 @@ class PictureSet:
     """Name of the folder."""
     place: PictureScene
     real: Behaviour
-    """What was seen: blocks of pixels of all views, (rows, columns)."""
+    """The real pictures: blocks of pixels of all views, (rows, columns)."""
     block: int
     """Pixels on each side that are compared as one."""
     conditions: tuple[Adjustment, ...] = ()
-    """What was different when these pictures were taken."""
-    told: Mapping[str, Floats] = field(default_factory=dict)
+    """The conditions under which these pictures were taken."""
+    commanded: Mapping[str, Floats] = field(default_factory=dict)
     """Nothing was commanded."""
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """Its name in reports."""
         return self.source
 
     @property
@@ -435,9 +346,9 @@ class PictureSet:
         """What the camera of one candidate (k,) sees, (rows, columns)."""
         every = (*twin.settings.adjustments, *self.conditions, *twin.adjustments(candidate))
         ordered = sorted(every, key=lambda one: one.relative)
-        camera = adjusted_cameras(load_robot(self.place.robot), ordered)[self.place.told.camera]
+        camera = adjusted_cameras(load_robot(self.place.robot), ordered)[self.place.description.camera]
         body = tuple(a for a in ordered if parse_target(a.target).family == "robot")  # nothing else shows in a picture
-        counts = [len(view.files) for view in self.place.told.view]
+        counts = [len(view.files) for view in self.place.description.view]
         clean = take_pictures(self.place, camera, body, [1] * len(counts), effects=NOISELESS_EFFECTS)
         seen = np.concatenate([block_statistics(one, self.block) for one in clean])[:, : len(self.real.columns)]
         if max(counts) > 1:
@@ -464,7 +375,7 @@ def take_pictures(
     (width, height), out = lens.drawn_size, []
     drawing = _drawing(place, body, (_rounded(width, place.size[0]), _rounded(height, place.size[1])))
     drawn = drawing.middle((width, height))
-    for number, (view, count) in enumerate(zip(place.told.view, counts, strict=True)):
+    for number, (view, count) in enumerate(zip(place.description.view, counts, strict=True)):
         exposure = _exposure(view, camera)
         light = lens.gather(drawn[number : number + 1], drawing.velocities[number : number + 1], exposure)
         repeated = np.broadcast_to(light, (count, *light.shape[1:]))
@@ -492,16 +403,18 @@ def read_picture_set(
     folder: Path, twin: Twin, *, block: int, name: str = "", conditions: tuple[Adjustment, ...] = ()
 ) -> PictureSet:
     """The pictures in a folder as a recording of a twin's camera."""
-    told, images = read_pictures(folder)
+    description, images = read_pictures(folder)
     robot = twin.table.settings
-    if told.robot != robot.name:
+    if description.robot != robot.name:
         raise RecordingError(
-            f"{folder / PICTURES_FILE}: these are pictures of a {told.robot}, but {robot.name} is identified."
+            f"{folder / PICTURES_FILE}: these are pictures of a {description.robot}, but {robot.name} is identified."
         )
     cameras = load_cameras(robot)
-    if told.camera not in cameras:
-        raise UnknownNameError(f"camera of {robot.name}", told.camera, cameras, where=str(folder / PICTURES_FILE))
-    for joint in (joint for view in told.view for joint in view.angles):
+    if description.camera not in cameras:
+        raise UnknownNameError(
+            f"camera of {robot.name}", description.camera, cameras, where=str(folder / PICTURES_FILE)
+        )
+    for joint in (joint for view in description.view for joint in view.angles):
         if joint not in twin.table.joints:
             raise UnknownNameError(
                 f"joint of {robot.name}", joint, twin.table.joints, where=str(folder / PICTURES_FILE)
@@ -509,7 +422,9 @@ def read_picture_set(
     height, width = images[0].shape[1:3]
     if min(height, width) < block:
         raise FileError(folder, f"has pictures of {width} x {height}, smaller than a block of {block} pixels.")
-    place = PictureScene(told, twin.settings.robot, twin.settings.type, lights_of(told.lights, folder), (width, height))
+    place = PictureScene(
+        description, twin.settings.robot, twin.settings.type, lights_of(description.lights, folder), (width, height)
+    )
     columns = PICTURE_COLUMNS if any(len(of_one) > 1 for of_one in images) else PICTURE_COLUMNS[: len(COLOUR_CHANNELS)]
     series = np.concatenate([block_statistics(of_one, block) for of_one in images])[:, : len(columns)]
     real = Behaviour(columns=columns, units=(PIXEL_UNIT,) * len(columns), series=series, source=name or folder.name)
@@ -542,7 +457,7 @@ def view_state(scene: Scene, view: View) -> tuple[Floats, Floats]:
 
 
 def _exposure(view: View, camera: CameraSettings) -> Exposure | None:
-    """What a view tells of its exposure and gain; None if nothing."""
+    """The exposure and gain that a view states; None if it states neither."""
     if view.exposure is None and view.gain is None:
         return None
     return Exposure(
@@ -558,13 +473,13 @@ def _rounded(drawn: int, own: int) -> int:
 
 @lru_cache(maxsize=DRAWINGS_KEPT)
 def _scene(place: PictureScene, body: tuple[Adjustment, ...]) -> Scene:
-    told = place.told
-    mine = Placement(robot=place.robot, name=TWIN_ROBOT, type=place.type, pose=told.pose, adjustments=body)
+    description = place.description
+    mine = Placement(robot=place.robot, name=TWIN_ROBOT, type=place.type, pose=description.pose, adjustments=body)
     others = (
         Placement(robot=b.robot, name=f"bystander{k}", pos=b.pos, heading=b.heading, pose=b.pose, team=b.team)
-        for k, b in enumerate(told.bystander)
+        for k, b in enumerate(description.bystander)
     )
-    return assemble(SceneSettings(field=told.field, robots=(mine, *others)))
+    return assemble(SceneSettings(field=description.field, robots=(mine, *others)))
 
 
 @lru_cache(maxsize=DRAWINGS_KEPT)
@@ -574,9 +489,9 @@ def _drawing(place: PictureScene, body: tuple[Adjustment, ...], size: tuple[int,
     number, fov = scene.model.camera(place.camera).id, math.radians(float(scene.model.camera(place.camera).fovy[0]))
     wide = 2 * math.atan(math.tan(fov / 2) * size[1] / place.size[1])
     pictures, velocities = [], []
-    quality = Quality(shadows=place.told.shadows, samples=4)
+    quality = Quality(shadows=place.description.shadows, samples=4)
     with SceneRenderer(scene.model, size, quality=quality, lights=place.lights) as renderer:
-        for view in place.told.view:
+        for view in place.description.view:
             qpos, qvel = view_state(scene, view)
             renderer.pose(qpos)
             pictures.append(renderer.draw(number, size, wide))

@@ -29,13 +29,13 @@ class Noise:
     """Standard deviations of what is random in a trial."""
 
     command: float = 0.0
-    """Of every command to a motor [rad]."""
+    """Standard deviation of every command to a motor [rad]."""
     angle: float = 0.0
-    """Of every measured angle and other column in rad [rad]."""
+    """Standard deviation of every measured column in rad [rad]."""
     place: float = 0.0
-    """Of every measured column in m [m]."""
+    """Standard deviation of every measured column in m [m]."""
     fitness: float = 0.0
-    """Of the measured fitness, in its unit."""
+    """Standard deviation of the measured fitness, in its unit."""
 
     def __post_init__(self) -> None:
         if min(self.command, self.angle, self.place, self.fitness) < 0:
@@ -46,7 +46,7 @@ NO_NOISE = Noise()
 
 
 class HiddenSimulation:
-    """A twin whose values nobody is told.
+    """A twin with hidden values, which no search may read.
 
     Args:
         twin: the robot in its world; its settings may be richer than those of the searched twin.
@@ -68,8 +68,8 @@ class HiddenSimulation:
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
         """Simulates them all at once; a simulation that breaks down is an error."""
         generators = [np.random.default_rng([self.seed, int(fingerprint(t), 16)]) for t in trials]
-        told = [self._commanded(t, rng) for t, rng in zip(trials, generators, strict=True)]
-        seen = self.watch.simulate(self.twin, self.candidate[None], told)
+        commanded = [self._commanded(t, rng) for t, rng in zip(trials, generators, strict=True)]
+        seen = self.watch.simulate(self.twin, self.candidate[None], commanded)
         for trial, behaviour, rng in zip(trials, seen, generators, strict=True):
             self.trials += 1
             yield Observed(trial=trial.name, behaviour=self._measured(trial, behaviour, rng))
@@ -93,11 +93,5 @@ class HiddenSimulation:
             spread = {"rad": self.noise.angle, "m": self.noise.place}
             scale = np.array([spread.get(unit, 0.0) for unit in behaviour.units])
             series = behaviour.series[0] + scale * rng.standard_normal(behaviour.series.shape[1:])
-        return Behaviour(
-            columns=behaviour.columns,
-            units=behaviour.units,
-            series=series,
-            frames=int(np.asarray(behaviour.frames).flat[0]),
-            fitness=fitness,
-            source="hidden simulation",
-        )
+        frames = int(np.asarray(behaviour.frames).flat[0])
+        return replace(behaviour, series=series, frames=frames, fitness=fitness, source="hidden simulation")

@@ -17,6 +17,7 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ class LoggedReality:
         folder: where the log and the series are.
         needs_fitness: whether a trial must have a fitness.
         columns: columns that a trial must have.
-        on_trial: told about every trial, and whether it was remembered.
+        on_trial: called with every trial, and whether it was remembered.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class LoggedReality:
 
     @property
     def trials(self) -> int:
-        """How many trials are in the log."""
+        """Number of trials in the log."""
         return len(self._known)
 
     def recall(self) -> None:
@@ -71,11 +72,11 @@ class LoggedReality:
         self._known = {line["fingerprint"]: line for line in read_lines(self._path)}
 
     def knows(self, trial: Trial) -> bool:
-        """Whether it was tried before."""
+        """Whether a trial was made before."""
         return fingerprint(trial) in self._known
 
     def try_out(self, trials: Sequence[Trial]) -> list[Observed]:
-        """What became of each trial; only new ones are tried."""
+        """The result of each trial; only new ones are tried."""
         keys = [fingerprint(trial) for trial in trials]
         new = {key: trial for key, trial in zip(keys, trials, strict=True) if key not in self._known}
         for key in keys:
@@ -135,14 +136,7 @@ class LoggedReality:
         if key not in self._observed:
             line = self._known[key]
             series = read_series(self.folder / line["series"]) if line["series"] else Behaviour()
-            behaviour = Behaviour(
-                columns=series.columns,
-                units=series.units,
-                series=series.series,
-                frames=line["frames"],
-                fitness=line["fitness"],
-                source=line["source"],
-            )
+            behaviour = replace(series, frames=line["frames"], fitness=line["fitness"], source=line["source"])
             self._observed[key] = Observed(trial=line["trial"], behaviour=behaviour)
         return self._observed[key]
 
@@ -174,7 +168,7 @@ def write_series(path: Path, behaviour: Behaviour, period: float) -> None:
 
 
 def read_series(path: Path) -> Behaviour:
-    """What `write_series` wrote."""
+    """The series that `write_series` wrote."""
     recording = Recording.open(path)
     config = recording.manifest.config
     order = np.array(config["order"], int)

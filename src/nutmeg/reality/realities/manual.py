@@ -1,6 +1,6 @@
 """A robot in a laboratory as reality: controllers are written into a folder, people try them and drop logs there.
 
-    reality = ManualReality(Path("laboratory"), watch, motors=motors, wait=lambda: time.sleep(2), say=print)
+    reality = ManualReality(Path("laboratory"), watch, motors=motors, columns={}, wait=lambda: time.sleep(2), say=print)
     reality.try_out(trials)             # returns when a good log of each has been dropped
 
     laboratory/
@@ -17,10 +17,11 @@ in `results` counts when the run goes on, and what is there is not asked for aga
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +31,18 @@ from nutmeg.base.errors import FileError, NutmegError
 from nutmeg.base.journal import replace_file
 from nutmeg.base.settings import read, read_toml, toml_text
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.logs.files import ResultsFolder, open_log
 from nutmeg.reality.realities.reality import Observed, fingerprint
 from nutmeg.reality.realities.recorded import ExpectedLog, behaviour_in_log
-from nutmeg.recording import CsvMap
+from nutmeg.recording import CsvMap, open_log
+from nutmeg.recording.log import LOG_SUFFIXES
 
 if TYPE_CHECKING:
     from nutmeg.reality.observation import Watch
     from nutmeg.reality.twin import Trial
 
+NOTE_SUFFIX = ".toml"
+FileStates = tuple[tuple[str, int, int], ...]
+"""Name, size [bytes] and time of change [ns] of files."""
 README = """\
 Controllers to try on the robot
 ===============================
@@ -55,28 +59,81 @@ stopped and started again at any time.
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """What people write about a trial."""
+    """The note that people write about a trial."""
 
     fitness: float | None = None
-    """What the controller achieved."""
+    """Measured fitness of the controller."""
     fell_at: float | None = None
     """When the robot fell [s]."""
 
 
+class ResultsFolder:
+    """The folder into which people put logs and notes, `{trial}.csv` (or another suffix) and `{trial}.toml`.
+
+    Args:
+        folder: where it is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._last: dict[str, FileStates] = {}
+
+    def of(self, name: str) -> dict[str, Path]:
+        """The files of a trial that are there, complete or not: its `log` and its `note`."""
+        found = {}
+        for suffix in LOG_SUFFIXES:
+            path = self.folder / f"{name}{suffix}"
+            if path.exists():
+                found["log"] = path
+                break
+        note = self.folder / f"{name}{NOTE_SUFFIX}"
+        if note.is_file():
+            found["note"] = note
+        return found
+
+    def state(self, name: str) -> FileStates:
+        """Names, sizes and times of change of the files of a trial."""
+        rows = []
+        for path in self.of(name).values():
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                with contextlib.suppress(FileNotFoundError):  # renamed in this moment
+                    about = file.stat()
+                    rows.append((str(file), about.st_size, about.st_mtime_ns))
+        return tuple(rows)
+
+    def settled(self, name: str) -> dict[str, Path]:
+        """The files of a trial if they have not changed since the last call; none while they still grow."""
+        now = self.state(name)
+        same = self._last.get(name) == now
+        self._last[name] = now
+        return self.of(name) if same and now else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogFormat:
+    """How logs of the real robot are read."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names of columns in a log, by those of the simulation, where they differ."""
+    mapping: CsvMap | None = None
+    """The column map of CSV logs; without it, their columns are named as in simulation, with a column `time`."""
+
+
+PLAIN_LOGS = LogFormat()
+
+
 class ManualReality:
-    """Waits for people.
+    """Waits for people who try controllers on a robot.
 
     Args:
         folder: where controllers and logs are exchanged.
-        watch: what is measured.
+        watch: what is measured of a trial.
         motors: names of the motors, for the head of the commands.
-        columns: columns of the simulation that a log must have; without any, a fitness is enough.
-        units: their units.
-        names: what columns are called in a log, where they differ.
-        mapping: how a CSV log is read; without it, its columns are called as in simulation, with a column `time`.
+        columns: columns of the simulation that a log must have, with their units; without any, a fitness is enough.
+        logs: how logs are read.
         needs_fitness: whether a trial must have a fitness.
-        wait: called while there is nothing to do; for a moment.
-        say: told what is waited for and what is wrong.
+        wait: called while there is nothing to do; it should take a moment.
+        say: called with what is waited for and what is wrong.
     """
 
     def __init__(
@@ -85,17 +142,15 @@ class ManualReality:
         watch: Watch,
         *,
         motors: Sequence[str],
-        columns: Sequence[str] = (),
-        units: Sequence[str] = (),
-        names: Mapping[str, str] | None = None,
-        mapping: CsvMap | None = None,
+        columns: Mapping[str, str],
+        logs: LogFormat = PLAIN_LOGS,
         needs_fitness: bool = True,
         wait: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
         self.folder, self.watch, self.trials = folder, watch, 0
-        self._motors, self._columns, self._units = tuple(motors), tuple(columns), tuple(units)
-        self._names, self._mapping, self._needs_fitness = dict(names or {}), mapping, needs_fitness
+        self._motors, self._columns = tuple(motors), dict(columns)
+        self._logs, self._needs_fitness = logs, needs_fitness
         self._wait, self._say = wait, say
         self._to_try, self._results = folder / "to_try", folder / "results"
         self._dropped = ResultsFolder(self._results)
@@ -139,7 +194,7 @@ class ManualReality:
 
     def _explain(self, trial: Trial) -> None:
         log = "   results/NAME.csv (or .parquet, .nutmeg): a log of the whole trial, with the column `time` and\n   "
-        wanted = [log + ", ".join(self._names.get(c, c) for c in self._columns)] if self._columns else []
+        wanted = [log + ", ".join(self._logs.names.get(c, c) for c in self._columns)] if self._columns else []
         if self._needs_fitness:
             judged = self.watch.fitness
             kind = f"{judged.kind} [{judged.unit}]" if judged else "what it achieved"
@@ -148,7 +203,7 @@ class ManualReality:
         replace_file(self.folder / "README.txt", text.encode())
 
     def _answer(self, trial: Trial) -> Behaviour | None:
-        """What was dropped for a trial, once it is complete and right."""
+        """The behaviour in the files of a trial, once they are complete and valid."""
         files = self._dropped.settled(trial.name)
         if not files or self._refused.get(trial.name) == self._dropped.state(trial.name):
             return None
@@ -173,23 +228,15 @@ class ManualReality:
             return Behaviour(fitness=note.fitness, frames=frames, source=str(files["note"]))
         expected = ExpectedLog(
             times=times,
-            columns=self._columns,
-            units=self._units,
-            names=self._names,
+            columns=tuple(self._columns),
+            units=tuple(self._columns.values()),
+            names=self._logs.names,
             fitness=note.fitness,
             fell_at=note.fell_at,
         )
-        with open_log(files["log"], self._mapping) as recording:
-            seen = behaviour_in_log(recording, expected, self.watch)
+        seen = behaviour_in_log(open_log(files["log"], self._logs.mapping), expected, self.watch)
         if seen.fitness is None and self._needs_fitness:
             if "note" not in files:
                 return None  # the number is still to come
             raise FileError(files["note"], "has no `fitness`, and the log has no pose to compute it from.")
-        return Behaviour(
-            columns=seen.columns,
-            units=seen.units,
-            series=seen.series,
-            frames=seen.frames,
-            fitness=seen.fitness,
-            source=files["log"].name,
-        )
+        return replace(seen, source=files["log"].name)

@@ -1,4 +1,4 @@
-"""The protocol of realities: try these controllers, give back what they did.
+"""The protocol of realities: trials in, their observed behaviours out.
 
     for observed in reality.try_out(trials):        # one a trial, in their order, each as soon as it is there
         observed.fitness, observed.behaviour
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What became of one trial in reality."""
+    """The result of one trial in reality."""
 
     trial: str
-    """Its name."""
+    """Name of the trial."""
     behaviour: Behaviour
     """Its fitness (None where it was not measured, nan is a mistake) and its series (T, columns)."""
 
     @property
     def fitness(self) -> float | None:
-        """What the controller achieved."""
+        """Fitness of the controller; None if it was not measured."""
         found = self.behaviour.fitness
         return None if found is None else float(found)
 
 
 class Reality(Protocol):
-    """Where controllers are tried that cannot be tried often."""
+    """Where trials are expensive: a robot, recordings of one, or a hidden simulation."""
 
     @property
     def trials(self) -> int:
-        """How many trials there have been."""
+        """Number of trials so far."""
 
     def try_out(self, trials: Sequence[Trial]) -> Iterable[Observed]:
         """Tries them; one result each, in their order. What is a failure of reality itself is an error."""

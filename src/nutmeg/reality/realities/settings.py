@@ -19,7 +19,7 @@ recordings = { "walk-1" = "walk-1.nutmeg" }
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +28,7 @@ from nutmeg.base import settings as files
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
-from nutmeg.reality.realities.manual import ManualReality
+from nutmeg.reality.realities.manual import LogFormat, ManualReality
 from nutmeg.reality.realities.recorded import RecordedReality
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 from nutmeg.recording import CsvMap
@@ -71,8 +71,6 @@ def make_reality(
     watch: Watch,
     *,
     folder: Path = Path(),
-    columns: Sequence[str] = (),
-    units: Sequence[str] = (),
     needs_fitness: bool = True,
     wait: Callable[[], None],
     say: Callable[[str], None],
@@ -82,31 +80,29 @@ def make_reality(
     Args:
         settings: which, and how.
         twin: the searched simulation.
-        watch: what is measured in it.
+        watch: what is measured of a trial.
         folder: of the run.
-        columns: columns that trials must have.
-        units: their units.
         needs_fitness: whether trials must have a fitness.
         wait: called while people are waited for.
-        say: told what is waited for.
+        say: called with what is waited for.
     """
-    if watch.fitness:  # a fall of the real robot is something that it achieved
+    columns = watch.columns(twin.table)
+    if watch.fitness:  # a real robot that falls has achieved what it did until then
         watch = dataclasses.replace(watch, fitness=dataclasses.replace(watch.fitness, falls="end"))
     if settings.kind == "manual":
+        mapping = files.read(settings.columns, CsvMap) if settings.columns else None
         return ManualReality(
             settings.folder or folder / "laboratory",
             watch,
             motors=twin.table.motors,
             columns=columns,
-            units=units,
-            names=settings.names,
-            mapping=files.read(settings.columns, CsvMap) if settings.columns else None,
+            logs=LogFormat(names=settings.names, mapping=mapping),
             needs_fitness=needs_fitness,
             wait=wait,
             say=say,
         )
     if settings.kind == "recorded":
-        return RecordedReality(settings.recordings, watch, columns=columns, names=settings.names)
+        return RecordedReality(settings.recordings, watch, columns=tuple(columns), names=settings.names)
     return _hidden(settings, twin, watch)
 
 

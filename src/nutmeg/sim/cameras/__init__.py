@@ -1,7 +1,7 @@
-"""What robots see: their cameras drawn off screen, with lenses and sensors that are not perfect.
+"""Pictures of robots' cameras, drawn off screen, with imperfect lenses and image sensors.
 
-`RobotCamera` takes pictures (`effects` has what its lens and sensor do to them, step by step in `lens`, `shutter`,
-`response`, `auto_exposure` and `colour_filter`); `net.camera_process.CameraProcess` takes them in a process of its own.
+`RobotCamera` takes pictures with the `renderer`; `effects` has what its lens and sensor do to them, step by step in
+`lens`, `shutter` and `image_sensor`. `net.host.camera_process` takes pictures in another process.
 """
 
 from nutmeg.sim.cameras.effects import CameraEffects

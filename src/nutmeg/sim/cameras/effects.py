@@ -1,13 +1,13 @@
-"""A camera's effects in their order, from drawn pictures to what the robot gets.
+"""The effects of a camera in their order, from drawn pictures to those of the robot.
 
     effects = CameraEffects(settings, size=(320, 240), fov=0.76, effects=("lens", "noise"))
     drawn = renderer.draw(camera, effects.drawn_size, effects.drawn_fov)
     picture = effects.apply(drawn[None], rng)[0]                    # (240, 320, 3) uint8
 
 Light goes through the shutter and the lens (one table for both), is dimmed towards the corners, tinted, collected,
-filtered, read with noise, amplified, converted, put together to colours, balanced and gamma-coded. What is not asked
-for is left out, and costs nothing. With no effects at all a drawn picture comes back as it was. `gather` and `sense`
-are the two halves of `apply`, for many pictures of the same light.
+filtered, read with noise, amplified, converted, put together to colours, balanced and gamma-coded. Effects that are
+not wanted are left out, and cost nothing. Without any effect a drawn picture comes back as it was. `gather` and
+`sense` are the two halves of `apply`, for many pictures of the same light.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, checked_effects
-from nutmeg.sim.cameras import colour_filter, response, shutter
+from nutmeg.sim.cameras import image_sensor, shutter
 from nutmeg.sim.cameras.lens import Lens, remap, vignetting
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats, Floats32
-    from nutmeg.sim.cameras.auto_exposure import Exposure
+    from nutmeg.sim.cameras.image_sensor import Exposure
 
 MAX_BLUR_SAMPLES, SAMPLE_WIDTH = 9, 3.0
-"""Directions that are averaged at most for blur from the camera's angular velocity, and how far apart [pixels]."""
+"""Largest number of directions that are averaged for blur from the camera's angular velocity, and their distance
+[pixels]."""
 TURN_MARGIN = 0.06
 """Share of the width that is drawn on every side for a camera that turns while a picture is taken."""
 STILL_TURN_PIXELS = 0.05
@@ -40,7 +41,7 @@ class CameraEffects:
         settings: the camera's numbers.
         size: width and height of its pictures, pixels.
         fov: its vertical field of view [rad].
-        effects: which to have, of `body.cameras.EFFECTS`, or text such as `lens,noise`.
+        effects: which to have, of `model.sensors.CAMERA_EFFECTS`, or text such as `lens,noise`.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class CameraEffects:
 
     @property
     def readout(self) -> float:
-        """From the first row to the last [s]; 0 if the shutter's effect is off."""
+        """Time from reading the first row to the last [s]; 0 if the shutter's effect is off."""
         return self.settings.readout if "shutter" in self.effects else 0.0
 
     @property
@@ -83,11 +84,11 @@ class CameraEffects:
     @property
     def gamma(self) -> float:
         """The picture's values are the signal to the power 1/gamma."""
-        return self.settings.gamma if "gamma" in self.effects else response.SCREEN_GAMMA
+        return self.settings.gamma if "gamma" in self.effects else image_sensor.SCREEN_GAMMA
 
     @property
     def automatic(self) -> bool:
-        """Whether the camera sees to its exposure itself; then `apply` is to be told the present one."""
+        """Whether the camera has automatic exposure; then `apply` needs the present exposure."""
         return {"exposure", "auto"} <= set(self.effects) and self.settings.auto_target > 0
 
     def apply(
@@ -135,7 +136,7 @@ class CameraEffects:
         exposure: Exposure | None = None,
     ) -> Floats32:
         """The light (N, height, width, 3) that comes through the lens while drawn pictures (N, *drawn, 3) are seen."""
-        light = response.to_light(drawn)
+        light = image_sensor.to_light(drawn)
         if angular_velocity is None or not (self.readout or self.blur):
             return light if self._table is None else remap(light, self._table)
         each = zip(light, np.asarray(angular_velocity), self.blurs(len(light), exposure), strict=True)
@@ -165,21 +166,21 @@ class CameraEffects:
         if self._shade is not None:
             light = light * self._shade
         if "balance" in on:
-            light = response.tint(light, settings.light_red, settings.light_blue)
+            light = image_sensor.tint(light, settings.light_red, settings.light_blue)
         pattern = settings.filter if "filter" in on else "none"
-        signal = light if pattern == "none" else colour_filter.mosaic(light, pattern)
+        signal = light if pattern == "none" else image_sensor.mosaic(light, pattern)
         gain: float | Floats32 = 1.0
         if "exposure" in on:
             each = (-1, *(1,) * (signal.ndim - 1))
             time = None if exposure is None else exposure.time.astype(np.float32).reshape(each)
             gain = settings.gain if exposure is None else exposure.gain.astype(np.float32).reshape(each)
-            signal = response.collect(signal, settings, time)
+            signal = image_sensor.collect(signal, settings, time)
         if "noise" in on:
-            signal = response.add_noise(signal, settings, rng)
-            signal = response.convert(signal, gain=gain, bits=settings.bits)
+            signal = image_sensor.add_noise(signal, settings, rng)
+            signal = image_sensor.convert(signal, gain=gain, bits=settings.bits)
         elif np.any(gain != 1.0):
             signal = np.minimum(signal * np.float32(gain), np.float32(1))
-        light = signal if pattern == "none" else colour_filter.demosaic(signal, pattern)
+        light = signal if pattern == "none" else image_sensor.demosaic(signal, pattern)
         if "balance" in on:
-            light = response.tint(light, settings.balance_red, settings.balance_blue)
-        return response.to_picture(light, self.gamma)
+            light = image_sensor.tint(light, settings.balance_red, settings.balance_blue)
+        return image_sensor.to_picture(light, self.gamma)

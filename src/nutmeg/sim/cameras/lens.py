@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 Real = TypeVar("Real", np.float32, np.float64)
 INVERSION_STEPS = 60
-"""Of the iteration that inverts a lens; it ends early when nothing changes."""
+"""Largest number of steps of the iteration that inverts a lens."""
 INVERSION_TOLERANCE, MAX_RAY_DISTANCE = 1e-9, 10.0
-"""On the plane at distance 1: what is the same, and what is no picture any more."""
+"""Convergence of that iteration, and the distance beyond which it diverges, on the plane at distance 1."""
 MAX_DRAWN_RATIO = 2.0
 """A lens that needs more than so many times the width of a pinhole's picture is not one that Nutmeg can draw."""
 
 
 def distort(rays: Floats, settings: CameraSettings) -> Floats:
-    """Where rays (..., 2) arrive, (..., 2), both on the plane at distance 1."""
+    """Points (..., 2) at which rays (..., 2) arrive, both on the plane at distance 1."""
     x, y = rays[..., 0], rays[..., 1]
     square = x * x + y * y
     radial = 1 + square * (settings.k1 + square * (settings.k2 + square * settings.k3))
@@ -81,11 +81,11 @@ class RemapTable:
     corner: Indices
     """Number of the upper left of the four in the flattened picture, (colours, pixels); one colour if all agree."""
     weights: Floats32
-    """Of upper left, upper right, lower left, lower right, (4, colours, pixels)."""
+    """Weights of upper left, upper right, lower left, lower right, (4, colours, pixels)."""
     shape: tuple[int, int]
     """Height and width of what comes out."""
     width: int
-    """Of the drawn picture."""
+    """Width of the drawn picture."""
 
 
 def bilinear(points: NDArray[np.floating[Any]], drawn_shape: tuple[int, int], shape: tuple[int, int]) -> RemapTable:
@@ -120,7 +120,7 @@ def remap(images: Floats32, table: RemapTable) -> Floats32:
 
 @dataclass(frozen=True)
 class Lens:
-    """What a camera's lens does to every pixel: all that can be worked out before there is a picture."""
+    """The rays of all pixels of a camera, computed once before any picture."""
 
     shape: tuple[int, int]
     """Height and width of the camera's pictures."""
@@ -171,7 +171,7 @@ class Lens:
 
 
 def pixel_grid(width: int, height: int, focal: float) -> Floats:
-    """Where the middle of each pixel is on the plane at distance 1, (height, width, 2)."""
+    """Middles of all pixels on the plane at distance 1, (height, width, 2)."""
     x = (np.arange(width) - (width - 1) / 2) / focal
     y = (np.arange(height) - (height - 1) / 2) / focal
     return np.stack(np.meshgrid(x, y), axis=-1)
@@ -193,7 +193,7 @@ def _is_grid(rays: Floats, focal: float) -> bool:
 
 
 def vignetting(settings: CameraSettings, *, size: tuple[int, int], fov: float) -> Floats32:
-    """How bright each pixel is beside the brightest, (height, width, 1).
+    """Brightness of each pixel relative to the brightest, (height, width, 1).
 
     (1 - c + c cos⁴ theta)(1 + v2 ρ² + v4 ρ⁴), eq. 3: theta is a ray's angle to the optical axis, ρ its distance from
     it in half diagonals, c the share of the natural fall-off. Not below 0.

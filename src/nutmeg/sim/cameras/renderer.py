@@ -1,14 +1,19 @@
-"""MuJoCo's off-screen renderer, shared by all cameras of a scene.
+"""The off-screen renderer: MuJoCo's, for robots' cameras, videos, environments and reports.
 
 One OpenGL context draws for any number of cameras, each at its own size, from one pose:
 
     with SceneRenderer(scene.model, (640, 480)) as renderer:
         renderer.pose(qpos)
-        picture = renderer.draw(camera, (320, 240), fov=0.76)        # (240, 320, 3) uint8
+        picture = renderer.draw(camera, (320, 240), fov=0.76)        # (240, 320, 3) uint8, the top row first
+        renderer.update()                                            # or, from anywhere:
+        picture = renderer.paint(Eye(position=place, forward=ahead, up=up, slope=0.4))
 
-Only what is seen is drawn (geoms of the groups below 3), and things as near as `NEAR` to a lens still show.
-Shadows, reflections and smooth edges cost most of the time in software, so they are off unless `Quality` asks.
-Not for several threads at once: an OpenGL context belongs to one.
+Only visible geoms are drawn (those of the groups below 3). Shadows, reflections and smooth edges cost most of the time
+in software, so they are off unless `Quality` asks for them. An OpenGL context belongs to one thread: do not share it.
+
+EGL (graphics card, or Mesa in software) is tried first, then OSMesa (software only). Each is tried in a process of its
+own, because a broken driver can take the process down with it. The environment variable `MUJOCO_GL` (egl or osmesa)
+narrows the choice to one. No driver is loaded before the first picture.
 """
 
 from __future__ import annotations
@@ -28,32 +33,221 @@ import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.model.build import COLLISION_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
     from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.model.lights import Light
+
+MIN_PICTURE_SIDE = 8
+MAX_PICTURE_SIDE = 8192
+"""Bounds of a picture's width and height, pixels."""
+NEAR_PLANE = 0.01
+"""Distance of the nearest thing that robots' cameras see [m]."""
+FAR_PLANE = 400.0
+"""Distance of the farthest thing that is drawn [m]."""
+MAX_GEOMS = 20000
+"""Geoms the renderer has room for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """Quality of a drawn picture, which costs time."""
+
+    shadows: bool = False
+    """Whether lights that cast shadows do."""
+    reflections: bool = False
+    """Whether shiny floors mirror."""
+    samples: int = 0
+    """Samples per pixel; 0 leaves edges jagged."""
+    shadow_size: int = 2048
+    """Width of the shadow map of a light, pixels."""
+    facets: tuple[int, int] | None = (20, 12)
+    """Number of facets of round things, around and along, on which the time in software depends; None for the
+    model's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eye:
+    """The viewpoint of a picture."""
+
+    position: ArrayLike
+    """(3,) [m]."""
+    forward: ArrayLike
+    """Unit vector along the optical axis, (3,)."""
+    up: ArrayLike
+    """Unit vector towards the upper edge of the picture, (3,)."""
+    slope: float
+    """Tangent of half the vertical field of view."""
+    slope_across: float = 0.0
+    """Tangent of half the horizontal field of view; 0 for square pixels."""
+    near: float = NEAR_PLANE
+    """Distance of the nearest thing that is drawn [m]."""
+    far: float = FAR_PLANE
+    """Distance of the farthest thing that is drawn [m]."""
+
+
+class SceneRenderer(Closing):
+    """Draws one model; holds an OpenGL context until closed, and closing twice is fine.
+
+    Args:
+        model: the compiled `mujoco.MjModel`; it is not changed.
+        size: width and height of pictures, pixels; it grows if a larger one is asked for.
+        quality: what to spend on a picture.
+        lights: lights in place of the scene's own; None keeps those.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        size: tuple[int, int],
+        *,
+        quality: Quality | None = None,
+        lights: Sequence[Light] | None = None,
+    ) -> None:
+        self.size = checked_size(size)
+        self._quality = quality or Quality()
+        self.model = _prepared(model, size, self._quality)
+        self.data: Any = mujoco.MjData(self.model)
+        self.scene: Any = mujoco.MjvScene(self.model, MAX_GEOMS)
+        """The geoms and lights that `paint` draws; made by `update`."""
+        self._lights = None if lights is None else tuple(lights)
+        self._options = mujoco.MjvOption()
+        self._options.geomgroup[:] = [group < COLLISION_GROUP for group in range(len(self._options.geomgroup))]
+        self._options.sitegroup[:] = 0
+        self._window: Any = make_context(working_renderer(), *size)
+        self._context: Any = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+
+    def pose(self, qpos: Floats) -> None:
+        """Puts everything where generalised positions (nq,) say."""
+        self.data.qpos[:] = qpos
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)  # lights and cameras may follow a centre of mass
+        mujoco.mj_camlight(self.model, self.data)
+
+    def angular_velocity(self, camera: int, qvel: Floats) -> Floats:
+        """Angular velocity of a camera at generalised velocities (nv,), (3,) in its own frame [rad/s]."""
+        self.data.qvel[:] = qvel
+        mujoco.mj_comVel(self.model, self.data)
+        velocity = np.zeros(6)  # angular, then linear
+        mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_CAMERA, camera, velocity, 1)
+        return velocity[:3]
+
+    def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
+        """The picture of a camera of the model, (height, width, 3); `fov` is its vertical field of view [rad]."""
+        self.update()
+        axes = np.array(self.data.cam_xmat[camera]).reshape(3, 3)  # it looks along its own -z, y up
+        place = self.data.cam_xpos[camera]
+        return self.paint(Eye(position=place, forward=-axes[:, 2], up=axes[:, 1], slope=math.tan(fov / 2)), size)
+
+    def update(self, camera: mujoco.MjvCamera | None = None) -> None:
+        """Makes the scene ready to be painted in the present pose, seen by one of MuJoCo's own cameras if given."""
+        everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(
+            self.model, self.data, self._options, None, camera or mujoco.MjvCamera(), everything, self.scene
+        )
+        if self._lights is not None:
+            _light(self.scene, self._lights)
+        self.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._quality.shadows
+        self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = self._quality.reflections
+
+    def paint(self, eye: Eye | None = None, size: tuple[int, int] | None = None) -> Bytes:
+        """A picture of the scene, (height, width, 3).
+
+        Args:
+            eye: where it is seen from; None for the camera of the last `update`.
+            size: width and height, pixels; None for the renderer's.
+        """
+        if self._context is None:
+            raise UsageError("this renderer is closed; make a new one to draw again.")
+        if eye is not None:
+            self._aim(eye)
+        width, height = self.size if size is None else size
+        self._window.make_current()
+        if width > self.size[0] or height > self.size[1]:
+            self.size = checked_size((max(width, self.size[0]), max(height, self.size[1])))
+            mujoco.mjr_resizeOffscreen(*self.size, self._context)
+        frame = mujoco.MjrRect(0, 0, width, height)
+        mujoco.mjr_render(frame, self.scene, self._context)
+        image = np.empty((height, width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(image, None, frame, self._context)
+        return np.ascontiguousarray(image[::-1])
+
+    def _aim(self, eye: Eye) -> None:
+        """Points both of MuJoCo's stereo cameras, which are one here."""
+        for camera in self.scene.camera:
+            camera.pos, camera.forward, camera.up = eye.position, eye.forward, eye.up
+            camera.orthographic, camera.frustum_center = 0, 0.0
+            camera.frustum_near, camera.frustum_far = eye.near, eye.far
+            camera.frustum_top, camera.frustum_bottom = eye.near * eye.slope, -eye.near * eye.slope
+            camera.frustum_width = eye.near * eye.slope_across
+
+    def close(self) -> None:
+        """Gives the context back."""
+        if self._context is not None:
+            self._window.make_current()
+            self._context.free()
+            self._window.free()
+            self._context = None
+
+
+def checked_size(size: tuple[int, int]) -> tuple[int, int]:
+    """A size that pictures can have."""
+    if not all(MIN_PICTURE_SIDE <= length <= MAX_PICTURE_SIDE for length in size):
+        raise UsageError(
+            f"the picture size is {size[0]} x {size[1]}; both must lie between {MIN_PICTURE_SIDE} "
+            f"and {MAX_PICTURE_SIDE} pixels."
+        )
+    return size
+
+
+def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> mujoco.MjModel:
+    """A copy of the model whose pictures are large enough and as good as wanted."""
+    changed = copy.copy(model)
+    changed.vis.global_.offwidth, changed.vis.global_.offheight = size
+    changed.vis.quality.offsamples = quality.samples
+    changed.vis.quality.shadowsize = quality.shadow_size if quality.shadows else 0
+    if quality.facets is not None:
+        changed.vis.quality.numslices, changed.vis.quality.numstacks = quality.facets
+    return changed
+
+
+def _light(scene: mujoco.MjvScene, lights: Sequence[Light]) -> None:
+    """Puts lights in place of the scene's own."""
+    scene.nlight = 0
+    for light in lights:
+        new = scene.lights[scene.nlight]
+        kinds = mujoco.mjtLightType
+        new.type = kinds.mjLIGHT_DIRECTIONAL if light.kind == "sun" else kinds.mjLIGHT_SPOT
+        direction = np.asarray(light.direction) / np.linalg.norm(light.direction)
+        new.pos, new.dir = light.pos, direction
+        new.ambient, new.diffuse, new.specular = light.ambient, light.colour, np.asarray(light.colour) * light.shine
+        new.attenuation = [1.0, 0.0, 0.0]
+        new.cutoff = math.degrees(light.opening) / 2
+        new.exponent = light.focus
+        new.castshadow, new.headlight, new.id, new.texid = light.shadow, 0, -1, -1
+        scene.nlight += 1
 
 
 # ----------------------------------------------------------------------------------------------------
 # Which of MuJoCo's off-screen renderers works on this machine.
-#
-# EGL (graphics card, or Mesa in software) is tried first, then OSMesa (software only). Each is tried in a process of
-# its own, because a broken driver may not fail politely. The environment variable `MUJOCO_GL` (egl or osmesa) narrows
-# the choice to one. Nothing is touched until a picture is asked for.
-
 
 RENDERERS = ("egl", "osmesa")
-"""In the order they are tried."""
+"""Renderers, in the order in which they are tried."""
 
 INSTALL_HINT = (
     "On Debian or Ubuntu: sudo apt-get install libosmesa6\n"
     "or, for EGL: sudo apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0"
 )
-"""What to do when none works."""
+"""Instructions for machines on which no renderer works."""
 
 _TIMEOUT = 60.0
+"""Largest time that a renderer may take for its first picture [s]."""
 
 _PROBE = """
 import importlib, os, sys
@@ -81,7 +275,7 @@ os._exit(0)
 
 
 class RendererProbe(NamedTuple):
-    """What came of trying a renderer."""
+    """Result of trying a renderer."""
 
     name: str
     """`egl` or `osmesa`."""
@@ -94,7 +288,7 @@ class RendererProbe(NamedTuple):
 
 
 def probe_renderers() -> list[RendererProbe]:
-    """Try every renderer in a process of its own, about a second each."""
+    """Tries every renderer in another process, which takes about a second each."""
     return [_probe(name) for name in RENDERERS]
 
 
@@ -149,180 +343,3 @@ def _probe(name: str) -> RendererProbe:
         return RendererProbe(name, ok=True, detail=done.stdout.strip().splitlines()[-1] if done.stdout.strip() else "")
     lines = done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"]
     return RendererProbe(name, ok=False, detail=lines[-1])
-
-
-# ----------------------------------------------------------------------------------------------------
-# What MuJoCo's scenes are drawn on, off screen: one OpenGL context and its buffer.
-#
-# Not for several threads at once: an OpenGL context belongs to one.
-
-
-MIN_PICTURE_SIDE, MAX_PICTURE_SIDE = 8, 8192
-"""Bounds of a picture's width and height, pixels."""
-
-
-class Canvas(Closing):
-    """Draws scenes of one model; holds an OpenGL context until closed, and closing twice is fine.
-
-    Args:
-        model: the compiled `mujoco.MjModel`; what it says of off-screen buffers must allow the size.
-        size: width and height of the largest picture, pixels.
-    """
-
-    def __init__(self, model: Any, size: tuple[int, int]) -> None:  # noqa: ANN401
-        self.size = checked_size(size)
-        self._window: Any = make_context(working_renderer(), *size)
-        self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
-
-    def paint(self, scene: Any, size: tuple[int, int] | None = None) -> Bytes:  # noqa: ANN401
-        """A picture of a scene as its eyes see it, (height, width, 3); as large as the canvas if not told otherwise."""
-        if self._context is None:
-            raise UsageError("this renderer is closed; make a new one to draw again.")
-        width, height = self.size if size is None else size
-        self._window.make_current()
-        if width > self.size[0] or height > self.size[1]:
-            self.size = checked_size((max(width, self.size[0]), max(height, self.size[1])))
-            mujoco.mjr_resizeOffscreen(*self.size, self._context)
-        frame = mujoco.MjrRect(0, 0, width, height)
-        mujoco.mjr_render(frame, scene, self._context)
-        image = np.empty((height, width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(image, None, frame, self._context)
-        return np.ascontiguousarray(image[::-1])
-
-    def close(self) -> None:
-        """Gives the context back."""
-        if self._context is not None:
-            self._window.make_current()
-            self._context.free()
-            self._window.free()
-            self._context = None
-
-
-def checked_size(size: tuple[int, int]) -> tuple[int, int]:
-    """A size that pictures can have."""
-    if not all(MIN_PICTURE_SIDE <= length <= MAX_PICTURE_SIDE for length in size):
-        raise UsageError(
-            f"the picture size is {size[0]} x {size[1]}; both must lie between {MIN_PICTURE_SIDE} "
-            f"and {MAX_PICTURE_SIDE} pixels."
-        )
-    return size
-
-
-NEAR_PLANE, FAR_PLANE = 0.01, 400.0
-"""The nearest and the farthest thing that is drawn [m]."""
-FIRST_HIDDEN_GROUP = 3
-"""Geoms of this group and above are for collisions only."""
-MAX_GEOMS = 20000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """What a drawn picture may cost."""
-
-    shadows: bool = False
-    """Whether lights that cast shadows do."""
-    samples: int = 0
-    """Samples per pixel; 0 leaves edges jagged."""
-    shadow_size: int = 2048
-    """Width of the map of what a light sees, pixels."""
-    facets: tuple[int, int] = (20, 12)
-    """Into how many pieces round things are cut, around and along: in software, time goes with their number."""
-
-
-class SceneRenderer(Closing):
-    """Draws one model through any of its cameras; holds an OpenGL context until closed.
-
-    Args:
-        model: the compiled `mujoco.MjModel`; it is not changed.
-        size: width and height of pictures, pixels; it grows if a larger one is asked for.
-        quality: what to spend on a picture.
-        lights: lights in place of the scene's own; None keeps those.
-    """
-
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        size: tuple[int, int],
-        *,
-        quality: Quality | None = None,
-        lights: Sequence[Light] | None = None,
-    ) -> None:
-        self._quality = quality or Quality()
-        self.model = _prepared(model, size, self._quality)
-        self.data: Any = mujoco.MjData(self.model)
-        self._lights = None if lights is None else tuple(lights)
-        self._scene = mujoco.MjvScene(self.model, MAX_GEOMS)
-        self._options = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < FIRST_HIDDEN_GROUP for group in range(len(self._options.geomgroup))]
-        self._options.sitegroup[:] = 0
-        self._canvas = Canvas(self.model, size)
-
-    def pose(self, qpos: Floats) -> None:
-        """Puts everything where generalised positions (nq,) say."""
-        self.data.qpos[:] = qpos
-        mujoco.mj_kinematics(self.model, self.data)
-        mujoco.mj_comPos(self.model, self.data)  # lights and cameras may follow a centre of mass
-        mujoco.mj_camlight(self.model, self.data)
-
-    def angular_velocity(self, camera: int, qvel: Floats) -> Floats:
-        """How a camera turns in the present pose at generalised velocities (nv,): (3,) in its own frame [rad/s]."""
-        self.data.qvel[:] = qvel
-        mujoco.mj_comVel(self.model, self.data)
-        velocity = np.zeros(6)  # first turning, then travelling
-        mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_CAMERA, camera, velocity, 1)
-        return velocity[:3]
-
-    def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
-        """What a camera sees now, (height, width, 3); `fov` is its vertical field of view [rad]."""
-        scene = self._scene
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(self.model, self.data, self._options, None, mujoco.MjvCamera(), everything, scene)
-        if self._lights is not None:
-            _light(scene, self._lights)
-        scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._quality.shadows
-        scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
-        self._aim(camera, fov)
-        return self._canvas.paint(scene, size)
-
-    def _aim(self, camera: int, fov: float) -> None:
-        """Points both of the renderer's eyes as a camera looks: along its own -z, y up."""
-        axes = np.array(self.data.cam_xmat[camera]).reshape(3, 3)
-        for eye in self._scene.camera:
-            eye.pos, eye.forward, eye.up = self.data.cam_xpos[camera], -axes[:, 2], axes[:, 1]
-            eye.orthographic = 0
-            eye.frustum_near, eye.frustum_far = NEAR_PLANE, FAR_PLANE
-            eye.frustum_top = NEAR_PLANE * math.tan(fov / 2)
-            eye.frustum_bottom = -eye.frustum_top
-            eye.frustum_center = eye.frustum_width = 0.0
-
-    def close(self) -> None:
-        """Gives the renderer back."""
-        self._canvas.close()
-
-
-def _prepared(model: mujoco.MjModel, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401
-    """A copy of the model whose pictures are large enough and as good as wanted."""
-    changed = copy.copy(model)
-    changed.vis.global_.offwidth, changed.vis.global_.offheight = size
-    changed.vis.quality.offsamples = quality.samples
-    changed.vis.quality.shadowsize = quality.shadow_size if quality.shadows else 0
-    changed.vis.quality.numslices, changed.vis.quality.numstacks = quality.facets
-    return changed
-
-
-def _light(scene: Any, lights: Sequence[Light]) -> None:  # noqa: ANN401
-    """Puts lights in place of the scene's own."""
-    scene.nlight = 0
-    for light in lights:
-        new = scene.lights[scene.nlight]
-        kinds = mujoco.mjtLightType
-        new.type = kinds.mjLIGHT_DIRECTIONAL if light.kind == "sun" else kinds.mjLIGHT_SPOT
-        direction = np.asarray(light.direction) / np.linalg.norm(light.direction)
-        new.pos, new.dir = light.pos, direction
-        new.ambient, new.diffuse, new.specular = light.ambient, light.colour, np.asarray(light.colour) * light.shine
-        new.attenuation = [1.0, 0.0, 0.0]
-        new.cutoff = math.degrees(light.opening) / 2
-        new.exponent = light.focus
-        new.castshadow, new.headlight, new.id, new.texid = light.shadow, 0, -1, -1
-        scene.nlight += 1

@@ -1,4 +1,4 @@
-"""A robot's camera: the picture that it takes of a scene, plain or as its lens and its sensor make it.
+"""A robot's camera: pictures of a scene through a pinhole, or through its lens and image sensor.
 
     scene = assemble(SceneSettings(field="spl2025", robots=(Placement(robot="nao-v6", name="red1"),)))
     with RobotCamera(scene.model, "red1/CameraTop") as camera:
@@ -32,12 +32,13 @@ import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
-from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, adjusted_cameras
+from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
 from nutmeg.sim.cameras import shutter
-from nutmeg.sim.cameras.auto_exposure import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.effects import CameraEffects
-from nutmeg.sim.cameras.renderer import Quality, SceneRenderer, checked_size
+from nutmeg.sim.cameras.image_sensor import initial_exposure, mean_signal, next_exposure
+from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
@@ -51,7 +52,7 @@ def camera_names(model: mujoco.MjModel) -> list[str]:
 
 
 def camera_number(model: mujoco.MjModel, name: str) -> int:
-    """Which of a model's cameras has a name."""
+    """Id of the camera of a name in a model."""
     number = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name))
     if number < 0:
         raise UnknownNameError("camera", name, camera_names(model))
@@ -81,9 +82,8 @@ class RobotCamera(Closing):
     Args:
         model: the compiled scene.
         name: `<robot>/<camera>`, as in `camera_names`.
-        size: width and height, pixels; the camera's own unless told otherwise.
+        size: width and height, pixels; None for the camera's own.
         renderer: a renderer of the same scene to share; without one, the camera has its own until closed.
-        quality: of a renderer of its own.
         settings: lens and sensor; without them the camera is a pinhole.
         effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
         rng: for noise; needed with it.
@@ -97,7 +97,6 @@ class RobotCamera(Closing):
         *,
         size: tuple[int, int] | None = None,
         renderer: SceneRenderer | None = None,
-        quality: Quality | None = None,
         settings: CameraSettings | None = None,
         effects: str | tuple[str, ...] = CAMERA_EFFECTS,
         rng: np.random.Generator | None = None,
@@ -113,11 +112,11 @@ class RobotCamera(Closing):
         if "noise" in self.effects.effects and rng is None:
             raise UsageError("noise needs a random generator: RobotCamera(..., rng=numpy.random.default_rng(seed)).")
         self.exposure = initial_exposure(self.effects.settings, 1) if self.effects.automatic else None
-        """Of the next picture, where the camera sees to it itself (`auto_exposure`); else that of the settings."""
+        """Exposure of the next picture with automatic exposure; None for that of the settings."""
         self._rng = rng or np.random.default_rng(0)  # never asked without noise
         self._moments = moments if self.effects.readout or self.effects.blur else 1
         self._own = renderer is None
-        self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size, quality=quality)
+        self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size)
 
     def look(self, qpos: Floats, qvel: Floats | None = None) -> Bytes:
         """The picture (height, width, 3) at generalised positions (nq,), rows from the top.

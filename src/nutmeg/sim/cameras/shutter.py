@@ -1,4 +1,4 @@
-"""When each row of a picture sees the world: rolling shutter and motion blur.
+"""Rolling shutter and motion blur: each row of a picture sees the world at another time.
 
 A rolling shutter reads rows one after another. Row i of H sees, in the middle of its exposure, the time
 
@@ -33,7 +33,7 @@ Real = TypeVar("Real", np.float32, np.float64)
 
 
 def row_times(height: int, readout: float) -> Floats:
-    """When each row is in the middle of its exposure, after the time of the picture, (height,) [s]."""
+    """Times at which rows are in the middle of their exposure, relative to the picture, (height,) [s]."""
     return ((np.arange(height) + 0.5) / height - 0.5) * readout
 
 
@@ -72,7 +72,7 @@ def blur_shares(samples: int) -> Iterator[float]:
 
 
 def exposure_weights(height: int, moments: Floats, *, readout: float, exposure: float) -> Floats:
-    """How much each drawn moment counts in each row, (height, moments); every row's sum is 1.
+    """Weights of the drawn moments in each row, (height, moments); every row's sum is 1.
 
     Args:
         height: rows.
@@ -99,7 +99,7 @@ def expose(moments: Floats32, weights: Floats) -> Floats32:
 
 
 def moment_times(count: int, *, readout: float, exposure: float) -> Floats:
-    """When to draw `count` moments so that they span all exposures, (count,) [s]."""
+    """Times of `count` moments that span all exposures, (count,) [s]."""
     if count == 1:
         return np.zeros(1)
     half = (readout + exposure) / 2
@@ -137,5 +137,5 @@ def _ramp(times: Floats, low: float, high: float) -> Floats:
 
 
 def turn_in_pixels(angular_velocity: Floats, duration: float, focal: float) -> float:
-    """How far, in pixels, the middle of the picture or its corners move within a time at most."""
+    """Largest distance that the middle of the picture or its corners move within a time [pixels]."""
     return float(np.linalg.norm(angular_velocity)) * duration * focal * math.sqrt(2)

@@ -4,14 +4,14 @@ A camera is named as in videos: `broadcast`, `side`, `follow:<robot>`, `eyes:<ro
 
     image = picture(model, qpos, camera="broadcast", size=(1280, 720))     # (720, 1280, 3) uint8
     with Photographer(model, (320, 240), quality=QUICK) as photographer:   # many pictures
-        images = [photographer.shoot(row, view) for row in rows]
+        photographer.pose(qpos)
+        image = photographer.shoot(view)
 
 Software rendering is about twelve times faster without shadows, reflections and multisampling (`QUICK`).
 """
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 from rich.segment import Segment, Segments
 from rich.style import Style
 
-from nutmeg.base.interrupts import Closing
-from nutmeg.model import Placement, SceneSettings, assemble, load_robot
-from nutmeg.model.posing import standing
-from nutmeg.sim.cameras.renderer import Canvas, checked_size
-from nutmeg.view.files import backdrop
-from nutmeg.view.stage.bodies import HIDDEN_GROUP
+from nutmeg.sim.cameras.renderer import Eye, Quality, SceneRenderer
 from nutmeg.view.stage.cameras import CameraOperator, Viewpoint
 
 if TYPE_CHECKING:
@@ -36,75 +31,53 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
 
 
-MAX_GEOMS = 20000
-"""Geoms the renderer has room for."""
+FINE = Quality(shadows=True, reflections=True, samples=4, facets=(36, 22))
+"""For pictures and videos. With few facets, round things would shade themselves in steps."""
+QUICK = Quality(facets=None)
+"""For many small pictures, such as those of robots' cameras."""
+NEAR_PLANE = 0.02
+"""Distance of the nearest thing that is drawn [m]."""
+HEAD_AMBIENT, HEAD_DIFFUSE = 0.40, 0.25
+"""Light that comes from everywhere and from the camera, where a sky is drawn."""
+SUN_AMBIENT, SUN_DIFFUSE = 0.05, 0.50
+"""Light that the sun adds."""
+SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])
+"""The direction of the sun's light."""
+SKY_DISTANCE, SKY_BANDS = 120.0, 20
+"""Distance of the sky [m], and the number of bands of colour in it."""
+ZENITH_COLOUR, HORIZON_COLOUR = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])
+GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
+"""The colour below the horizon."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """What a picture may cost."""
+class Photographer(SceneRenderer):
+    """Takes pictures of one model from any viewpoint; holds a renderer until closed.
 
-    shadows: bool = True
-    """Whether the sun casts shadows."""
+    Args:
+        model: the compiled `mujoco.MjModel`; it is not changed.
+        size: width and height, pixels.
+        quality: what to spend on a picture.
+        sky: whether a scene without a sky of its own gets one, and a sun.
+    """
 
-    reflections: bool = True
-    """Whether shiny floors mirror."""
-
-    samples: int = 4
-    """Samples per pixel; 0 leaves edges jagged."""
-
-    sky: bool = True
-    """Whether a scene without a sky of its own gets one, and a sun."""
-
-
-FINE = Quality()
-"""For pictures and videos."""
-
-QUICK = Quality(shadows=False, reflections=False, samples=0)
-"""For many small pictures, such as what robots see."""
-
-
-class Photographer(Closing):
-    """Takes pictures of one model; holds a renderer until closed."""
-
-    def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE) -> None:  # noqa: ANN401
-        """Set up.
-
-        Args:
-            model: the compiled `mujoco.MjModel`; it is not changed.
-            size: width and height, pixels.
-            quality: what to spend on a picture.
-        """
-        self.size, self._quality = checked_size(size), quality
-        self.model = _prepared(model, size, quality)
-        self.data: Any = mujoco.MjData(self.model)
-        self._scene = mujoco.MjvScene(self.model, MAX_GEOMS)
-        self._options = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < HIDDEN_GROUP for group in range(6)]
-        self._options.sitegroup[:] = 0
-        self._canvas = Canvas(self.model, size)
-
-    def pose(self, qpos: Floats) -> None:
-        """Put everything where generalised positions (nq,) say."""
-        self.data.qpos[:] = qpos
-        mujoco.mj_kinematics(self.model, self.data)
-        mujoco.mj_camlight(self.model, self.data)
+    def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True) -> None:  # noqa: ANN401
+        super().__init__(model, size, quality=quality)
+        self._sky = sky
+        if sky:
+            head = self.model.vis.headlight
+            head.ambient[:], head.diffuse[:], head.specular[:] = HEAD_AMBIENT, HEAD_DIFFUSE, 0.05
 
     def shoot(self, view: Viewpoint) -> Bytes:
         """A picture (height, width, 3) of the present pose."""
-        scene, quality = self._scene, self._quality
-        everything = mujoco.mjtCatBit.mjCAT_ALL
-        mujoco.mjv_updateScene(self.model, self.data, self._options, None, mujoco.MjvCamera(), everything, scene)
-        if quality.sky:
-            backdrop.add(self.model, scene, view)
-        scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = quality.shadows
-        scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = quality.reflections
-        _aim(scene, view)
-        return self._canvas.paint(scene)
-
-    def close(self) -> None:
-        """Gives the renderer back."""
-        self._canvas.close()
+        self.update()
+        if self._sky:
+            _add_backdrop(self.model, self.scene, view)
+        forward = view.look_at - view.position
+        forward = forward / np.linalg.norm(forward)
+        up = view.up - (view.up @ forward) * forward
+        up = up / np.linalg.norm(up)
+        slope = math.tan(view.fov / 2)
+        return self.paint(Eye(position=view.position, forward=forward, up=up, slope=slope, near=NEAR_PLANE))
 
 
 def picture(
@@ -123,40 +96,66 @@ def picture(
         return photographer.shoot(camera)
 
 
-def _prepared(model: Any, size: tuple[int, int], quality: Quality) -> Any:  # noqa: ANN401
-    """A copy of the model with a large enough picture and light that flatters."""
-    changed = copy.copy(model)
-    changed.vis.global_.offwidth, changed.vis.global_.offheight = size
-    changed.vis.quality.offsamples = quality.samples
-    changed.vis.quality.shadowsize = 2048 if quality.shadows else 0
-    if quality.shadows:  # round things shade themselves in steps when they have few facets
-        changed.vis.quality.numslices, changed.vis.quality.numstacks = 36, 22
-    if quality.sky:
-        head = changed.vis.headlight
-        head.ambient[:], head.diffuse[:] = backdrop.HEAD_AMBIENT, backdrop.HEAD_DIFFUSE
-        head.specular[:] = 0.05
-    return changed
+# ---- sky and sun
 
 
-def _aim(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
-    """Point both of the renderer's eyes along a viewpoint."""
-    forward = view.look_at - view.position
-    forward = forward / np.linalg.norm(forward)
-    up = view.up - (view.up @ forward) * forward
-    up = up / np.linalg.norm(up)
-    near = 0.02
-    for camera in scene.camera:
-        camera.pos, camera.forward, camera.up = view.position, forward, up
-        camera.orthographic = 0
-        camera.frustum_near, camera.frustum_far = near, backdrop.FAR_PLANE
-        camera.frustum_top = near * math.tan(view.fov / 2)
-        camera.frustum_bottom = -camera.frustum_top
-        camera.frustum_center = camera.frustum_width = 0.0
+def _add_backdrop(model: Any, scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
+    """Add a sky unless the model has a skybox, and a sun unless it has a light."""
+    if not np.any(np.asarray(model.tex_type) == mujoco.mjtTexture.mjTEXTURE_SKYBOX):
+        _add_sky(scene, view)
+    if not model.nlight:
+        _add_sun(scene, view)
 
 
-# ----------------------------------------------------------------------------------------------------
-# A picture of one robot, standing on a plain floor, seen from the front and a little from the side.
+def _add_sky(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
+    """Four walls of bands around the camera, pale at the horizon."""
+    edges = SKY_DISTANCE * np.tan(np.linspace(0.0, 1.2, SKY_BANDS + 1))
+    heights = np.linspace(0.0, 1.0, SKY_BANDS)[:, None] ** 0.7
+    colours = HORIZON_COLOUR + (ZENITH_COLOUR - HORIZON_COLOUR) * heights
+    bands = list(zip(edges[:-1], edges[1:], colours, strict=True))
+    bands.append((-1.5 * SKY_DISTANCE, 0.0, GROUND_COLOUR))
+    for low, high, colour in bands:
+        for side in range(4):
+            outward = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]][side], dtype=np.float64)
+            # Turned inside out (a negative size), a panel shows its back, which the camera's light does not reach.
+            half = np.append(np.where(outward != 0, -0.01, SKY_DISTANCE), (high - low) / 2)
+            centre = np.append(view.position[:2] + outward * SKY_DISTANCE, (low + high) / 2)
+            _add_panel(scene, centre, half, colour, _glow(outward))
 
+
+def _glow(outward: Floats) -> float:
+    """The emission at which a wall that looks `outward` (2,) shows its own colour: what the lights leave to one."""
+    sunlit = max(0.0, float(-outward @ SUN_DIRECTION[:2])) / float(np.linalg.norm(SUN_DIRECTION)) * SUN_DIFFUSE
+    return max(0.0, 1.0 - HEAD_AMBIENT - SUN_AMBIENT - sunlit)
+
+
+def _add_panel(scene: Any, centre: Any, half: Any, colour: Any, glow: float) -> None:  # noqa: ANN401
+    if scene.ngeom >= scene.maxgeom:
+        return
+    panel = scene.geoms[scene.ngeom]
+    rgba = np.append(colour, 1.0).astype(np.float32)
+    mujoco.mjv_initGeom(panel, mujoco.mjtGeom.mjGEOM_BOX, half, centre, np.eye(3).ravel(), rgba)
+    panel.category = mujoco.mjtCatBit.mjCAT_DECOR
+    panel.emission, panel.specular, panel.shininess, panel.reflectance = glow, 0.0, 0.0, 0.0
+    scene.ngeom += 1
+
+
+def _add_sun(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
+    """One distant light over the middle of the picture."""
+    sun = scene.lights[scene.nlight]
+    sun.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
+    sun.dir = SUN_DIRECTION / np.linalg.norm(SUN_DIRECTION)
+    sun.pos = view.look_at - 8.0 * np.asarray(sun.dir)
+    sun.ambient, sun.diffuse = np.full(3, SUN_AMBIENT), np.full(3, SUN_DIFFUSE)
+    sun.specular = np.full(3, 0.2)
+    sun.attenuation = [1.0, 0.0, 0.0]
+    sun.cutoff, sun.exponent = 180.0, 0.0
+    sun.castshadow, sun.headlight = 1, 0
+    sun.id, sun.texid = -1, -1
+    scene.nlight += 1
+
+
+# ---- portraits of robots
 
 PORTRAIT_FOV = math.radians(24.0)
 """Vertical field of view: a portrait lens."""
@@ -165,7 +164,7 @@ PORTRAIT_FOV = math.radians(24.0)
 def portrait(
     robot: str, kind: str = "", size: tuple[int, int] = (1200, 900), *, pose: str = "ready", turn: float = 0.45
 ) -> Bytes:
-    """A picture (height, width, 3) of a robot by name or path.
+    """A picture (height, width, 3) of a robot by name or path, on a plain floor, from the front and a little aside.
 
     Args:
         robot: which robot.
@@ -174,6 +173,9 @@ def portrait(
         pose: the pose it stands in.
         turn: how far the camera stands to the robot's left of straight ahead [rad].
     """
+    from nutmeg.model import Placement, SceneSettings, assemble, load_robot
+    from nutmeg.model.posing import standing
+
     placement = Placement(robot=robot, name="robot", type=kind, pose=pose, team="blue")
     scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,)))
     height = standing(load_robot(robot), pose, kind=kind).top
@@ -186,8 +188,7 @@ def portrait(
     return picture(scene.model, scene.start, view, size)
 
 
-# ----------------------------------------------------------------------------------------------------
-# A picture in a terminal: two pixels to a character cell, upper and lower half.
+# ---- pictures in a terminal
 
 
 def half_blocks(image: Bytes, *, columns: int) -> Segments:
@@ -207,18 +208,13 @@ def _hex(pixel: Bytes) -> str:
     return f"#{pixel[0]:02x}{pixel[1]:02x}{pixel[2]:02x}"
 
 
-# ----------------------------------------------------------------------------------------------------
-# Pictures of a camera side by side, each with a label and a piece of it enlarged.
+# ---- pictures side by side
 
-
-PANEL_WIDTH = 320
-"""Of a panel, pixels."""
+PANEL_WIDTH, PANEL_GAP, LABEL_HEIGHT = 320, 6, 20
+"""Width of a panel, distance between panels, and height of a label, pixels."""
 SHEET_COLUMNS = 4
-PANEL_GAP = 6
-LABEL_HEIGHT = 20
-"""Height of a label, pixels."""
 ENLARGED_TIMES, ENLARGED_SHARE = 5, 0.36
-"""How many times larger the enlarged piece is, and which share of the panel's width it takes."""
+"""Magnification of the enlarged piece, and its share of the width of the panel."""
 _PAPER, _INK, _FRAME = (250, 250, 250), (30, 30, 30), (255, 210, 0)
 
 
@@ -230,11 +226,11 @@ class SheetPanel:
     """(height, width, 3)."""
     label: str
     note: str = ""
-    """Said in grey behind the label."""
+    """A remark in grey behind the label."""
 
 
 def contact_sheet(shown: Sequence[SheetPanel], *, around: tuple[float, float], columns: int = SHEET_COLUMNS) -> Bytes:
-    """A sheet (height, width, 3) of pictures of one size.
+    """Labelled pictures of one size side by side, each with a piece of it enlarged: (height, width, 3).
 
     Args:
         shown: from left to right, row by row.

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING
 import imageio_ffmpeg
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.view.files.pictures import FINE, Photographer, Quality
+from nutmeg.view.files.pictures import FINE, Photographer
 from nutmeg.view.stage.cameras import CameraOperator
 from nutmeg.view.stage.film import Film
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes
+    from nutmeg.sim.cameras.renderer import Quality
 
 
 def video(

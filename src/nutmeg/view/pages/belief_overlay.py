@@ -23,6 +23,7 @@ from nutmeg.view.html import render
 from nutmeg.view.match_sight import sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, number_of
 from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,8 +130,6 @@ FRESH_BALL_AGE = 1.0
 """A ball that was not observed for this time is drawn as a memory, seconds."""
 RING_DEVIATIONS, MAX_RING_RADIUS = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
-UNDERGROUND = -1.0
-"""Robots that do not play are kept below this height, metres."""
 SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
 """Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
 
@@ -291,7 +290,7 @@ class BeliefOverlay:
             rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
             rows.append(("ball", self._ball_news(own)))
         else:
-            rows.append(("believes", "not told"))
+            rows.append(("beliefs", "not recorded"))
         lost = self._story.lost_turns(self._robot, time)
         rows += [("lost turns", lost)] if lost else []
         return self._card(rows, time)

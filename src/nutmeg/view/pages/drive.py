@@ -23,7 +23,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.view.html import render, script_frame
-from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of
+from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ class PadState:
         """
         table = _table(text)
         held = numbers_of(table.get("held"), 1.0)
-        counts = [_count(table, key) for key in ("stops", "restarts", "picks", "set", "page")]
+        counts = [whole_number(table.get(key), key) for key in ("stops", "restarts", "picks", "set", "page")]
         return list(self._new(held, counts, page, share))
 
     def _new(self, held: tuple[float, float, float], counts: list[int], page: int, share: float) -> Iterator[Order]:
@@ -108,13 +108,6 @@ def _table(text: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{text[:40]!r} is not a message of the driving pad.")
     return table
-
-
-def _count(table: dict[str, Any], key: str) -> int:
-    value = table.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-        raise UsageError(f"{key} is {str(value)[:20]!r}; needed is a whole number from 0.")
-    return value
 
 
 MEASURED_OVER = 1.0

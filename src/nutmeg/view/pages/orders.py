@@ -3,7 +3,7 @@
 Each order is one line of JSON on the viewer's standard output:
 
     {"order": "hold", "page": 1, "numbers": [1, 0, 0], "fresh": true}       a key went down: full speed ahead
-    {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until told otherwise
+    {"order": "go", "page": 1, "numbers": [0.3, 0, 0]}                      0.3 m/s ahead, until the next order
     {"order": "stop", "page": 1}
     {"order": "pace", "page": 1, "numbers": [2, 0, 0]}                      twice real time; 0 holds the simulation
     {"order": "step", "page": 1}                                            one cycle, then hold
@@ -105,12 +105,12 @@ def read_order(line: str) -> Order:
     kind = table["order"]
     return Order(
         order=kind,
-        page=_whole(table.get("page", 0), "page"),
+        page=whole_number(table.get("page", 0), "page"),
         numbers=numbers_of(
             table.get("numbers", [0.0, 0.0, 0.0]), {"hold": MAX_SHARE, "pace": MAX_PACE}.get(kind, MAX_SPEED)
         ),
         fresh=table.get("fresh", True) is not False,
-        index=_whole(table.get("index", 0), "index"),
+        index=whole_number(table.get("index", 0), "index"),
         thing=str(table.get("thing", ""))[:MAX_THING_LENGTH],
     )
 
@@ -128,7 +128,8 @@ def _number(value: object, most: float) -> bool:
     )
 
 
-def _whole(value: object, name: str) -> int:
+def whole_number(value: object, name: str) -> int:
+    """A whole number from 0, called `name` in the error."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
         raise UsageError(f"{name} is {str(value)[:20]!r}; needed is a whole number from 0.")
     return value

@@ -1,6 +1,6 @@
-"""The controls beside the picture: playback for all who watch, and a camera for each of them.
+"""The controls beside the picture: playback, cameras, and the list of events.
 
-Playback is shared: whoever pauses, pauses for everybody. Camera and chosen robot belong to one browser.
+Playback is shared by all browsers; camera and chosen robot belong to one.
 
     page = Page(server, stage, film, playback)
     page.refresh()                       # once per frame, after stage.show(...)
@@ -17,7 +17,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.view.pages.drive import Pilot
-from nutmeg.view.pages.orders import Order
+from nutmeg.view.pages.orders import MAX_PACE, Order
 from nutmeg.view.stage.cameras import (
     Viewpoint,
     beside_panel,
@@ -51,7 +51,7 @@ MIN_PLAYBACK_SPEED, MAX_PLAYBACK_SPEED = 0.1, 10.0
 class Playback:
     """The clock of a replay: the moment shown, between `start` and `end` (seconds of the recording).
 
-    It reads no clock itself: whoever shows the film says how much time has passed.
+    It reads no clock itself: `advance` is called with the time that has passed.
     """
 
     start: float
@@ -287,7 +287,7 @@ class EventList:
             self._pages = turn
 
     def update(self, events: Sequence[Mapping[str, Any]], now: float, start: float) -> None:
-        """Show the events around the time `now`; times are told from `start`, seconds."""
+        """Show the events around the time `now`; times are shown since `start`, seconds."""
         self._events = events
         if bool(events) != self._folder.visible:
             self._folder.visible = bool(events)
@@ -341,8 +341,6 @@ SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
 """The speeds that can be chosen."""
 FASTEST_CHOICE = "fastest"
 """The further choice for a running simulation: as fast as the computer can."""
-FASTEST_PACE = 1000.0
-"""The pace of `FASTEST_CHOICE`, which no computer keeps."""
 STATUS_PERIOD = 0.2
 """Seconds between two updates of the status line and the time slider."""
 SHOWN_TIME_STEP = 0.01
@@ -490,7 +488,7 @@ class Page:
     def _set_speed(self, speed: str) -> None:
         """Set the speed of the simulation, if it is watched live, or else of the replay."""
         if self._controls_simulation:
-            self._pace, self._held = FASTEST_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
+            self._pace, self._held = MAX_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
             self._send(Order(order="pace", numbers=(self._pace, 0.0, 0.0)))
         else:
             self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])

@@ -62,7 +62,7 @@ def calibration_report(
         command=command,
         summary=(
             f"{len(known)} numbers of the behavioural world, estimated from {found.seconds:.0f} s of recorded matches "
-            f"({found.robot_minutes:.0f} robot-minutes). {len(kept)} could not be told and stay those of "
+            f"({found.robot_minutes:.0f} robot-minutes). {len(kept)} could not be estimated and stay those of "
             f"{found.base.name!r}. Intervals are for 95 %."
         ),
         parameters=tuple(_row(one, found) for one in known),

@@ -125,9 +125,9 @@ def plot_walks(results: Sequence[WalkResult], path: Path, *, commanded: float, t
             trial = result.trial
             shown = trial.times <= min(result.fallen_at + 0.3, trial.times[-1])
             times = trial.times[shown]
-            panels[0].plot(times, np.degrees(trial.pitch[shown, 0]), color=colour, label=result.name, lw=1.2)
-            panels[1].plot(times, np.degrees(trial.roll[shown, 0]), color=colour, lw=1.2)
-            panels[2].plot(times, trial.place[shown, 0, 0] - trial.place[0, 0, 0], color=colour, lw=1.6)
+            panels[0].plot(times, np.degrees(trial.pitch[shown]), color=colour, label=result.name, lw=1.2)
+            panels[1].plot(times, np.degrees(trial.roll[shown]), color=colour, lw=1.2)
+            panels[2].plot(times, trial.place[shown, 0] - trial.place[0, 0], color=colour, lw=1.6)
             if np.isfinite(result.fallen_at):
                 for panel in panels:
                     panel.axvline(result.fallen_at, color=colour, ls=":", lw=1)

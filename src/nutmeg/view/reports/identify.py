@@ -17,8 +17,9 @@ from nutmeg.view.reports.fit import Cost, FitReport, RecordingRow, parameter_row
 from nutmeg.view.reports.fit_plots import Convergence, Series
 
 if TYPE_CHECKING:
-    from nutmeg.reality.identify.identification import Identified, RealData
+    from nutmeg.reality.identify.identification import Identified
     from nutmeg.reality.identify.settings import IdentifySettings
+    from nutmeg.reality.logs.replay import RealData
 
 MAX_SERIES = 24
 """The largest number of series that are drawn."""
@@ -122,7 +123,7 @@ def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]
     out = []
     for i, (column, unit) in enumerate(zip(one.real.columns, one.real.units, strict=True)):
         factor, shown = (DEGREES, "deg") if unit == "rad" else (1.0, unit)
-        told = one.told.get(column)
+        commanded = one.commanded.get(column)
         out.append(
             Series(
                 recording=one.name,
@@ -132,7 +133,7 @@ def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]
                 measured=factor * real[:, i],
                 before=factor * simulated[0, :, i],
                 after=factor * simulated[1, :, i],
-                commanded=None if told is None else factor * told,
+                commanded=None if commanded is None else factor * commanded,
                 held_out=held_out,
                 along="block of pixels, row by row" if isinstance(one, PictureSet) else "time [s]",
             )

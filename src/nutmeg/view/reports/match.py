@@ -39,6 +39,7 @@ from nutmeg.view.reports.report import (
     Timeline,
     write_page,
 )
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,8 +69,6 @@ SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
-UNDERGROUND = -1.0
-"""Robots below this height do not play [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +186,7 @@ def _player(
     mine = touch == own
     kept = np.flatnonzero(np.diff(np.floor(times / PLACE_PERIOD + 1e-6), prepend=-1.0) > 0)
     kept = kept[there[kept]]
-    told = [event for event in story.events if event.get("robot") == robot]
+    own_events = [event for event in story.events if event.get("robot") == robot]
     believed = None
     if f"{robot}.belief" in recording.channels:
         errors = np.linalg.norm(recording.read(f"{robot}.belief")[:, :2] - poses[:, :2], axis=1)
@@ -198,9 +197,9 @@ def _player(
         number=number,
         distance=walked(times[kept], poses[kept, :2]),
         touches=int(np.count_nonzero(mine[1:] & ~mine[:-1])) + int(mine[0]),
-        falls=sum(1 for e in told if e["kind"] == "fall"),
-        fouls=sum(1 for e in told if e["kind"] in ("foul", "double_touch")),
-        goals=sum(1 for e in told if e["kind"] == "goal"),
+        falls=sum(1 for e in own_events if e["kind"] == "fall"),
+        fouls=sum(1 for e in own_events if e["kind"] in ("foul", "double_touch")),
+        goals=sum(1 for e in own_events if e["kind"] == "goal"),
         believed=believed,
         places=poses[kept, :2] * turn[kept, None],
     )
@@ -387,17 +386,17 @@ def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
         ("possession", a.possession, b.possession, "{:.0%}"),
         ("ball in the opponents' half", a.attack, b.attack, "{:.0%}"),
         ("shots", a.shots, b.shots, "{}"),
-        ("way walked", a.distance, b.distance, "{:.0f} m"),
+        ("distance walked", a.distance, b.distance, "{:.0f} m"),
         ("falls", a.falls, b.falls, "{}"),
         ("fouls", a.fouls, b.fouls, "{}"),
-        ("limbs in each other", a.self_collisions, b.self_collisions, "{}"),
+        ("self-collisions", a.self_collisions, b.self_collisions, "{}"),
     )
     rows = tuple(
         (name, form.format(first), form.format(second), first / (first + second) if first + second else None)
         for name, first, second, form in compared
     )
     about = (
-        "Possession: who touched the ball last, while it was live. A shot is a ball faster than "
+        "Possession: the team that touched the ball last, while it was live. A shot is a ball faster than "
         f"{SHOT_SPEED:g} m/s on its way into the goal or up to {SHOT_BESIDE:g} m beside it, and nearer than "
         f"{SHOT_TIME:g} s at that speed."
     )
@@ -414,7 +413,7 @@ def _maps(facts: MatchFacts, field: FieldSettings) -> tuple[Block, ...]:
 
 
 def _players(facts: MatchFacts) -> Table:
-    numbers = ("walked", "touches", "goals", "falls", "fouls", "own place")
+    numbers = ("walked", "touches", "goals", "falls", "fouls", "position error")
     return Table(
         columns=("player", *numbers),
         rows=tuple(
@@ -431,9 +430,9 @@ def _players(facts: MatchFacts) -> Table:
             for p in team.players
         ),
         numeric=numbers,
-        about="Touches: how often a player got to the ball after somebody else. Own place: how far from the truth it "
-        f"believed itself, median. Ways leave out what was faster than {MAX_WALKING_SPEED:g} m/s: there, somebody was "
-        "put elsewhere.",
+        about="Touches: how often a player got to the ball after another player. Position error: the median distance "
+        "between its believed and its true position. Distances leave out what was faster than "
+        f"{MAX_WALKING_SPEED:g} m/s, where the player was moved.",
     )
 
 

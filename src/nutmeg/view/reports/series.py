@@ -106,7 +106,7 @@ def _cell(report: SeriesReport, table: Standings, name: str, other: str) -> Cell
 
 
 def _shade(record: Record) -> float:
-    """The background of a cell by who is ahead, -1 to 1; 0 if that is not clear."""
+    """The background of a cell: 1 if the row's team is far ahead, -1 if far behind, 0 if it is not clear."""
     if record.difference is None or record.error is None or abs(record.difference) <= CLEAR_ERRORS * record.error:
         return 0.0
     return max(-1.0, min(record.difference / DEEPEST_GOALS, 1.0))

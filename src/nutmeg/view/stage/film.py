@@ -155,6 +155,8 @@ def _strangers(channel: str, needed: str) -> RecordingError:
     )
 
 
+UNDERGROUND = -1.0
+"""Robots that do not take part are parked below this height, metres."""
 WINDOW_ROWS = 400
 """Rows kept at once."""
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from nutmeg.view.stage.bodies import Piece, body_tree, geom_bounds, is_paint, local_poses, visible_geoms
 from nutmeg.view.stage.cameras import Viewpoint, beside_panel, broadcast_view, pitch_bounds, thing_position
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +32,6 @@ POSE_GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
 LABEL_HEIGHT = 0.18
 """Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
-UNDERGROUND = -1.0
-"""Robots below this height do not play, and their labels are not shown, metres."""
 STEP_BACK = 1.12
 """The first camera of a page stands this much farther away, so that the panel does not hide the pitch."""
 GRID_CELL = 0.5

@@ -16,6 +16,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from nutmeg.base.angles import wrap_angle
 from nutmeg.match.players.builtin.situation import BALL_DAMPING, Phase, Point, clipped
 from nutmeg.match.players.messages import MAX_ARRIVAL_TIME
@@ -197,10 +200,11 @@ def line_up_place(*, number: int, players: int, kicks_off: bool, pitch: Pitch) -
 #
 # Places are given out so that the sum of the squares of the ways is least. Straight ways then never make two players
 # meet (Turpin, Michael and Kumar 2014: concurrent assignment and planning of trajectories), and nobody has to go much
-# farther than the others, as in SCRAM (MacAlpine, Price and Stone 2015), which minimises the longest way. Solved with
-# the method of Kuhn (1955) and Munkres (1957) in the O(n^3) form of shortest augmenting paths.
+# farther than the others, as in SCRAM (MacAlpine, Price and Stone 2015), which minimises the longest way.
 
 
+POST_LOYALTY = 1.0
+"""A player keeps its post unless another assignment saves the team so much of the squared ways, m^2."""
 CHASING_SPEED = 0.6
 """Speed of somebody who goes for the ball, m/s."""
 TURNING_SPEED = 1.6
@@ -282,45 +286,16 @@ def kick_off_taker(s: Situation, memory: Memory, taker: int) -> int:
     return taker if taker in here else field[0]
 
 
-def assign(players: Sequence[Point], places: Sequence[Point]) -> list[int]:
-    """For each player the index of its place; the sum of squared ways is least. As many places as players."""
-    cost = [[(x - u) ** 2 + (y - v) ** 2 for u, v in places] for x, y in players]
-    return matching(cost)
+def assign_posts(players: Sequence[Point], posts: Sequence[Point], kept: Sequence[int]) -> list[int]:
+    """The post of each player, so that the sum of the squared ways is least; as many posts as players.
 
-
-def matching(cost: Sequence[Sequence[float]]) -> list[int]:
-    """For each row of a square table the column of a matching with the least sum."""
-    n = len(cost)
-    row_price, column_price = [0.0] * n, [0.0] * (n + 1)
-    owner = [-1] * (n + 1)  # column n is where each new row begins
-    for row in range(n):
-        owner[n] = row
-        column, came, slack, done = n, [n] * n, [math.inf] * n, [False] * (n + 1)
-        while owner[column] >= 0:
-            done[column] = True
-            current, step, best = owner[column], math.inf, -1
-            for j in range(n):
-                if done[j]:
-                    continue
-                reduced = cost[current][j] - row_price[current] - column_price[j]
-                if reduced < slack[j]:
-                    slack[j], came[j] = reduced, column
-                if slack[j] < step:
-                    step, best = slack[j], j
-            for j in range(n + 1):
-                if done[j]:
-                    row_price[owner[j]] += step
-                    column_price[j] -= step
-                elif j < n:
-                    slack[j] -= step
-            column = best
-        while column != n:
-            owner[column] = owner[came[column]]
-            column = came[column]
-        owner[n] = -1
-    found = [0] * n
-    for j in range(n):
-        found[owner[j]] = j
+    `kept` are the posts that players have already, which they keep if that costs little; `len(posts)` for none.
+    """
+    cost = np.array([[(x - u) ** 2 + (y - v) ** 2 for u, v in posts] for x, y in players])
+    for row, post in enumerate(kept):
+        if post < len(posts):
+            cost[row, post] -= POST_LOYALTY
+    found: list[int] = linear_sum_assignment(cost)[1].tolist()
     return found
 
 

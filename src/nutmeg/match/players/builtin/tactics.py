@@ -26,11 +26,11 @@ from nutmeg.match.players.builtin.formation import (
     TAKER_NUMBER,
     Room,
     arrival_time,
+    assign_posts,
     formation,
     goes_for_ball,
     kick_off_taker,
     line_up_place,
-    matching,
     may_go,
     takes_part,
 )
@@ -257,8 +257,6 @@ STEP_BACK_TIME = 0.6
 """Who has put the ball into play steps back for so long, s."""
 POSTS_INTERVAL = 0.2
 """How often places are given out, s."""
-POST_LOYALTY = 1.0
-"""Keeping one's place saves so much of a squared way, m^2."""
 BALL_CLEARANCE = 0.9
 """On its way to its place a player keeps so far from the ball, m."""
 POSSESSION_DISTANCE, POSSESSION_LEAD, POSSESSION_BALL_SPEED = 0.45, 0.25, 0.5
@@ -416,13 +414,10 @@ def choose_post(who: list[tuple[int, Point]], places: list[Point], memory: Memor
     numbers = [number for number, _ in who]
     if memory.number not in numbers or len(numbers) != len(places):
         return min(memory.post, len(places) - 1)
-    cost = [[(x - u) ** 2 + (y - v) ** 2 for u, v in places] for _, (x, y) in who]
-    for row, number in enumerate(numbers):
-        report = memory.reports.get(number)
-        kept = memory.post if number == memory.number else report.post if report is not None else len(places)
-        if kept < len(places):
-            cost[row][kept] -= POST_LOYALTY
-    return matching(cost)[numbers.index(memory.number)]
+    kept = [report.post if (report := memory.reports.get(number)) is not None else len(places) for number in numbers]
+    own = numbers.index(memory.number)
+    kept[own] = memory.post
+    return assign_posts([place for _, place in who], places, kept)[own]
 
 
 def gaze(s: Situation, memory: Memory) -> Role:

@@ -3,7 +3,7 @@
     estimate = new_estimate()
     delta = np.zeros(SIZE)
     take(estimate.cov, delta, row, residual, variance, SIZE)       # one measured number
-    inject(estimate.place, estimate.turn, estimate.slip, estimate.ball, delta)
+    inject(estimate, delta)
 
 Pose and ball share one covariance, so that the ball is known well beside the player even while the player knows its own
 place badly, and the ball's speed does not suffer from corrections of the pose. Errors, in order: place (3) and attitude
@@ -16,24 +16,19 @@ measurements taken number by number.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.kernels import kernel
-
-if TYPE_CHECKING:
-    from nutmeg.base.arrays import Floats
-
 
 STATE_SIZE = 13
 PLACE, TURN, SLIP, BALL, ROLL = 0, 3, 6, 8, 11
 """Where in the errors each part begins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Means, and the covariance of their errors; the arrays are written to."""
 
     place: Floats
@@ -97,8 +92,9 @@ def turn_by(turn: Floats, x: float, y: float, z: float) -> None:
 
 
 @kernel
-def inject(place: Floats, turn: Floats, slip: Floats, ball: Floats, delta: Floats) -> None:
+def inject(estimate: Estimate, delta: Floats) -> None:
     """Corrects the means by errors (13,)."""
+    place, turn, slip, ball, _ = estimate
     for i in range(3):
         place[i] += delta[PLACE + i]
     for i in range(2):
@@ -161,17 +157,7 @@ def forget(cov: Floats, first: int, count: int) -> None:
 
 
 @kernel
-def predict(
-    place: Floats,
-    turn: Floats,
-    slip: Floats,
-    ball: Floats,
-    cov: Floats,
-    motion: Floats,
-    noise: Floats,
-    rolling: float,
-    step: float,
-) -> None:
+def predict(estimate: Estimate, motion: Floats, noise: Floats, rolling: float, step: float) -> None:
     """Lets a time step pass, in place.
 
     `motion` (5,): how far ahead and to the left the legs went [m], and the turn of the torso in its own frame [rad].
@@ -179,6 +165,7 @@ def predict(
     variance, and what is added to that along its way for each m²/s².
     `rolling`: how fast a rolling ball slows down [1/s].
     """
+    place, turn, slip, ball, cov = estimate
     size = math.sqrt(turn[0, 0] ** 2 + turn[1, 0] ** 2)
     c, s = (turn[0, 0] / size, turn[1, 0] / size) if size > 1e-6 else (1.0, 0.0)
     ahead, left = motion[0] + step * slip[0], motion[1] + step * slip[1]

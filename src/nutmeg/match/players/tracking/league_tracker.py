@@ -36,10 +36,12 @@ from nutmeg.match.players.tracking.localisation import (
     HALF_VIEW,
     LEFT_NOISE,
     MIN_NOISE,
+    CameraPose,
     Localisation,
     head_frame,
+    measure_point,
+    new_measured,
     onto_pitch,
-    point_rows,
 )
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam, mode_named
@@ -118,19 +120,19 @@ class BallTrack:
         self.seen_ago += step
         self.told_ago += step
 
-    def see(self, polar: Floats, head: Floats, centre: Floats) -> None:
+    def see(self, polar: Floats, camera: CameraPose) -> None:
         """Takes the ball's place in an image, (3,) polar."""
         e = self._estimate
         fresh = self.seen_ago < MAX_TRACK_AGE
-        see_ball(e.place, e.turn, e.slip, e.ball, e.cov, head, centre, polar, fresh, max(self.seen_ago, 0.02))
+        see_ball(e, camera, polar, fresh, max(self.seen_ago, 0.02))
         self.seen_ago = 0.0
 
-    def miss(self, head: Floats, centre: Floats) -> None:
+    def miss(self, camera: CameraPose) -> None:
         """The image has no ball: if it should be there, nobody knows where it is."""
         e = self._estimate
         if e.cov[BALL, BALL] < GONE_DEVIATION**2 and self.seen_ago < math.inf:
-            way = e.turn.T @ (e.ball[:3] - e.place) - centre
-            x, y, z = (head.T @ way).tolist()
+            way = e.turn.T @ (e.ball[:3] - e.place) - camera.centre
+            x, y, z = (camera.turn.T @ way).tolist()
             far = math.sqrt(x * x + y * y + z * z)
             inside = max(abs(math.atan2(y, x)), abs(math.atan2(z, math.hypot(x, y)))) < HALF_VIEW - VIEW_EDGE
             if inside and far > MIN_VISIBLE_DISTANCE:
@@ -151,7 +153,7 @@ class BallTrack:
             row = np.zeros(STATE_SIZE)
             row[BALL + i] = 1.0
             take(e.cov, delta, row, value - float(e.ball[i]), variance, STATE_SIZE)
-        inject(e.place, e.turn, e.slip, e.ball, delta)
+        inject(e, delta)
 
 
 UNKNOWN_DEVIATION = 20.0
@@ -165,57 +167,38 @@ MIN_VISIBLE_DISTANCE = 0.3
 
 
 @kernel
-def see_ball(
-    place: Floats,
-    turn: Floats,
-    slip: Floats,
-    ball: Floats,
-    cov: Floats,
-    head: Floats,
-    centre: Floats,
-    polar: Floats,
-    fresh: bool,
-    since: float,
-) -> int:
+def see_ball(estimate: Estimate, camera: CameraPose, polar: Floats, fresh: bool, since: float) -> int:
     """Takes the ball's polar coordinates (3,) into the filter; it rolled on (0), was kicked (1), or put there (2)."""
-    seen = onto_pitch(polar, head, centre, place, turn)
+    place, turn, _, ball, cov = estimate
+    seen = onto_pitch(polar, camera, place, turn)
     jump = math.hypot(seen[0] - ball[0], seen[1] - ball[1])
     if not fresh or jump > MAX_KICK_SPEED * since + 5.0 * math.sqrt(cov[BALL, BALL] + cov[BALL + 1, BALL + 1]):
         _find(place, cov, ball, seen, polar[0])
         return 2
     trial, delta = cov.copy(), np.zeros(STATE_SIZE)
     kicked = 0
-    if _update(place, turn, ball, trial, delta, head, centre, polar) > KICK_GATE:
+    if _update(estimate, camera, polar, trial, delta) > KICK_GATE:
         kicked = 1
         for i in range(2):
             cov[ROLL + i, ROLL + i] += KICK_DEVIATION**2
             cov[BALL + i, BALL + i] += (KICK_DEVIATION * since) ** 2
         trial[:], delta[:] = cov, 0.0
-        _update(place, turn, ball, trial, delta, head, centre, polar)
+        _update(estimate, camera, polar, trial, delta)
     cov[:] = trial
-    inject(place, turn, slip, ball, delta)
+    inject(estimate, delta)
     return kicked
 
 
 @kernel
-def _update(
-    place: Floats,
-    turn: Floats,
-    ball: Floats,
-    cov: Floats,
-    delta: Floats,
-    head: Floats,
-    centre: Floats,
-    polar: Floats,
-) -> float:
+def _update(estimate: Estimate, camera: CameraPose, polar: Floats, cov: Floats, delta: Floats) -> float:
     """Takes three numbers into covariance and errors; returns the sum of squared normalised innovations."""
-    rows, residuals, variances = np.zeros((3, STATE_SIZE)), np.zeros(3), np.zeros(3)
-    point_rows(polar, ball[:3], place, turn, head, centre, rows, residuals, variances)
-    sum_ = 0.0
+    measured, sum_ = new_measured(), 0.0
+    measure_point(polar, estimate.ball[:3], estimate.place, estimate.turn, camera, measured)
     for k in range(3):
-        for i in range(3):
-            rows[k, BALL + i] = -rows[k, i]
-        sum_ += take(cov, delta, rows[k], residuals[k], variances[k], STATE_SIZE)
+        row = measured.rows[k]
+        for i in range(3):  # the ball farther away is as the player farther back
+            row[BALL + i] = -row[i]
+        sum_ += take(cov, delta, row, measured.residuals[k], measured.variances[k], STATE_SIZE)
     return sum_
 
 
@@ -285,17 +268,15 @@ class OthersTrack:
         """Lets time pass."""
         self.ages += step
 
-    def see(self, sight: Sight, head: Floats, centre: Floats, place: Floats, turn: Floats) -> None:
+    def see(self, sight: Sight, camera: CameraPose, place: Floats, turn: Floats) -> None:
         """Takes an image: where the parts of others are, from a pose (3,), (3, 3)."""
         if len(sight.numbers) > 1 or (sight.numbers and sight.numbers[0] != self.number):
             rows = [
                 (number if team == self._team else MAX_PLAYERS + number) - 1 if 0 < number <= MAX_PLAYERS else -1
                 for team, number in zip(sight.teams, sight.numbers, strict=True)
             ]
-            see_players(
-                np.array(rows), sight.parts, head, centre, place, turn, self.number - 1,
-                self.places, self.ages, self.fallen,
-            )  # fmt: skip
+            known = self.places, self.ages, self.fallen
+            see_players(np.array(rows), sight.parts, camera, place, turn, self.number - 1, known)
 
     def hear(self, number: int, x: float, y: float, age: float) -> None:
         """A team-mate told where it stands; what was seen since then is better."""
@@ -308,16 +289,17 @@ class OthersTrack:
 def see_players(
     rows: Ints,
     parts: Floats,
-    head: Floats,
-    centre: Floats,
+    camera: CameraPose,
     place: Floats,
     turn: Floats,
     own: int,
-    places: Floats,
-    ages: Floats,
-    fallen: Bools,
+    known: tuple[Floats, Floats, Bools],
 ) -> None:
-    """Takes P players (P, 5, 3), whose rows are told: head, lower arms, feet; a row below 0 is nobody's."""
+    """Takes the parts of P players (P, 5, 3): head, lower arms, feet; seen from a pose (3,), (3, 3).
+
+    `rows` (P,) are those of the players in the arrays of `known` (places, ages, who has fallen); below 0 is nobody's.
+    """
+    places, ages, fallen = known
     for k in range(len(rows)):
         row = rows[k]
         if row < 0 or row == own:
@@ -326,7 +308,7 @@ def see_players(
         for part in range(5):
             if math.isnan(parts[k, part, 0]):
                 continue
-            where = onto_pitch(parts[k, part], head, centre, place, turn)
+            where = onto_pitch(parts[k, part], camera, place, turn)
             sums = top if part == 0 else arms if part < 3 else feet
             sums[0] += where[0]
             sums[1] += where[1]
@@ -485,16 +467,16 @@ class LeagueTracker:
     def _see(self, sight: Sight, percept: Percept) -> None:
         """Takes an image."""
         yaw, pitch = percept.angles[:2].tolist()
-        head, centre = head_frame(math.radians(yaw), math.radians(pitch))
+        camera = head_frame(math.radians(yaw), math.radians(pitch))
         where, e = self._where, self._estimate
-        where.see(sight, head, centre, percept.acc)
+        where.see(sight, camera, percept.acc)
         if not where.known:
             return
         if "B" in sight.labels:
-            self._ball.see(sight.marks[sight.labels.index("B")], head, centre)
+            self._ball.see(sight.marks[sight.labels.index("B")], camera)
         else:
-            self._ball.miss(head, centre)
-        self._others.see(sight, head, centre, e.place, e.turn)
+            self._ball.miss(camera)
+        self._others.see(sight, camera, e.place, e.turn)
         self._ends.land(float(e.place[0]), float(e.place[1]), now=percept.time)
 
     def _believe(self, *, upright: bool) -> Belief:

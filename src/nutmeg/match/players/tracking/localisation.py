@@ -2,7 +2,7 @@
 
     where = Localisation(load_field("sim3d"), estimate)
     where.walk(gyro, (dx, dy, dturn), upright=True, step=0.02, ball_noise=ball.noise(0.02))      # every cycle
-    where.see(sight, head, centre, acc)                             # with every image
+    where.see(sight, head_frame(yaw, pitch), acc)                   # with every image
     where.known, where.seen_ago
 
 The gyroscope turns the attitude (the league's has no noise), the legs' odometry moves the place, and images correct
@@ -10,26 +10,26 @@ both. Odometry may be wrong by a fifth or more: what it lacks is estimated as sl
 believed (a beam, a penalty, a fall that was not felt) starts everything anew from that image alone: from two landmarks,
 or from one and the lines, whose directions leave four headings. Landmarks have names, so the pitch is never mirrored.
 
-All is in the frame in which landmarks are named; `senses` turns it into the team's.
+All is in the frame in which landmarks are named; `league_tracker` turns it into the team's.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.kernels import kernel
-from nutmeg.match.players.tracking.kalman_filter import BALL, STATE_SIZE, inject, predict, take
+from nutmeg.match.players.tracking.kalman_filter import BALL, STATE_SIZE, Estimate, inject, predict, take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Floats, Indices
-    from nutmeg.match.players.tracking.kalman_filter import Estimate
+    from nutmeg.base.arrays import Indices
     from nutmeg.match.worlds.physical.percept import Sight
     from nutmeg.model.field import FieldSettings
 
@@ -55,9 +55,18 @@ YAW_LIMIT, PITCH_LIMIT = math.radians(120.0), math.radians(45.0)
 RADIANS_PER_DEGREE = math.pi / 180.0
 
 
+class CameraPose(NamedTuple):
+    """Where the camera is in the torso's frame, and where it looks."""
+
+    turn: Floats
+    """(3, 3) turns the camera's frame into the torso's."""
+    centre: Floats
+    """(3,) m."""
+
+
 @kernel
-def head_frame(yaw: float, pitch: float) -> tuple[Floats, Floats]:
-    """The matrix that turns the camera's frame into the torso's, (3, 3), and where the camera is, (3,) m."""
+def head_frame(yaw: float, pitch: float) -> CameraPose:
+    """The pose of the camera with the neck turned and nodded by two angles, rad."""
     cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
     turn, centre = np.empty((3, 3)), np.empty(3)
     turn[0, 0], turn[0, 1], turn[0, 2] = cy * cp, -sy, -cy * sp
@@ -68,12 +77,13 @@ def head_frame(yaw: float, pitch: float) -> tuple[Floats, Floats]:
         EYE_OFFSET * turn[1, 2],
         NECK_HEIGHT + NOD_HEIGHT + EYE_OFFSET * turn[2, 2],
     )
-    return turn, centre
+    return CameraPose(turn, centre)
 
 
 @kernel
-def spot(polar: Floats, turn: Floats, centre: Floats) -> Floats:
+def spot(polar: Floats, camera: CameraPose) -> Floats:
     """Where something is, seen from the torso (3,), that the camera sees at a distance [m] and two angles [degrees]."""
+    turn, centre = camera
     left, up = polar[1] * RADIANS_PER_DEGREE, polar[2] * RADIANS_PER_DEGREE
     flat = polar[0] * math.cos(up)
     x, y, z = flat * math.cos(left), flat * math.sin(left), polar[0] * math.sin(up)
@@ -84,9 +94,9 @@ def spot(polar: Floats, turn: Floats, centre: Floats) -> Floats:
 
 
 @kernel
-def onto_pitch(polar: Floats, turn: Floats, centre: Floats, place: Floats, attitude: Floats) -> Floats:
+def onto_pitch(polar: Floats, camera: CameraPose, place: Floats, attitude: Floats) -> Floats:
     """The same on the pitch, (3,), for a torso at a place (3,) with an attitude (3, 3)."""
-    seen, out = spot(polar, turn, centre), np.empty(3)
+    seen, out = spot(polar, camera), np.empty(3)
     for i in range(3):
         out[i] = place[i] + attitude[i, 0] * seen[0] + attitude[i, 1] * seen[1] + attitude[i, 2] * seen[2]
     return out
@@ -97,12 +107,11 @@ def onto_pitch(polar: Floats, turn: Floats, centre: Floats, place: Floats, attit
 #
 # Landmarks are told apart by their names. Ends of lines are not (the view cuts lines off), but they lie on the
 # ground, which gives tilt and height within milliradians and millimetres; and a line that can only be one of the
-# pitch's says how far away from it one stands. Noise is that of `match.seeing`, and 3 mm for rounding and misplaced
-# cameras.
+# pitch's says how far away from it one stands. Noise is that of `worlds.physical.vision`, and 3 mm for rounding and
+# misplaced cameras.
 
 
-RADIANS = math.pi / 180.0
-DISTANCE_NOISE, LEFT_NOISE, UP_NOISE = 0.000965, 0.1480 * RADIANS, 0.1225 * RADIANS
+DISTANCE_NOISE, LEFT_NOISE, UP_NOISE = 0.000965, 0.1480 * RADIANS_PER_DEGREE, 0.1225 * RADIANS_PER_DEGREE
 """Standard deviations of distance (relative) and angles [rad]."""
 MIN_NOISE = 0.003
 """What nothing is measured better than [m]: two decimals on the wire, and a camera that is misplaced."""
@@ -116,26 +125,35 @@ MAX_LINE_SKEW = 0.26
 """Lines are not the same whose directions differ by more [rad]."""
 
 
+class Measured(NamedTuple):
+    """Three numbers that an image tells of a point: distance, and the angles to the left and upwards."""
+
+    rows: Floats
+    """(3, 13) how they depend on the errors of the filter."""
+    residuals: Floats
+    """(3,) measured less expected."""
+    variances: Floats
+    """(3,)"""
+
+
 @kernel
-def point_rows(
-    polar: Floats,
-    point: Floats,
-    place: Floats,
-    turn: Floats,
-    head: Floats,
-    centre: Floats,
-    rows: Floats,
-    residuals: Floats,
-    variances: Floats,
-) -> None:
-    """How distance and angles of a point on the pitch (3,) depend on the pose: fills (3, 13), (3,) and (3,)."""
+def new_measured() -> Measured:
+    """Room for what is measured."""
+    return Measured(np.zeros((3, STATE_SIZE)), np.zeros(3), np.zeros(3))
+
+
+@kernel
+def measure_point(polar: Floats, point: Floats, place: Floats, turn: Floats, camera: CameraPose, out: Measured) -> None:
+    """Compares distance and angles (3,) of a point on the pitch (3,) with what is expected from a pose (3,), (3, 3)."""
+    head, centre = camera
+    rows, residuals, variances = out
     way = point - place
-    torso, camera = np.empty(3), np.empty(3)
+    torso, seen = np.empty(3), np.empty(3)
     for i in range(3):
         torso[i] = turn[0, i] * way[0] + turn[1, i] * way[1] + turn[2, i] * way[2] - centre[i]
     for i in range(3):
-        camera[i] = head[0, i] * torso[0] + head[1, i] * torso[1] + head[2, i] * torso[2]
-    x, y, z = camera[0], camera[1], camera[2]
+        seen[i] = head[0, i] * torso[0] + head[1, i] * torso[1] + head[2, i] * torso[2]
+    x, y, z = seen[0], seen[1], seen[2]
     flat2 = max(x * x + y * y, 1e-8)
     flat, far2 = math.sqrt(flat2), flat2 + z * z
     far = math.sqrt(far2)
@@ -145,10 +163,10 @@ def point_rows(
         (-y / flat2, x / flat2, 0.0),
         (-x * z / (flat * far2), -y * z / (flat * far2), flat / far2),
     )
-    around = polar[1] * RADIANS - math.atan2(y, x)
+    around = polar[1] * RADIANS_PER_DEGREE - math.atan2(y, x)
     residuals[0] = polar[0] - far
     residuals[1] = math.atan2(math.sin(around), math.cos(around))
-    residuals[2] = polar[2] * RADIANS - math.atan2(z, flat)
+    residuals[2] = polar[2] * RADIANS_PER_DEGREE - math.atan2(z, flat)
     least = MIN_NOISE / far
     variances[0] = (DISTANCE_NOISE * far) ** 2 + MIN_NOISE**2
     variances[1] = LEFT_NOISE * LEFT_NOISE + least * least
@@ -158,55 +176,45 @@ def point_rows(
         for i in range(3):
             torso[i] = head[i, 0] * a + head[i, 1] * b + head[i, 2] * c
         for i in range(3):
-            camera[i] = turn[i, 0] * torso[0] + turn[i, 1] * torso[1] + turn[i, 2] * torso[2]
+            seen[i] = turn[i, 0] * torso[0] + turn[i, 1] * torso[1] + turn[i, 2] * torso[2]
         for i in range(3):
-            rows[k, i] = -camera[i]
-        rows[k, 3] = camera[1] * way[2] - camera[2] * way[1]
-        rows[k, 4] = camera[2] * way[0] - camera[0] * way[2]
-        rows[k, 5] = camera[0] * way[1] - camera[1] * way[0]
+            rows[k, i] = -seen[i]
+        rows[k, 3] = seen[1] * way[2] - seen[2] * way[1]
+        rows[k, 4] = seen[2] * way[0] - seen[0] * way[2]
+        rows[k, 5] = seen[0] * way[1] - seen[1] * way[0]
 
 
 @kernel
 def see_marks(
-    place: Floats,
-    turn: Floats,
-    slip: Floats,
-    ball: Floats,
-    cov: Floats,
-    head: Floats,
-    centre: Floats,
-    marks: Floats,
-    points: Floats,
-    lines: Floats,
-    passes: int,
-    most: float,
+    estimate: Estimate, camera: CameraPose, marks: Floats, points: Floats, lines: Floats, passes: int
 ) -> tuple[float, int]:
     """Takes K landmarks (K, 3), which are at points (K, 3), and L lines' ends (L, 2, 3) on the ground.
 
     Linearised anew `passes` times. Returns the sum of squared normalised innovations, and how many numbers there were;
-    nothing is taken if the sum is more than `most` times what such a sum can be by chance.
+    nothing is taken if the sum is more than such a sum can be by chance.
     """
-    position, attitude, slipping, rolling = place.copy(), turn.copy(), slip.copy(), ball.copy()
-    moved, row = np.zeros(STATE_SIZE), np.zeros(STATE_SIZE)
-    rows, residuals, variances = np.zeros((3, STATE_SIZE)), np.zeros(3), np.zeros(3)
-    spread, sum_, numbers = cov.copy(), 0.0, 3 * len(marks) + 2 * len(lines)
+    place, turn, slip, ball, cov = estimate
+    trial = Estimate(place.copy(), turn.copy(), slip.copy(), ball.copy(), cov.copy())
+    moved, row, measured = np.zeros(STATE_SIZE), np.zeros(STATE_SIZE), new_measured()
+    sum_, numbers = 0.0, 3 * len(marks) + 2 * len(lines)
     for _ in range(passes):
-        spread[:] = cov
+        trial.cov[:] = cov
         delta, sum_ = -moved, 0.0
         for k in range(len(marks)):
-            point_rows(marks[k], points[k], position, attitude, head, centre, rows, residuals, variances)
+            measure_point(marks[k], points[k], trial.place, trial.turn, camera, measured)
             for i in range(3):
-                sum_ += take(spread, delta, rows[i], residuals[i], variances[i], 6)
+                sum_ += take(trial.cov, delta, measured.rows[i], measured.residuals[i], measured.variances[i], 6)
+        # The ends of lines are not told apart, but they lie on the ground: that gives height and tilt.
         for k in range(len(lines)):
             for e in range(2):
-                end = onto_pitch(lines[k, e], head, centre, position, attitude)
-                row[2], row[3], row[4] = 1.0, end[1] - position[1], position[0] - end[0]
+                end = onto_pitch(lines[k, e], camera, trial.place, trial.turn)
+                row[2], row[3], row[4] = 1.0, end[1] - trial.place[1], trial.place[0] - end[0]
                 variance = (LEFT_NOISE * lines[k, e, 0]) ** 2 + MIN_NOISE**2
-                sum_ += take(spread, delta, row, -end[2], variance, 6)
-        inject(position, attitude, slipping, rolling, delta)
+                sum_ += take(trial.cov, delta, row, -end[2], variance, 6)
+        inject(trial, delta)
         moved += delta
-    if sum_ <= most * plausible(numbers):
-        place[:], turn[:], slip[:], ball[:], cov[:] = position, attitude, slipping, rolling, spread
+    if sum_ <= plausible(numbers):
+        place[:], turn[:], slip[:], ball[:], cov[:] = trial
     return sum_, numbers
 
 
@@ -217,17 +225,7 @@ def plausible(numbers: int) -> float:
 
 
 @kernel
-def see_lines(
-    place: Floats,
-    turn: Floats,
-    slip: Floats,
-    ball: Floats,
-    cov: Floats,
-    head: Floats,
-    centre: Floats,
-    lines: Floats,
-    known: Floats,
-) -> int:
+def see_lines(estimate: Estimate, camera: CameraPose, lines: Floats, known: Floats) -> int:
     """Takes those of L lines (L, 2, 3) of which it is clear which of M known ones (M, 2, 2) they are; returns how many.
 
     Both ends are to lie on the known line.
@@ -235,16 +233,15 @@ def see_lines(
     delta, rows, count = np.zeros(STATE_SIZE), np.zeros((2, STATE_SIZE)), 0
     best_rows, offs, best_offs, variances = np.zeros((2, STATE_SIZE)), np.zeros(2), np.zeros(2), np.zeros(2)
     for k in range(len(lines)):
-        one = onto_pitch(lines[k, 0], head, centre, place, turn)
-        two = onto_pitch(lines[k, 1], head, centre, place, turn)
-        length = math.hypot(two[0] - one[0], two[1] - one[1])
-        if length < MIN_LINE_LENGTH:
+        one = onto_pitch(lines[k, 0], camera, estimate.place, estimate.turn)
+        two = onto_pitch(lines[k, 1], camera, estimate.place, estimate.turn)
+        if math.hypot(two[0] - one[0], two[1] - one[1]) < MIN_LINE_LENGTH:
             continue
         for e in range(2):
             variances[e] = (LEFT_NOISE * lines[k, e, 0]) ** 2 + (2 * MIN_NOISE) ** 2
         nearest, next_ = np.inf, np.inf
         for m in range(len(known)):
-            away = _line_rows(known[m], one, two, length, place, cov, delta, variances, rows, offs)
+            away = _line_rows(known[m], one, two, estimate, delta, variances, rows, offs)
             if away < nearest:
                 nearest, next_ = away, nearest
                 best_rows[:], best_offs[:] = rows, offs
@@ -253,9 +250,9 @@ def see_lines(
         if nearest < LINE_GATE and next_ > LINE_AMBIGUITY_GATE:
             count += 1
             for e in range(2):
-                take(cov, delta, best_rows[e], -best_offs[e], variances[e], 6)
+                take(estimate.cov, delta, best_rows[e], -best_offs[e], variances[e], 6)
     if count:
-        inject(place, turn, slip, ball, delta)
+        inject(estimate, delta)
     return count
 
 
@@ -264,15 +261,14 @@ def _line_rows(
     known: Floats,
     one: Floats,
     two: Floats,
-    length: float,
-    place: Floats,
-    cov: Floats,
+    estimate: Estimate,
     delta: Floats,
     variances: Floats,
     rows: Floats,
     offs: Floats,
 ) -> float:
     """How far both ends are off a known line: fills offs (2,) [m] and rows (2, 13); the worse in squared deviations."""
+    place, cov, length = estimate.place, estimate.cov, math.hypot(two[0] - one[0], two[1] - one[1])
     x, y = known[1, 0] - known[0, 0], known[1, 1] - known[0, 1]
     whole = math.hypot(x, y)
     x, y = x / whole, y / whole
@@ -383,40 +379,37 @@ class Localisation:
         noise[2] = s.turn_jitter**2 + (s.doubt * (motion[4] - odometry[2])) ** 2
         noise[3], noise[4] = 2.0 * slip * slip * step / s.slip_time, math.exp(-step / s.slip_time)
         noise[5], noise[6] = ball_noise
-        e = self._estimate
-        predict(e.place, e.turn, e.slip, e.ball, e.cov, motion, noise, self._rolling, step)
+        predict(self._estimate, motion, noise, self._rolling, step)
         self.seen_ago += step
 
-    def see(self, sight: Sight, head: Floats, centre: Floats, acc: Floats) -> None:
+    def see(self, sight: Sight, camera: CameraPose, acc: Floats) -> None:
         """Takes an image.
 
         Args:
             sight: what is seen.
-            head: (3, 3) attitude of the camera in the torso's frame.
-            centre: (3,) where the camera is in it [m].
+            camera: its pose.
             acc: (3,) what the accelerometer tells, m/s²; needed to begin anew.
         """
         rows, points = self._named(sight.labels)
         marks, lines = sight.marks[rows], sight.lines
         if self.known:
             passes = 1 if self._estimate.cov[5, 5] < RELINEARISE_VARIANCE else 4
-            self._take(marks, points, lines, head, centre, passes=passes)
+            self._take(marks, points, lines, camera, passes=passes)
         if not self.known:
-            self._begin(marks, points, lines, head, centre, acc)
+            self._begin(marks, points, lines, camera, acc)
         if not self.known and self.seen_ago < BUMP_AGE:
             e = self._estimate
             e.cov[range(BALL), range(BALL)] += BUMP_VARIANCES
-            self._take(marks, points, lines, head, centre, passes=4)
+            self._take(marks, points, lines, camera, passes=4)
 
-    def _take(self, marks: Floats, points: Floats, lines: Floats, head: Floats, centre: Floats, *, passes: int) -> None:
+    def _take(self, marks: Floats, points: Floats, lines: Floats, camera: CameraPose, *, passes: int) -> None:
         """Corrects the pose, unless the image contradicts it: then the pose is not known any more."""
         e = self._estimate
-        state = e.place, e.turn, e.slip, e.ball, e.cov, head, centre
-        sum_, numbers = see_marks(*state, marks, points, lines, passes, 1.0)
+        sum_, numbers = see_marks(e, camera, marks, points, lines, passes)
         if sum_ > plausible(numbers):
             self.known = False
             return
-        found = see_lines(*state, lines, self._lines)
+        found = see_lines(e, camera, lines, self._lines)
         if len(marks) or found:
             self.seen_ago = 0.0
         x, y = self._reach
@@ -432,12 +425,12 @@ class Localisation:
 
     # ---- beginning anew
 
-    def _begin(self, marks: Floats, points: Floats, lines: Floats, head: Floats, centre: Floats, acc: Floats) -> None:
+    def _begin(self, marks: Floats, points: Floats, lines: Floats, camera: CameraPose, acc: Floats) -> None:
         """Finds the pose from one image, if it can be."""
         if not len(marks):
             return
-        seen = np.array([spot(mark, head, centre) for mark in marks])
-        ends = np.array([spot(end, head, centre) for line in lines for end in line]).reshape(-1, 2, 3)
+        seen = np.array([spot(mark, camera) for mark in marks])
+        ends = np.array([spot(end, camera) for line in lines for end in line]).reshape(-1, 2, 3)
         for up in self._ups(acc):
             level = _level(up)
             found = self._fit(seen @ level.T, points, ends @ level.T)
@@ -445,7 +438,7 @@ class Localisation:
                 continue
             self._start(*found, level)
             self.known = True
-            self._take(marks, points, lines, head, centre, passes=6)
+            self._take(marks, points, lines, camera, passes=6)
             if self.known:
                 self.restarts += 1
                 return

@@ -28,7 +28,7 @@ from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, Camera
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.model.field import add_field
 from nutmeg.model.geometry import euler_quaternion, quaternion_product
-from nutmeg.sim.cameras.renderer import Canvas
+from nutmeg.sim.cameras.renderer import Eye, Quality, SceneRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,17 +88,9 @@ class CameraScene:
         field: the pitch.
         ball: the ball.
         neck: where the head turns, m from between the feet.
-        size: of the largest picture, pixels.
     """
 
-    def __init__(
-        self,
-        field: FieldSettings,
-        ball: BallSettings,
-        *,
-        neck: tuple[float, float, float],
-        size: tuple[int, int],
-    ) -> None:
+    def __init__(self, field: FieldSettings, ball: BallSettings, *, neck: tuple[float, float, float]) -> None:
         self._neck, self._radius = np.array(neck), ball.radius
         spec = mujoco.MjSpec()
         add_field(spec, field)
@@ -107,7 +99,7 @@ class CameraScene:
         self._add_ball(spec, ball)
         for slot, name in enumerate(SLOT_NAMES):
             _add_robot(spec, name, WAISTBAND_COLOURS[slot // (SLOTS // 2)])
-        _light(spec, size)
+        _light(spec)
         self.model: Any = spec.compile()
         self.data: Any = mujoco.MjData(self.model)
         self._ball, self._bodies = self._mocap("ball"), [self._mocap(f"{name}/body") for name in SLOT_NAMES]
@@ -221,26 +213,20 @@ def _add_hall(spec: mujoco.MjSpec, field: FieldSettings) -> None:
         )
 
 
-def _light(spec: mujoco.MjSpec, size: tuple[int, int]) -> None:
-    """Even light from the eyes, so that colours stay what they are; no shadows, no smoothing of edges."""
+def _light(spec: mujoco.MjSpec) -> None:
+    """Even light from the eyes, so that colours stay what they are."""
     spec.visual.headlight.ambient = [0.8, 0.8, 0.8]
     spec.visual.headlight.diffuse = [0.2, 0.2, 0.2]
     spec.visual.headlight.specular = [0, 0, 0]
-    spec.visual.quality.shadowsize, spec.visual.quality.offsamples = 0, 0
-    spec.visual.quality.numslices, spec.visual.quality.numstacks = 16, 10
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = size
 
 
 Pictures = NDArray[np.uint8]
 
-MAX_GEOMS = 2000
-HIDDEN_GROUP = 3
-"""Geoms of this group and above are felt and not seen."""
 NEAR_PLANE, FAR_PLANE = 0.02, 40.0
 """What is nearer or farther is not drawn, m."""
+FACETS = (16, 10)
+"""Facets of round things, around and along."""
 DISABLED_EFFECTS = (
-    mujoco.mjtRndFlag.mjRND_SHADOW,
-    mujoco.mjtRndFlag.mjRND_REFLECTION,
     mujoco.mjtRndFlag.mjRND_SKYBOX,
     mujoco.mjtRndFlag.mjRND_HAZE,
     mujoco.mjtRndFlag.mjRND_FOG,
@@ -259,15 +245,11 @@ class Cameras(Closing):
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
         self._settings = eyes.cameras
         size = eyes.cameras.width, eyes.cameras.height
-        self._stage = CameraScene(field, ball, neck=eyes.cameras.neck, size=size)
-        model = self._stage.model
-        self._scene: Any = mujoco.MjvScene(model, MAX_GEOMS)
+        self._stage = CameraScene(field, ball, neck=eyes.cameras.neck)
+        self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=FACETS))
+        self._stage.model, self._stage.data = self._renderer.model, self._renderer.data
         for flag in DISABLED_EFFECTS:
-            self._scene.flags[flag] = False
-        self._options: Any = mujoco.MjvOption()
-        self._options.geomgroup[:] = [group < HIDDEN_GROUP for group in range(len(self._options.geomgroup))]
-        self._camera: Any = mujoco.MjvCamera()
-        self._canvas = Canvas(model, size)
+            self._renderer.scene.flags[flag] = False
 
     def draw(
         self,
@@ -296,29 +278,28 @@ class Cameras(Closing):
         for row, slot in enumerate(slots):
             if state.posture[match, slot] > Posture.KICKING or not state.present[match, slot]:
                 continue
-            self._set_up(slot)
+            self._stage.hide(slot, hidden=True)  # cameras do not see their own robot
+            self._renderer.update()
+            self._stage.hide(slot, hidden=False)
             for column, camera in enumerate(which):
-                self._aim(camera, state.pose[match, slot], state.head[match, slot])
-                pictures[row, column] = self._canvas.paint(self._scene, (width, height))
+                eye = self._eye(camera, state.pose[match, slot], state.head[match, slot])
+                pictures[row, column] = self._renderer.paint(eye, (width, height))
         return pictures
 
-    def _set_up(self, slot: int) -> None:
-        """Makes the scene ready for the cameras of a robot, which do not see the robot itself."""
-        stage, everything = self._stage, mujoco.mjtCatBit.mjCAT_ALL.value
-        stage.hide(slot, hidden=True)
-        mujoco.mjv_updateScene(stage.model, stage.data, self._options, None, self._camera, everything, self._scene)
-        stage.hide(slot, hidden=False)
-
-    def _aim(self, which: CameraName, pose: Floats, head: Floats) -> None:
-        """Points both of the renderer's eyes as a robot's camera does."""
+    def _eye(self, which: CameraName, pose: Floats, head: Floats) -> Eye:
+        """Where a robot's camera is and looks."""
         place, axes = camera_pose(self._settings, which, pose=pose, head=head)
         across, up = self._settings.slopes
-        for camera in self._scene.camera:
-            camera.pos, camera.forward, camera.up = place, axes[:, 2], -axes[:, 1]
-            camera.orthographic, camera.frustum_center, camera.frustum_width = 0, 0.0, NEAR_PLANE * across
-            camera.frustum_near, camera.frustum_far = NEAR_PLANE, FAR_PLANE
-            camera.frustum_bottom, camera.frustum_top = -NEAR_PLANE * up, NEAR_PLANE * up
+        return Eye(
+            position=place,
+            forward=axes[:, 2],
+            up=-axes[:, 1],
+            slope=up,
+            slope_across=across,
+            near=NEAR_PLANE,
+            far=FAR_PLANE,
+        )
 
     def close(self) -> None:
         """Gives the renderer back."""
-        self._canvas.close()
+        self._renderer.close()

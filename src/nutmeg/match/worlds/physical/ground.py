@@ -1,24 +1,26 @@
 """The ground a match is played on: a pitch, a ball, and robots on seats that players take when they join.
 
     ground = Ground(ground_scene("sim3d", seats=22))
-    ground.take(3, robot_type=1)            # the robot of seat 3 is of type 1 from now on
+    ground.take(3, slot=12, robot_type=1)   # the robot of seat 3 is of type 1 from now on, and plays
 
 A seat is a robot that is compiled into the scene and parked beside the pitch. Types 0 to 3 of the league's robot differ
-in numbers only, so that a plain seat takes any of them in microseconds; type 4 has toes and needs a seat with toes.
-Seats cost time even while they are parked (some 8 microseconds a cycle each), so there is a ground for few players as
-well as for many; `MatchWorld` moves a running match from one to another.
+in numbers only, so that a plain seat takes any of them in microseconds; type 4 has toes and needs a seat with toes. How
+many seats there are is decided when the ground is built. A seat costs some 8 microseconds a cycle even while it is
+parked: whoever trains with one robot asks for one seat.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
-from nutmeg.match.worlds.physical.kernels import BOX_BODIES, pairs_of_boxes, prepare_ball
+from nutmeg.match.rules.slots import SLOTS
+from nutmeg.match.worlds.physical.kernels import BALL_OWNER, BOX_BODIES, GEOM, NO_OWNER, SEAT, prepare_ball
 from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
@@ -48,13 +50,6 @@ BODIES = (
 """All bodies of a robot, toes last."""
 FOOT_BODIES = ("RFoot", "LFoot", "RToe", "LToe")
 """Bodies in the order of `percept.FEET`."""
-LIMB_BODIES = (
-    ("LUpperArm", "LLowerArm"),
-    ("RUpperArm", "RLowerArm"),
-    ("LThigh", "LShank", "LFoot", "LToe"),
-    ("RThigh", "RShank", "RFoot", "RToe"),
-)
-"""Bodies of the limbs in the order of `decisions.LIMBS`."""
 LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
 """Starts of the names of the joints of the limbs."""
 SOLVER_TOLERANCE = 1e-12
@@ -62,8 +57,8 @@ SOLVER_TOLERANCE = 1e-12
 the drives (10,000 kg m^2) drown the robot: at the usual 1e-8 a ball beside a robot changes how the robot walks."""
 ALL_MASKS = 0x7FFFFFFF
 """All bits of the masks that say what may touch what."""
-NO_OWNER, BALL_OWNER = -1, -2
-"""Owners of geoms that are no robot's."""
+PARKED_BIT = 30
+"""The bit of robots that do not play."""
 
 
 def ground_settings(field: str, *, seats: int, toed: int = 0) -> SceneSettings:
@@ -90,45 +85,45 @@ def load_kinds() -> RobotTypes:
 
 
 class Ground:
-    """A compiled ground and where everything of it is; all tables are over seats, (S, ...)."""
+    """A compiled ground and where everything of it is."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.world, self._kinds = scene, SingleWorld(scene), load_kinds()
         model = self.world.model
         model.opt.tolerance = SOLVER_TOLERANCE
-        tables = scene.robots
-        self.seats = len(tables)
-        self.rows: list[Rows] = [robot_rows(model, table.body) for table in tables]
-        self.toed = np.array([table.kind == "type4" for table in tables])
+        self._rows: list[Rows] = [robot_rows(model, table.body) for table in scene.robots]
+        self.toed = np.array([table.kind == "type4" for table in scene.robots])
         """(S,) which seats have toes."""
-        self.root = np.array([table.root for table in tables], np.int64)
-        """(S,) addresses of the roots' poses."""
-        self.rate = np.array([table.root_rate for table in tables], np.int64)
-        """(S,) addresses of the roots' velocities."""
-        self.torso = np.array([table.body for table in tables], np.int64)
-        self.angles = np.zeros((self.seats, WITH_TOES), np.int64)
-        """(S, 24) addresses of the joints' angles; toes that are not there have the address 0."""
-        self.motors = np.full((self.seats, WITH_TOES), -1, np.int64)
-        """(S, 24) addresses of the joints' commands, -1 where there is no joint."""
-        self.stops = np.zeros((self.seats, WITH_TOES, 2))
-        """(S, 24, 2) least and greatest angles of the joints, rad."""
-        self.clutches = np.full((self.seats, WITH_TOES), -1, np.int64)
-        """(S, 24) tendons that couple drives to joints."""
-        for seat, table in enumerate(tables):
-            for column, joint in enumerate(JOINTS):
-                if joint in table.joints:
-                    self.angles[seat, column] = table.angles[table.joints.index(joint)]
-                    self.motors[seat, column] = table.commands[table.motors.index(joint)]
-                    self.stops[seat, column] = table.limits[table.joints.index(joint)]
-                    self.clutches[seat, column] = model.tendon(f"{table.name}/{joint}.clutch").id
-        self.parts, self.feet, self.bodies = (self._bodies(names) for names in (PART_BODIES, FOOT_BODIES, BODIES))
-        self._name_geoms(model)
-        self._part_robots(model)
+        self.seats: Any = np.zeros(len(scene.robots), SEAT)
+        """(S,) records of `kernels.Seat`: an array for numpy, a sequence of seats for kernels."""
+        self._clutches = np.full((len(self.seats), WITH_TOES), -1, np.int64)  # tendons that couple drives to joints
+        self._bits: dict[int, int] = {}
+        self._fill_seats(model)
+        self.parts, self.bodies = self._bodies(PART_BODIES), self._bodies(BODIES)
+        """(S, 5) and (S, 24) ids of the bodies that are seen of a robot, and of all its bodies."""
+        self.geoms: Any = np.zeros(model.ngeom, GEOM)
+        """(geoms,) records of `kernels.Geom`."""
+        self._fill_geoms(model)
+        for seat in range(len(self.seats)):
+            self._separate(seat, PARKED_BIT)
         self.ball_body = int(model.body("ball").id)
         self.ball = int(model.jnt_qposadr[model.body("ball").jntadr[0]])
         self.ball_rate = int(model.jnt_dofadr[model.body("ball").jntadr[0]])
         prepare_ball(model, load_ball(scene.settings.ball or load_field(scene.settings.field).ball), self.ball_rate)
-        self._torque = float(model.tendon_frictionloss[self.clutches[0, 0]])
+        self._torque = float(model.tendon_frictionloss[self._clutches[0, 0]])
+
+    def _fill_seats(self, model: mujoco.MjModel) -> None:
+        """Finds joints and motors of every robot in the engine's arrays."""
+        self.seats["slot"], self.seats["motors"], self.seats["boxes"] = -1, -1, -1
+        for seat, clutches, table in zip(self.seats, self._clutches, self.scene.robots, strict=True):
+            seat["root"], seat["rate"], seat["torso"] = table.root, table.root_rate, table.body
+            for column, joint in enumerate(JOINTS):
+                if joint in table.joints:
+                    seat["joints"][column] = table.angles[table.joints.index(joint)]
+                    seat["motors"][column] = table.commands[table.motors.index(joint)]
+                    seat["stops"][column] = table.limits[table.joints.index(joint)]
+                    clutches[column] = model.tendon(f"{table.name}/{joint}.clutch").id
+        self.seats["feet"] = self._bodies(FOOT_BODIES)
 
     def _bodies(self, names: tuple[str, ...]) -> Ints:
         """Ids of named bodies of every seat, the torso where there is none, (S, names)."""
@@ -138,110 +133,93 @@ class Ground:
             for table in self.scene.robots
         ]
         found = np.array(ids, np.int64)
-        return np.where(found < 0, self.torso[:, None], found)
+        return np.where(found < 0, self.seats["torso"][:, None], found)
 
-    def _name_geoms(self, model: mujoco.MjModel) -> None:
+    def _fill_geoms(self, model: mujoco.MjModel) -> None:
         """Whose every geom is, and which foot; and the boxes of every robot."""
-        self.owner = np.full(model.ngeom, NO_OWNER, np.int64)
-        """(geoms,) the seat."""
-        self.foot = np.full(model.ngeom, -1, np.int64)
-        """(geoms,) row of `percept.FEET`, -1 for none."""
-        self.boxes = np.full((self.seats, len(BOX_BODIES)), -1, np.int64)
-        """(S, B) boxes of the bodies of `own_collisions.BOXES`, -1 where there is none."""
-        self.limb = np.array(
-            [next((i for i, of in enumerate(LIMB_BODIES) if name in of), -1) for name in BOX_BODIES], np.int64
-        )
-        """(B,) index of the limb of each, -1 for the torso."""
-        self.pairs = pairs_of_boxes()
-        self.owner[model.geom_bodyid == model.body("ball").id] = BALL_OWNER
-        for seat, rows in enumerate(self.rows):
+        geoms = self.geoms
+        geoms["owner"], geoms["foot"], geoms["body"] = NO_OWNER, -1, model.geom_bodyid
+        geoms["root"] = model.body_rootid[model.geom_bodyid]
+        geoms["owner"][model.geom_bodyid == model.body("ball").id] = BALL_OWNER
+        for seat, rows in enumerate(self._rows):
+            geoms["owner"][rows["geom"]] = seat
             for geom in range(rows["geom"].start, rows["geom"].stop):
                 body = model.body(int(model.geom_bodyid[geom])).name.split("/")[-1]
-                self.owner[geom] = seat
-                self.foot[geom] = FOOT_BODIES.index(body) if body in FOOT_BODIES else -1
+                geoms["foot"][geom] = FOOT_BODIES.index(body) if body in FOOT_BODIES else -1
                 if body in BOX_BODIES and model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX:
-                    self.boxes[seat, BOX_BODIES.index(body)] = geom
+                    self.seats["boxes"][seat, BOX_BODIES.index(body)] = geom
 
-    def _part_robots(self, model: mujoco.MjModel) -> None:
-        """Lets nothing of a robot touch another part of it, as on the league's server (`disableInnerCollision`).
-
-        Bit 0 of the masks is everything else; each seat has a bit of its own, which it leaves out of what it touches.
-        """
-        for seat, rows in enumerate(self.rows):
-            own = 2 << seat
-            for mine, is_one, touches in (
-                (rows["geom"], model.geom_contype, model.geom_conaffinity),
-                (rows["body"], model.body_contype, model.body_conaffinity),
-            ):
-                solid = (is_one[mine] | touches[mine]) != 0
-                is_one[mine] = np.where(solid, own, 0)
-                touches[mine] = np.where(solid, ALL_MASKS & ~own, 0)
-
-    def free_seat(self, robot_type: int, taken: set[int]) -> int | None:
-        """A seat for a robot of a type, or None."""
-        fitting = (s for s in range(self.seats) if bool(self.toed[s]) == (robot_type == TOED_TYPE) and s not in taken)
-        return next(fitting, None)
-
-    def take(self, seat: int, robot_type: int) -> None:
-        """Makes the robot of a seat one of a type and lets it play."""
+    def take(self, seat: int, *, slot: int, robot_type: int) -> None:
+        """Makes the robot of a seat one of a type and lets it play, with all its angles zero."""
+        model = self.world.model
         if bool(self.toed[seat]) != (robot_type == TOED_TYPE):
             raise UsageError(f"seat {seat} cannot be of type {robot_type}: toes cannot be put on or taken off.")
         if robot_type != TOED_TYPE:
-            self._kinds.set(self.world.model, self.rows[seat], PLAIN_TYPES[robot_type])
+            self._kinds.set(model, self._rows[seat], PLAIN_TYPES[robot_type])
+        self._bits[seat] = next(bit for bit in range(1, SLOTS + 1) if bit not in self._bits.values())
+        self._separate(seat, self._bits[seat])
         self.world.hold(self.scene.robots[seat], parked=False)
+        qpos, dofs = self.numbers(seat)
+        self.world.qpos[qpos], self.world.qvel[dofs] = 0.0, 0.0
+        record = self.seats[seat]
+        record["slot"] = slot
+        record["top_speeds"] = np.where(record["motors"] < 0, 0.0, model.actuator_ctrlrange[record["motors"], 1])
+        record["ordered"], record["driven"], record["rests"] = 0.0, 0.0, np.nan
+        record["velocity_before"], record["next_acc"] = 0.0, (0.0, 0.0, GRAVITY)
+
+    def _separate(self, seat: int, bit: int) -> None:
+        """Lets nothing of a robot touch another part of it, as on the league's server (`disableInnerCollision`).
+
+        Bit 0 of the engine's masks is everything else; each playing robot has a bit of its own, which it leaves out of
+        what it touches. Parked robots share one.
+        """
+        model, rows, own = self.world.model, self._rows[seat], 1 << bit
+        for mine, is_one, touches in (
+            (rows["geom"], model.geom_contype, model.geom_conaffinity),
+            (rows["body"], model.body_contype, model.body_conaffinity),
+        ):
+            solid = (is_one[mine] | touches[mine]) != 0
+            is_one[mine] = np.where(solid, own, 0)
+            touches[mine] = np.where(solid, ALL_MASKS & ~own, 0)
 
     def park(self, seat: int) -> None:
         """Puts the robot of a seat back beside the pitch, where it sleeps."""
-        for column in range(len(LIMB_BODIES)):
+        for column in range(len(LIMB_JOINTS)):
             self.let_go(seat, column, limp=False)
         qpos, dofs = self.numbers(seat)
         self.world.qpos[qpos], self.world.qvel[dofs] = self.scene.start[qpos], 0.0
-        self.world.ctrl[self.rows[seat]["actuator"]] = 0.0
+        self.world.ctrl[self._rows[seat]["actuator"]] = 0.0
         self.world.hold(self.scene.robots[seat], parked=True)
+        self.seats[seat]["slot"] = -1
+        del self._bits[seat]
+        self._separate(seat, PARKED_BIT)
+
+    def free_seat(self, robot_type: int) -> int | None:
+        """A seat for a robot of a type, or None."""
+        fitting = (self.seats["slot"] < 0) & (self.toed == (robot_type == TOED_TYPE))
+        return int(np.argmax(fitting)) if fitting.any() else None
 
     def numbers(self, seat: int) -> tuple[slice, slice]:
         """Where the state of a robot is: configuration and velocity."""
-        dofs = self.rows[seat]["dof"]
-        start = int(self.root[seat])
+        dofs = self._rows[seat]["dof"]
+        start = int(self.seats["root"][seat])
         return slice(start, start + dofs.stop - dofs.start + 1), dofs
-
-    def speed_limits(self, seat: int) -> Floats:
-        """(24,) how fast the drives of a robot can turn, rad/s; 0 where it has no joint."""
-        limits = self.world.model.actuator_ctrlrange[self.motors[seat], 1]
-        return np.where(self.motors[seat] < 0, 0.0, limits)
 
     def let_go(self, seat: int, limb: int, *, limp: bool) -> None:
         """Takes the drive from a limb, or gives it back."""
-        mine = [
-            c for c, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb]) and self.clutches[seat, c] >= 0
-        ]
-        self.world.model.tendon_frictionloss[self.clutches[seat, mine]] = 0.0 if limp else self._torque
+        clutches = self._clutches[seat]
+        mine = [c for c, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb]) and clutches[c] >= 0]
+        self.world.model.tendon_frictionloss[clutches[mine]] = 0.0 if limp else self._torque
 
     def lowest(self, seats: Ints) -> Floats:
         """(n,) height of the lowest point of robots; after `place_bodies`."""
         model, data = self.world.model, self.world.data
         heights = []
         for seat in seats.tolist():
-            mine = self.rows[seat]["geom"]
+            mine = self._rows[seat]["geom"]
             size, up = model.geom_size[mine], np.abs(data.geom_xmat[mine, 6:9])
             box = (up * size).sum(axis=1)
             round_ones = size[:, 0] + up[:, 2] * size[:, 1]  # spheres have no length
             is_box = model.geom_type[mine] == mujoco.mjtGeom.mjGEOM_BOX
             heights.append((data.geom_xpos[mine, 2] - np.where(is_box, box, round_ones)).min())
         return np.array(heights)
-
-    def copy_from(self, old: Ground, seats: dict[int, int], types: dict[int, int]) -> None:
-        """Takes over the state of another ground: time, ball, and robots from old seats to new ones."""
-        mine, theirs = self.world, old.world
-        mine.data.time = theirs.data.time
-        mine.qpos[self.ball : self.ball + 7] = theirs.qpos[old.ball : old.ball + 7]
-        mine.qvel[self.ball_rate : self.ball_rate + 6] = theirs.qvel[old.ball_rate : old.ball_rate + 6]
-        for before, seat in seats.items():
-            self.take(seat, types[before])
-            (to_q, to_v), (from_q, from_v) = self.numbers(seat), old.numbers(before)
-            mine.qpos[to_q], mine.qvel[to_v] = theirs.qpos[from_q], theirs.qvel[from_v]
-            mine.data.qacc_warmstart[to_v] = theirs.data.qacc_warmstart[from_v]
-            to, source = self.clutches[seat], old.clutches[before]
-            there = to >= 0
-            mine.model.tendon_frictionloss[to[there]] = theirs.model.tendon_frictionloss[source[there]]
-        mine.touch()

@@ -1,125 +1,295 @@
-"""What a match reads from its world every cycle, compiled: bodies' senses, and what touches what.
+"""A cycle of the physical world, compiled: motors, contacts, the ball's bounces, sensors, self-collisions.
 
-    read_contacts(...)          # between the halves of a step: ball, feet, players
-    read_senses(...)            # after it: angles, gyroscope, accelerometer, places
+    set_command(seats, seat, speeds)        # joint speeds that a player asks for
+    drive(ctrl, qpos, qvel, seats, kept)    # before a step: the speeds become commands of the engine
+    read_contacts(...)                      # between the halves of a step: what touches what; the ball bounces
+    read_sensors(...)                       # after it: angles, gyroscope, accelerometer, positions, self-collisions
+
+Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
+`Sensors` for all that is measured in a cycle.
 
 Frames: the engine's bodies have x forward, y left; the league's have x right, y forward, so that (x, y, z) here is
-(-y, x, z) there. The accelerometer measures the change of the torso's velocity over a cycle, less gravity, and is told
-one cycle late, as on the league's server. A foot's force acts at the mean of its contacts, weighted by their forces.
-As in `motion.leg_kernels`, the machine code is kept beside this file or in the user's cache.
+(-y, x, z) there. The accelerometer measures the change of the torso's velocity over a cycle, less gravity, and its
+reading is delayed by one cycle, as on the league's server. A foot's force acts at the mean of its contacts, weighted by
+their forces.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nutmeg.base.arrays import Bytes, Floats, Ints
+from nutmeg.base.constants import GRAVITY
 from nutmeg.base.kernels import inlined, kernel
+from nutmeg.base.records import record_of
+from nutmeg.match.worlds.physical.percept import CYCLE
 
 if TYPE_CHECKING:
     import mujoco
-    from numpy.typing import NDArray
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.model.ball import BallSettings
 
-
-BALL_OWNER = -2
+Ids = NDArray[np.int32]
+NO_OWNER, BALL_OWNER = -1, -2
+"""Owners of geoms that are no robot's."""
+MAX_PAIRS = 64
+"""Pairs of touching players that the referee is told of in one cycle."""
+MAX_ROBOT_SPEED = 30.0
+"""No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
+SERVO_SLIP_ANGLE = 0.01
+"""A drive at rest that is turned further than this has given way, and rests where it is then [rad]."""
 DEGREES = 180.0 / math.pi
+
+
+@dataclass
+class Seat:
+    """A robot of the ground: where it is in the engine's arrays, and what its motors were told.
+
+    Arrays over joints are in the order of `percept.JOINTS`; toes that a robot does not have are the last two.
+    """
+
+    slot: int
+    """The player's slot; -1 while the robot is parked."""
+    root: int
+    """Address of the torso's position in `qpos`."""
+    rate: int
+    """Address of the torso's velocity in `qvel`."""
+    torso: int
+    """The torso's body."""
+    joints: Annotated[Ints, (24,)]
+    """Addresses of the joints' angles in `qpos`; 0 where there is no joint."""
+    motors: Annotated[Ints, (24,)]
+    """Addresses of the joints' commands in `ctrl`; -1 where there is no joint."""
+    stops: Annotated[Floats, (24, 2)]
+    """Least and greatest angles of the joints [rad]."""
+    top_speeds: Annotated[Floats, (24,)]
+    """How fast the drives can turn [rad/s]; 0 where there is no joint."""
+    feet: Annotated[Ints, (4,)]
+    """Bodies of the feet and toes, in the order of `percept.FEET`."""
+    boxes: Annotated[Ints, (13,)]
+    """Boxes of the bodies of `BOX_BODIES`; -1 where there is none."""
+    ordered: Annotated[Floats, (24,)]
+    """Speeds that the player asked for last [rad/s]; they reach the drives one cycle later."""
+    driven: Annotated[Floats, (24,)]
+    """Speeds that the drives have now [rad/s]."""
+    rests: Annotated[Floats, (24,)]
+    """Angles at which resting drives hold their joints [rad]; NaN while they move."""
+    velocity_before: Annotated[Floats, (3,)]
+    """The torso's velocity one cycle ago [m/s]."""
+    next_acc: Annotated[Floats, (3,)]
+    """What the accelerometer reads in the next cycle [m/s^2]."""
+
+
+@dataclass
+class Geom:
+    """A shape of the engine's model."""
+
+    owner: int
+    """The seat whose robot it belongs to, `NO_OWNER` or `BALL_OWNER`."""
+    foot: int
+    """Row of `percept.FEET`; -1 if it is no part of a foot."""
+    body: int
+    root: int
+    """The first body of its kinematic tree."""
+
+
+@dataclass
+class Sensors:
+    """All that is measured in a cycle; rows are slots, and mean something only for players that are present."""
+
+    forces: Annotated[Floats, (22, 4, 6)]
+    """Place [m] and force [N] at the feet in the league's frame of the foot; NaN is no contact. Rows as `FEET`."""
+    touches: Annotated[Bytes, (22,)]
+    """Whether the player touched the ball, 0 or 1: numba knows no arrays of booleans in records."""
+    collides: Annotated[Bytes, (22, 4)]
+    """Limbs that are inside another part of their robot, in the order of `decisions.LIMBS`."""
+    angles: Annotated[Floats, (22, 24)]
+    """Of the joints [degrees]."""
+    gyro: Annotated[Floats, (22, 3)]
+    """[degrees/s]"""
+    acc: Annotated[Floats, (22, 3)]
+    """[m/s^2]"""
+    position: Annotated[Floats, (22, 3)]
+    """Of the torso [m]."""
+    velocity: Annotated[Floats, (22, 2)]
+    """Of the torso [m/s]."""
+    pair_count: int
+    """How many pairs of players touch each other."""
+    pairs: Annotated[Ints, (64, 2)]
+    """Their slots."""
+    pair_places: Annotated[Floats, (64, 2)]
+    """Where they touch [m]."""
+
+
+SEAT, GEOM, SENSORS = record_of(Seat), record_of(Geom), record_of(Sensors)
+
+
+class Contacts(NamedTuple):
+    """The engine's K contacts of the state before a step."""
+
+    geoms: Ids
+    """(K, 2)"""
+    places: Floats
+    """(K, 3) [m]"""
+    frames: Floats
+    """(K, 9) three axes, the normal first."""
+    depths: Floats
+    """(K,) distance of the surfaces, negative inside each other [m]."""
+    address: Ids
+    """(K,) where its forces begin; negative if it has none."""
+    dims: Ids
+    """(K,) how many forces it has."""
+
+
+class Bodies(NamedTuple):
+    """Poses and velocities of the engine's bodies."""
+
+    xpos: Floats
+    """(bodies, 3) [m]"""
+    xmat: Floats
+    """(bodies, 9) rows of the matrix that turns the body's frame into the world's."""
+    velocities: Floats
+    """(bodies, 6) turn [rad/s] and translation [m/s] about `centres`."""
+    centres: Floats
+    """(bodies, 3) centres of mass of the trees, at their roots [m]."""
+
+
+class Boxes(NamedTuple):
+    """Poses and sizes of the engine's geoms."""
+
+    places: Floats
+    """(geoms, 3) [m]"""
+    turns: Floats
+    """(geoms, 9) as `Bodies.xmat`."""
+    sizes: Floats
+    """(geoms, 3) half the sides of a box [m]."""
+
+
+class Ball(NamedTuple):
+    """The ball's state in the engine's arrays, and how it bounces."""
+
+    place: Floats
+    """(3,) [m]"""
+    velocity: Floats
+    """(3,) [m/s]"""
+    restitution: float
+
+
+# ---- motors
+
+
+@kernel
+def set_command(seats: Sequence[Seat], seat: int, speeds: Floats) -> None:
+    """Takes speeds (n,) [rad/s] for the joints of a robot, clipped to what drives can do; NaN leaves the last one."""
+    for column in range(len(speeds)):
+        speed, limit = speeds[column], seats[seat].top_speeds[column]
+        if not np.isnan(speed):
+            seats[seat].ordered[column] = min(max(speed, -limit), limit)
+
+
+@kernel
+def drive(ctrl: Floats, qpos: Floats, qvel: Floats, seats: Sequence[Seat], kept: tuple[Floats, Floats]) -> None:
+    """Writes the commands of the motors, and keeps positions and velocities in case the engine loses its numbers.
+
+    Two things of the league's server that the engine's own parts do not do: stops hold against a drive that goes on
+    pushing, and a drive told to rest stays where it is, unless it is overcome.
+    """
+    for s in range(len(seats)):
+        seat = seats[s]
+        if seat.slot < 0:
+            continue
+        driven, rests, stops = seat.driven, seat.rests, seat.stops
+        for column in range(len(driven)):
+            if seat.motors[column] < 0:
+                continue
+            speed, angle = driven[column], qpos[seat.joints[column]]
+            if speed != 0.0:
+                rests[column] = np.nan
+            elif abs(rests[column] - angle) <= SERVO_SLIP_ANGLE:
+                speed = (rests[column] - angle) / CYCLE
+            else:
+                rests[column] = angle
+            # A joint beyond its stop is driven back, never further out.
+            back, ahead = min(stops[column, 0] - angle, 0.0), max(stops[column, 1] - angle, 0.0)
+            ctrl[seat.motors[column]] = min(max(speed, back / CYCLE), ahead / CYCLE)
+    kept[0][:] = qpos
+    kept[1][:] = qvel
+
+
+# ---- contacts
 
 
 @kernel
 def read_contacts(
-    geoms: NDArray[np.int32],
-    places: Floats,
-    frames: Floats,
-    address: NDArray[np.int32],
-    dims: NDArray[np.int32],
+    contacts: Contacts,
     forces: Floats,
-    owner: Ints,
-    foot: Ints,
-    slot_of: Ints,
-    foot_bodies: Ints,
-    xpos: Floats,
-    xmat: Floats,
-    touches: Bools,
-    feet: Floats,
-    pairs: Ints,
-    pair_places: Floats,
-) -> int:
-    """Reads K contacts; fills touches (22,), feet (22, 4, 6), pairs of players that touch (M, 2) and where, (M, 2).
-
-    Returns how many pairs there are.
-    """
-    count = 0
-    feet[:] = np.nan
-    weights = np.zeros((22, 4))
-    for k in range(len(geoms)):
-        if address[k] < 0:
+    bodies: Bodies,
+    ball: Ball,
+    geoms: Sequence[Geom],
+    seats: Sequence[Seat],
+    sensors: Sequence[Sensors],
+) -> None:
+    """Measures touches of the ball, pairs of players that touch and forces at feet; then lets the ball bounce."""
+    found = sensors[0]
+    sums = np.zeros((22, 4, 7))  # of each foot: place times weight, force, weight
+    for k in range(len(contacts.geoms)):
+        if contacts.address[k] < 0:
             continue
-        first, second = geoms[k, 0], geoms[k, 1]
-        one, two = owner[first], owner[second]
+        one, two = geoms[contacts.geoms[k, 0]].owner, geoms[contacts.geoms[k, 1]].owner
         if BALL_OWNER in (one, two):
-            _note_touch(max(one, two), slot_of, touches)
+            _note_touch(max(one, two), seats, found.touches)
         elif one >= 0 and two >= 0:
-            count = _note_pair(slot_of[one], slot_of[two], places[k], count, pairs, pair_places)
-        for geom, sign in ((first, -1.0), (second, 1.0)):
-            if foot[geom] >= 0 and slot_of[owner[geom]] >= 0:
-                slot, row = slot_of[owner[geom]], foot[geom]
-                body = foot_bodies[owner[geom], row]
-                _add_force(
-                    feet[slot, row], weights, slot, row, places[k], frames[k], sign, forces, address[k], dims[k],
-                    xpos[body], xmat[body],
-                )  # fmt: skip
+            _note_pair(seats[one].slot, seats[two].slot, contacts.places[k], found)
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            geom = geoms[contacts.geoms[k, side]]
+            if geom.foot >= 0 and seats[geom.owner].slot >= 0:
+                seat = seats[geom.owner]
+                _add_force(contacts, k, sign, forces, bodies, seat.feet[geom.foot], sums[seat.slot, geom.foot])
     for slot in range(22):
         for row in range(4):
-            if weights[slot, row] > 0.0:
-                feet[slot, row, :3] /= weights[slot, row]
-    return count
+            weight = sums[slot, row, 6]
+            for i in range(3):
+                found.forces[slot, row, i] = sums[slot, row, i] / weight if weight > 0.0 else np.nan
+                found.forces[slot, row, 3 + i] = sums[slot, row, 3 + i] if weight > 0.0 else np.nan
+    bounce(contacts, bodies, ball, geoms, seats, found.touches)
 
 
 @kernel
-def _note_touch(seat: int, slot_of: Ints, touches: Bools) -> None:
-    """Notes that a player touched the ball; below 0 it was the ground or a goal."""
-    if seat >= 0 and slot_of[seat] >= 0:
-        touches[slot_of[seat]] = True
+def _note_touch(owner: int, seats: Sequence[Seat], touches: Bytes) -> None:
+    """Notes that a player touched the ball; other owners are the ground or a goal."""
+    if owner >= 0 and seats[owner].slot >= 0:
+        touches[seats[owner].slot] = 1
 
 
 @kernel
-def _note_pair(one: int, two: int, place: Floats, count: int, pairs: Ints, pair_places: Floats) -> int:
-    """Adds a pair of players unless it is there already or there is no room; returns how many there are."""
+def _note_pair(one: int, two: int, place: Floats, found: Sensors) -> None:
+    """Adds a pair of players by their slots, unless it is there already or there is no room."""
     low, high = min(one, two), max(one, two)
-    if low < 0 or count == len(pairs):
-        return count
+    count = found.pair_count
+    if low < 0 or count == MAX_PAIRS:
+        return
     for k in range(count):
-        if pairs[k, 0] == low and pairs[k, 1] == high:
-            return count
-    pairs[count, 0], pairs[count, 1] = low, high
-    pair_places[count, 0], pair_places[count, 1] = place[0], place[1]
-    return count + 1
+        if found.pairs[k, 0] == low and found.pairs[k, 1] == high:
+            return
+    found.pairs[count, 0], found.pairs[count, 1] = low, high
+    found.pair_places[count, 0], found.pair_places[count, 1] = place[0], place[1]
+    found.pair_count = count + 1
 
 
 @inlined
 def _add_force(
-    sums: Floats,
-    weights: Floats,
-    slot: int,
-    row: int,
-    place: Floats,
-    frame: Floats,
-    sign: float,
-    forces: Floats,
-    address: int,
-    dim: int,
-    xpos: Floats,
-    xmat: Floats,
+    contacts: Contacts, k: int, sign: float, forces: Floats, bodies: Bodies, foot: int, sums: Floats
 ) -> None:
-    """Adds one contact to a foot: sums (6,) of weighted place and force, in the foot's frame."""
+    """Adds contact k to the sums (7,) of a foot, a body: place times weight and force in its frame, and weight."""
+    frame, address = contacts.frames[k], contacts.address[k]
     x, y, z = 0.0, 0.0, 0.0
-    for axis in range(min(dim, 3)):
+    for axis in range(min(contacts.dims[k], 3)):
         push = sign * forces[address + axis]
         x += push * frame[3 * axis]
         y += push * frame[3 * axis + 1]
@@ -127,9 +297,8 @@ def _add_force(
     size = math.sqrt(x * x + y * y + z * z)
     if size <= 0.0:
         return
-    if weights[slot, row] == 0.0:
-        sums[:] = 0.0
-    weights[slot, row] += size
+    sums[6] += size
+    place, xpos, xmat = contacts.places[k], bodies.xpos[foot], bodies.xmat[foot]
     dx, dy, dz = place[0] - xpos[0], place[1] - xpos[1], place[2] - xpos[2]
     for i in range(3):
         column, turn = (1, 0, 2)[i], (1.0, -1.0, 1.0)[i]  # forward is the league's y, left its minus x
@@ -137,78 +306,25 @@ def _add_force(
         sums[3 + column] += turn * (xmat[i] * x + xmat[3 + i] * y + xmat[6 + i] * z)
 
 
-@kernel
-def read_senses(
-    qpos: Floats,
-    qvel: Floats,
-    xmat: Floats,
-    seats: Ints,
-    slots: Ints,
-    root: Ints,
-    rate: Ints,
-    torso: Ints,
-    joints: Ints,
-    before: Floats,
-    late: Floats,
-    step: float,
-    gravity: float,
-    angles: Floats,
-    gyro: Floats,
-    acc: Floats,
-    position: Floats,
-    velocity: Floats,
-) -> None:
-    """Fills angles (22, 24) in degrees, gyro and acc (22, 3), position (22, 3) and velocity (22, 2) of who plays.
-
-    `before` (22, 3) is the torsos' velocity one cycle ago, `late` (22, 3) what the accelerometer tells next time.
-    """
-    for k in range(len(seats)):
-        seat, slot = seats[k], slots[k]
-        for column in range(joints.shape[1]):
-            angles[slot, column] = qpos[joints[seat, column]] * DEGREES
-        start, speed = root[seat], rate[seat]
-        gyro[slot, 0] = -qvel[speed + 4] * DEGREES
-        gyro[slot, 1] = qvel[speed + 3] * DEGREES
-        gyro[slot, 2] = qvel[speed + 5] * DEGREES
-        felt = np.zeros(3)
-        turn = xmat[torso[seat]]
-        for i in range(3):
-            position[slot, i] = qpos[start + i]
-            now = qvel[speed + i]
-            change = (now - before[slot, i]) / step + (gravity if i == 2 else 0.0)
-            before[slot, i] = now
-            for j in range(3):
-                felt[j] += turn[3 * i + j] * change
-        velocity[slot, 0], velocity[slot, 1] = qvel[speed], qvel[speed + 1]
-        for i in range(3):
-            acc[slot, i] = late[slot, i]
-        late[slot, 0], late[slot, 1], late[slot, 2] = -felt[1], felt[0], felt[2]
-
-
-# ----------------------------------------------------------------------------------------------------
-# How the ball bounces in steps of 20 ms: in one step, off the ground and off players, who may be faster than the
-# ball.
+# ---- the ball's bounces
 #
-# A bounce takes a few milliseconds, so no spring can carry it out in such steps; the engine's contact only stops the
-# ball, and what is left to do is done here, as the league's engine (ODE) does it: a ball that meets something with a
-# velocity `v` along the contact's normal leaves with `e v`, if `v` is above 0.8 m/s (ball.rsg of rcssserver3d: bounce
-# 0.8, from 0.8 m/s on). The ground is met when the ball is in it. A swinging foot moves by more than the ball's
-# radius in a step, and where it would be found inside the ball is a matter of luck; so a player meets the ball in the
-# step in which they would touch, with the normal from before. The ball has 0.026 kg and a player 4.6: what a player
-# loses by it is left out. As in `motion.leg_kernels`, the machine code is kept beside this file or in the user's
-# cache.
-
+# A bounce takes a few milliseconds, so no spring can carry it out in steps of 20 ms; the engine's contact only stops
+# the ball, and the rest is done here, as the league's engine (ODE) does it: a ball that meets something with a velocity
+# `v` along the contact's normal leaves with `e v`, if `v` is above 0.8 m/s (ball.rsg of rcssserver3d: bounce
+# 0.8, from 0.8 m/s on). The ground is met when the ball is in it. A swinging foot moves by more than the ball's radius
+# in a step, and where it would be found inside the ball is a matter of luck; so a player meets the ball in the step in
+# which they would touch, with the normal from before. The ball has 0.026 kg and a player 4.6 kg: what a player loses by
+# it is left out.
 
 MIN_BOUNCE_SPEED = 0.8
-"""Slower balls do not bounce [m/s]."""
+"""Slower balls do not bounce [m/s]; ball.rsg of rcssserver3d."""
 CONTACT_MARGIN = 0.1
-"""Things nearer to the ball than this are looked at before they touch it [m]: a foot at 5 m/s."""
+"""The engine looks at things nearer to the ball than this before they touch it [m]: a foot at 5 m/s."""
 TANGENTIAL_SHARE = 0.257
 """Of a player's speed across the normal, what the ball is given: friction is unlimited there, but turns the ball
 (3.5 / 0.026 kg against the slip 0.3 / 0.02 s, the mean of ball.rsg and touchperceptorhandler.rsg)."""
 DEPTH_SHARE = 0.5
 """Of the depth of a contact, taken out in a step: the league's ERP (ball.rsg)."""
-
 AIR_DRAG = 0.385
 """The league's linear drag, 0.01 N s/m (ball.rsg), over 0.026 kg; recorded flights lose 0.35 to 0.55 1/s between
 bounces. The ball's file has 0.9 1/s, which makes good for bounces in shorter steps [1/s]."""
@@ -217,84 +333,137 @@ CONTACT_IMPEDANCE = 0.96
 recorded kicks: let go as recorded, it is within 5 cm of them all the way."""
 
 
-def contact_numbers(step: float) -> tuple[float, float]:
-    """The engine's `solref` of a ball that is stopped within a step and pushed out of what it is in."""
-    return -DEPTH_SHARE / step**2, -1.0 / step
-
-
 def prepare_ball(model: mujoco.MjModel, ball: BallSettings, rate: int) -> None:
     """Gives the ball of a model, whose velocities begin at `rate`, the numbers that go with `bounce`."""
-    skin = model.geom("ball/skin").id
+    skin, step = model.geom("ball/skin").id, model.opt.timestep
     model.geom_gap[skin] = CONTACT_MARGIN
-    model.geom_solref[skin], model.geom_solimp[skin, :2] = contact_numbers(model.opt.timestep), CONTACT_IMPEDANCE
+    # The engine's `solref`: the ball is stopped within a step and pushed out of what it is in.
+    model.geom_solref[skin] = -DEPTH_SHARE / step**2, -1.0 / step
+    model.geom_solimp[skin, :2] = CONTACT_IMPEDANCE
     linear, angular = replace(ball, air_drag=AIR_DRAG).damping()
     model.dof_damping[rate : rate + 3], model.dof_damping[rate + 3 : rate + 6] = linear, angular
 
 
 @kernel
 def bounce(
-    geoms: NDArray[np.int32],
-    places: Floats,
-    frames: Floats,
-    depths: Floats,
-    owner: Ints,
-    geom_body: NDArray[np.int32],
-    root_of: NDArray[np.int32],
-    velocities: Floats,
-    centres: Floats,
-    slot_of: Ints,
-    restitution: float,
-    step: float,
-    place: Floats,
-    velocity: Floats,
-    touches: Bools,
+    contacts: Contacts,
+    bodies: Bodies,
+    ball: Ball,
+    geoms: Sequence[Geom],
+    seats: Sequence[Seat],
+    touches: Bytes,
 ) -> None:
-    """Changes the ball's place (3,) and velocity (3,) after a step, from the K contacts of the state before it.
-
-    `velocities` (bodies, 6) turn and translation about `centres` (bodies, 3) of the trees, both from before the step.
-    """
-    for k in range(len(geoms)):
-        ball_first = owner[geoms[k, 0]] == BALL_OWNER
-        if not ball_first and owner[geoms[k, 1]] != BALL_OWNER:
+    """Changes the ball's place and velocity after a step, from the contacts and velocities before it."""
+    for k in range(len(contacts.geoms)):
+        first, second = contacts.geoms[k, 0], contacts.geoms[k, 1]
+        ball_first = geoms[first].owner == BALL_OWNER
+        if not ball_first and geoms[second].owner != BALL_OWNER:
             continue
-        ball, other = (geoms[k, 0], geoms[k, 1]) if ball_first else (geoms[k, 1], geoms[k, 0])
-        normal = frames[k, :3] * (-1.0 if ball_first else 1.0)  # towards the ball
-        theirs = _velocity(geom_body[other], root_of, velocities, centres, places[k])
-        before = _velocity(geom_body[ball], root_of, velocities, centres, places[k])
+        own, other = (first, second) if ball_first else (second, first)
+        normal = contacts.frames[k, :3] * (-1.0 if ball_first else 1.0)  # towards the ball
+        theirs = _velocity(geoms[other], bodies, contacts.places[k])
+        before = _velocity(geoms[own], bodies, contacts.places[k])
         meeting = ((theirs - before) * normal).sum()
-        seat = owner[other]
-        touch = depths[k] < (meeting * step if seat >= 0 else 0.0)
+        owner = geoms[other].owner
+        # The ground is met when the ball is in it, a player when it would touch the ball within the step.
+        touch = contacts.depths[k] < (meeting * CYCLE if owner >= 0 else 0.0)
         if not touch or meeting < MIN_BOUNCE_SPEED:
             continue
-        missing = ((theirs - velocity) * normal).sum() + restitution * meeting
+        missing = ((theirs - ball.velocity) * normal).sum() + ball.restitution * meeting
         if missing > 0.0:
             change = missing * normal
-            if seat >= 0:
+            if owner >= 0:
                 change += TANGENTIAL_SHARE * (theirs - before - meeting * normal)
-            velocity += change
-            place += change * step
-        if seat >= 0 and slot_of[seat] >= 0:
-            touches[slot_of[seat]] = True
+            ball.velocity[:] += change
+            ball.place[:] += change * CYCLE
+        _note_touch(owner, seats, touches)
 
 
 @kernel
-def _velocity(body: int, root_of: NDArray[np.int32], velocities: Floats, centres: Floats, place: Floats) -> Floats:
-    """Of a body's point, (3,) m/s."""
-    lever = place - centres[root_of[body]]
-    return velocities[body, 3:] + np.cross(velocities[body, :3], lever)
+def _velocity(geom: Geom, bodies: Bodies, place: Floats) -> Floats:
+    """Of a point that moves with a geom's body, (3,) [m/s]."""
+    lever = place - bodies.centres[geom.root]
+    return bodies.velocities[geom.body, 3:] + np.cross(bodies.velocities[geom.body, :3], lever)
 
 
-# ----------------------------------------------------------------------------------------------------
-# Which limbs of a robot are inside another part of it: boxes that overlap, found by separating axes.
+# ---- sensors
+
+
+@kernel
+def read_sensors(
+    qpos: Floats,
+    qvel: Floats,
+    xmat: Floats,
+    boxes: Boxes,
+    seats: Sequence[Seat],
+    sensors: Sequence[Sensors],
+    trusting: bool,
+) -> bool:
+    """Measures the present state; False, and nothing is measured, if it is not physics any more.
+
+    Args:
+        qpos: the engine's positions.
+        qvel: the engine's velocities.
+        xmat: (bodies, 9) attitudes of the bodies.
+        boxes: the geoms, for self-collisions.
+        seats: of the ground; accelerometers keep their last reading there.
+        sensors: written.
+        trusting: whether the state is not checked.
+    """
+    if not trusting and not _is_sound(qpos, qvel, seats):
+        return False
+    for s in range(len(seats)):
+        if seats[s].slot >= 0:
+            _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
+            _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
+    return True
+
+
+@kernel
+def _is_sound(qpos: Floats, qvel: Floats, seats: Sequence[Seat]) -> bool:
+    """Whether a state is one: a sum is finite only if every number is."""
+    for s in range(len(seats)):
+        if seats[s].slot >= 0:
+            for i in range(3):
+                if not abs(qvel[seats[s].rate + i]) <= MAX_ROBOT_SPEED:
+                    return False
+    return bool(np.isfinite(qpos.sum() + qvel.sum()))
+
+
+@kernel
+def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
+    """Joint angles, gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""
+    slot, start, speed = seat.slot, seat.root, seat.rate
+    for column in range(len(seat.joints)):
+        found.angles[slot, column] = qpos[seat.joints[column]] * DEGREES
+    found.gyro[slot, 0] = -qvel[speed + 4] * DEGREES
+    found.gyro[slot, 1] = qvel[speed + 3] * DEGREES
+    found.gyro[slot, 2] = qvel[speed + 5] * DEGREES
+    # The accelerometer feels the change of velocity and gravity, in the torso's frame.
+    felt = np.zeros(3)
+    for i in range(3):
+        found.position[slot, i] = qpos[start + i]
+        now = qvel[speed + i]
+        change = (now - seat.velocity_before[i]) / CYCLE + (GRAVITY if i == 2 else 0.0)
+        seat.velocity_before[i] = now
+        for j in range(3):
+            felt[j] += turn[3 * i + j] * change
+    found.velocity[slot, 0], found.velocity[slot, 1] = qvel[speed], qvel[speed + 1]
+    # The league's server tells the reading of the cycle before.
+    for i in range(3):
+        found.acc[slot, i] = seat.next_acc[i]
+    seat.next_acc[0], seat.next_acc[1], seat.next_acc[2] = -felt[1], felt[0], felt[2]
+
+
+# ---- self-collisions
 #
-# On the league's server nothing of a robot pushes another part of it (`disableInnerCollision` in nao.rsg); a limb
-# passes through, and its referee looks for boxes that overlap by more than a tolerance (SelfCollisionsTolerance, 0.04
-# m in naosoccersim.rb). Two boxes overlap less than that if along one of fifteen directions (three edges of each, and
-# the products of an edge of one with an edge of the other) their shadows do. The league does not scale these products
-# to unit length, which makes its referee lenient: where edges are nearly parallel, as of two feet side by side,
-# nothing collides. Players have learned to get up and walk with that, so it is the same here. Boxes that a joint
-# connects are left out. As in `motion.leg_kernels`, the machine code is kept beside this file or in the user's cache.
-
+# On the league's server no part of a robot pushes another (`disableInnerCollision` in nao.rsg); a limb passes through,
+# and its referee looks for boxes that overlap by more than a tolerance (SelfCollisionsTolerance, 0.04 m in
+# naosoccersim.rb). Two boxes overlap less than that if along one of fifteen directions (three edges of each, and the
+# products of an edge of one with an edge of the other) their shadows do: the separating axis theorem. The league does
+# not scale these products to unit length, which makes its referee lenient: where edges are nearly parallel, as of two
+# feet side by side, nothing collides. Players have learned to get up and walk with that, so it is the same here. Boxes
+# that a joint connects are left out.
 
 OVERLAP_TOLERANCE = 0.04
 """Boxes may be inside each other so far before it is a collision [m]."""
@@ -303,6 +472,13 @@ BOX_BODIES = (
     *("LThigh", "LShank", "LFoot", "RThigh", "RShank", "RFoot", "LToe", "RToe"),
 )
 """Bodies whose boxes are looked at."""
+LIMB_BODIES = (
+    ("LUpperArm", "LLowerArm"),
+    ("RUpperArm", "RLowerArm"),
+    ("LThigh", "LShank", "LFoot", "LToe"),
+    ("RThigh", "RShank", "RFoot", "RToe"),
+)
+"""Bodies of the limbs in the order of `decisions.LIMBS`."""
 JOINED_BODIES = (
     *(("torso", f"{side}UpperArm") for side in "LR"),
     *((f"{side}UpperArm", f"{side}LowerArm") for side in "LR"),
@@ -312,49 +488,38 @@ JOINED_BODIES = (
     *((f"{side}Foot", f"{side}Toe") for side in "LR"),
 )
 """Neighbours, which always overlap."""
-
-
-def pairs_of_boxes() -> Ints:
-    """(P, 2) columns of `BOXES` that may collide."""
-    found = [
+_BOX_PAIRS = np.array(
+    [
         (i, j)
         for i, one in enumerate(BOX_BODIES)
         for j, two in enumerate(BOX_BODIES[i + 1 :], i + 1)
         if (one, two) not in JOINED_BODIES and (two, one) not in JOINED_BODIES
     ]
-    return np.array(found, np.int64)
+)
+"""(P, 2) columns of `BOX_BODIES` that may collide."""
+_BOX_LIMBS = np.array([next((i for i, of in enumerate(LIMB_BODIES) if name in of), -1) for name in BOX_BODIES])
+"""(13,) the limb of each of `BOX_BODIES`; -1 for the torso."""
 
 
 @kernel
-def find_own_collisions(
-    boxes: Ints,
-    limbs: Ints,
-    pairs: Ints,
-    sizes: Floats,
-    places: Floats,
-    turns: Floats,
-    seats: Ints,
-    slots: Ints,
-    tolerance: float,
-    collides: Bools,
-) -> None:
-    """Fills collides (22, 4) for the robots on some seats; boxes (S, B) are geoms, -1 for none, limbs (B,) theirs."""
-    for k in range(len(seats)):
-        for p in range(len(pairs)):
-            one, two = boxes[seats[k], pairs[p, 0]], boxes[seats[k], pairs[p, 1]]
-            if one < 0 or two < 0 or not _overlap(one, two, sizes, places, turns, tolerance):
-                continue
-            for column in pairs[p]:
-                if limbs[column] >= 0:
-                    collides[slots[k], limbs[column]] = True
+def _read_self_collisions(boxes: Boxes, own: Ints, collides: Bytes) -> None:
+    """Notes which limbs of a robot with some boxes (13,) are inside another part of it, in `collides` (4,)."""
+    for p in range(len(_BOX_PAIRS)):
+        one, two = own[_BOX_PAIRS[p, 0]], own[_BOX_PAIRS[p, 1]]
+        if one < 0 or two < 0 or not boxes_overlap(boxes, one, two):
+            continue
+        for column in _BOX_PAIRS[p]:
+            if _BOX_LIMBS[column] >= 0:
+                collides[_BOX_LIMBS[column]] = 1
 
 
 @inlined
-def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, tolerance: float) -> bool:
-    """Whether two boxes overlap by more than a tolerance along all directions that may separate them."""
+def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
+    """Whether two geoms overlap by more than the tolerance along all directions that may separate them."""
+    places, turns, sizes = boxes.places, boxes.turns, boxes.sizes
     dx, dy, dz = places[two, 0] - places[one, 0], places[two, 1] - places[one, 1], places[two, 2] - places[one, 2]
-    reach = _radius(sizes, one) + _radius(sizes, two) - tolerance
-    if dx * dx + dy * dy + dz * dz >= reach * reach:
+    reach = _radius(sizes, one) + _radius(sizes, two) - OVERLAP_TOLERANCE
+    if dx * dx + dy * dy + dz * dz >= reach * reach:  # the spheres about them are apart: nearly always
         return False
     turn = np.empty((3, 3))  # of the second, seen from the first; and how far away it is there
     away = np.empty(3)
@@ -368,24 +533,24 @@ def _overlap(one: int, two: int, sizes: Floats, places: Floats, turns: Floats, t
             )
     for i in range(3):
         shadow = abs(turn[i, 0]) * sizes[two, 0] + abs(turn[i, 1]) * sizes[two, 1] + abs(turn[i, 2]) * sizes[two, 2]
-        if abs(away[i]) + tolerance >= sizes[one, i] + shadow:
+        if abs(away[i]) + OVERLAP_TOLERANCE >= sizes[one, i] + shadow:
             return False
     for j in range(3):
         shadow = abs(turn[0, j]) * sizes[one, 0] + abs(turn[1, j]) * sizes[one, 1] + abs(turn[2, j]) * sizes[one, 2]
         between = away[0] * turn[0, j] + away[1] * turn[1, j] + away[2] * turn[2, j]
-        if abs(between) + tolerance >= sizes[two, j] + shadow:
+        if abs(between) + OVERLAP_TOLERANCE >= sizes[two, j] + shadow:
             return False
-    return not _edges_part(sizes[one], sizes[two], turn, away, tolerance)
+    return not _edges_part(sizes[one], sizes[two], turn, away)
 
 
 @inlined
 def _radius(sizes: Floats, box: int) -> float:
-    """Of the sphere about a box, m."""
+    """Of the sphere about a box [m]."""
     return math.sqrt(sizes[box, 0] ** 2 + sizes[box, 1] ** 2 + sizes[box, 2] ** 2)
 
 
 @kernel
-def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats, tolerance: float) -> bool:
+def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats) -> bool:
     """Whether a direction across an edge of each of two boxes separates them; `turn` and `away` as seen by the first.
 
     Such a direction is as long as the sine of the angle between the edges, and the tolerance is not: as in the league,
@@ -402,6 +567,6 @@ def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats, toler
                 + second[j1] * abs(turn[i, j2])
                 + second[j2] * abs(turn[i, j1])
             )
-            if between + tolerance >= shadows:
+            if between + OVERLAP_TOLERANCE >= shadows:
                 return True
     return False

@@ -5,7 +5,7 @@
     sights = seeing.look(world, ("reds", "blues"))          # by slot
 
 A camera sits in the middle of the head and turns with it; its view is 120 by 120 degrees, nothing hides anything, and
-what is nearer than 0.1 m is not seen. Noise (rcssserver3d's settings, PROTOCOLS section 1): each camera is misplaced
+what is nearer than 0.1 m is not seen. Noise (rcssserver3d's settings): each camera is misplaced
 by up to 5 mm along each axis for as long as it plays; distances err by 0.0965 %, angles by 0.1480 degrees
 horizontally and 0.1225 vertically (standard deviations), each point on its own.
 
@@ -16,16 +16,16 @@ then the ten segments of the centre circle.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats, Ints
 from nutmeg.base.kernels import kernel
 from nutmeg.match.rules.slots import SLOTS, side_and_number
 from nutmeg.match.worlds.physical.percept import PARTS, Sight
 
 if TYPE_CHECKING:
-    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.match.worlds.physical.world import MatchWorld
     from nutmeg.model.field import FieldSettings, Segment
 
@@ -43,76 +43,99 @@ if TYPE_CHECKING:
 
 
 DEGREES = 180.0 / math.pi
+VIEW_ANGLE = 120.0
+"""Of the view, both ways, degrees."""
+MIN_VIEW_DISTANCE = 0.1
+"""Nothing nearer is seen, m."""
+
+
+class Cameras(NamedTuple):
+    """The cameras of A players, and everything that they may see."""
+
+    slots: Ints
+    """(A,) of the players."""
+    offsets: Floats
+    """(22, 3) misplacements of the cameras, by slot, m."""
+    parts: Ints
+    """(A, P) bodies that are seen of each player; the first is the head, which the camera is in."""
+    places: Floats
+    """(bodies, 3) of all bodies, m."""
+    turns: Floats
+    """(bodies, 9) attitudes of all bodies."""
+    points: Floats
+    """(M, 3) landmarks and the ball, m."""
+    segments: Floats
+    """(L, 2, 3) ends of the lines, m."""
+
+
+class Noise(NamedTuple):
+    """Random numbers for points in view."""
+
+    drawn: Floats
+    """(K, 3) standard normal; one row for each point in view."""
+    used: int
+    """How many rows are used up."""
+    scales: Floats
+    """(3,) standard deviations: distance (relative), horizontal and vertical angle (degrees)."""
+
+
+class Images(NamedTuple):
+    """What A cameras see, from the front of each array, in order; polar coordinates."""
+
+    marks: Floats
+    """(A, M, 3) points in view."""
+    bodies: Floats
+    """(A, A, P, 3) parts of players in view; NaN where a part is not."""
+    lines: Floats
+    """(A, L, 2, 3) ends of the lines in view."""
+    found: Ints
+    """(A, 3) bits of the points in view, bits of the slots of players in view, number of lines."""
 
 
 @kernel
-def see(
-    places: Floats,
-    turns: Floats,
-    parts: Ints,
-    offsets: Floats,
-    points: Floats,
-    slots: Ints,
-    segments: Floats,
-    half: float,
-    nearest: float,
-    noise: Floats,
-    used: int,
-    scales: Floats,
-    marks: Floats,
-    bodies: Floats,
-    lines: Floats,
-    found: Ints,
-) -> int:
-    """What A cameras see of M points, the P parts of A players and L line segments.
-
-    `parts` (A, P) says which of all `places` (bodies, 3) and `turns` (bodies, 9) are those of parts; the first is the
-    head, which the camera is in. `offsets` (22, 3) are the cameras' own, by slot.
-
-    Fills marks (A, M, 3), bodies (A, A, P, 3) and lines (A, L, 2, 3) from the front, with what is in view in order, and
-    found (A, 3): bits for points in view, bits for players in view by slot, and how many lines there are. `noise`
-    (K, 3) is standard normal and taken from row `used` on, one row a point in view; `scales` (3,) are of distance
-    (relative), horizontal and vertical angle (degrees). Returns the first row of `noise` that is left.
-    """
+def see(cameras: Cameras, noise: Noise, images: Images) -> int:
+    """Fills the images of all cameras; how many rows of noise are used up then."""
     camera = np.zeros(3)
     ends = np.zeros((2, 3))
-    slope = math.tan(half / DEGREES)
+    slope = math.tan(VIEW_ANGLE / 2 / DEGREES)
+    slots, parts, segments, used = cameras.slots, cameras.parts, cameras.segments, noise.used
     for a in range(len(slots)):
-        eye, turn, offset = places[parts[a, 0]], turns[parts[a, 0]], offsets[slots[a]]
+        head = parts[a, 0]
+        eye, turn, offset = cameras.places[head], cameras.turns[head], cameras.offsets[slots[a]]
         bits, count = 0, 0
-        for m in range(len(points)):
-            _into(points[m], eye, turn, offset, camera)
-            if _in_view(camera, slope, nearest):
-                _polar(camera, noise[used], scales, marks[a, count])
+        for m in range(len(cameras.points)):
+            _into(cameras.points[m], eye, turn, offset, camera)
+            if _in_view(camera, slope):
+                _polar(camera, noise.drawn[used], noise.scales, images.marks[a, count])
                 bits |= 1 << m
                 count += 1
                 used += 1
-        found[a, 0] = bits
+        images.found[a, 0] = bits
         bits, count = 0, 0
         for b in range(len(slots)):
             seen = False
             for p in range(parts.shape[1]):
-                _into(places[parts[b, p]], eye, turn, offset, camera)
-                if _in_view(camera, slope, nearest):
-                    _polar(camera, noise[used], scales, bodies[a, count, p])
+                _into(cameras.places[parts[b, p]], eye, turn, offset, camera)
+                if _in_view(camera, slope):
+                    _polar(camera, noise.drawn[used], noise.scales, images.bodies[a, count, p])
                     seen = True
                     used += 1
                 else:
-                    bodies[a, count, p] = np.nan
+                    images.bodies[a, count, p] = np.nan
             if seen:
                 bits |= 1 << slots[b]
                 count += 1
-        found[a, 1] = bits
+        images.found[a, 1] = bits
         count = 0
         for s in range(len(segments)):
             for e in range(2):
                 _into(segments[s, e], eye, turn, offset, ends[e])
             if _cut(ends, slope):
                 for e in range(2):
-                    _polar(ends[e], noise[used], scales, lines[a, count, e])
+                    _polar(ends[e], noise.drawn[used], noise.scales, images.lines[a, count, e])
                     used += 1
                 count += 1
-        found[a, 2] = count
+        images.found[a, 2] = count
     return used
 
 
@@ -126,12 +149,12 @@ def _into(point: Floats, eye: Floats, turn: Floats, offset: Floats, camera: Floa
 
 
 @kernel
-def _in_view(camera: Floats, slope: float, nearest: float) -> bool:
+def _in_view(camera: Floats, slope: float) -> bool:
     """Whether neither angle of a point is beyond that of a slope, and the point is not too near."""
     if camera[0] <= 0.0 or abs(camera[1]) > slope * camera[0]:
         return False
     flat, up = camera[0] ** 2 + camera[1] ** 2, camera[2] ** 2
-    seen: bool = up <= slope**2 * flat and flat + up >= nearest**2
+    seen: bool = up <= slope**2 * flat and flat + up >= MIN_VIEW_DISTANCE**2
     return seen
 
 
@@ -168,10 +191,6 @@ def _cut(ends: Floats, slope: float) -> bool:
     return True
 
 
-VIEW_ANGLE = 120.0
-"""Of the view, both ways, degrees."""
-MIN_VIEW_DISTANCE = 0.1
-"""Nothing nearer is seen, m."""
 IMAGE_CYCLES = 3
 """An image comes every so many cycles."""
 CAMERA_OFFSET = 0.005
@@ -220,17 +239,19 @@ class Seeing:
         count, lines = len(slots), len(self._segments)
         self._points[-1] = world.ball
         self._draw(count * (len(self._points) + count * len(PARTS) + 2 * lines))
-        marks, bodies = np.empty((count, len(self._points), 3)), np.empty((count, count, len(PARTS), 3))
-        seen_lines, found = np.empty((count, lines, 2, 3)), np.empty((count, 3), np.int64)
-        self._used = see(
-            places, turns, parts, self._offsets, self._points, slots, self._segments, VIEW_ANGLE / 2, MIN_VIEW_DISTANCE,
-            self._drawn, self._used, self._scales, marks, bodies, seen_lines, found,
-        )  # fmt: skip
+        cameras = Cameras(slots, self._offsets, parts, places, turns, self._points, self._segments)
+        images = Images(
+            marks=np.empty((count, len(self._points), 3)),
+            bodies=np.empty((count, count, len(PARTS), 3)),
+            lines=np.empty((count, lines, 2, 3)),
+            found=np.empty((count, 3), np.int64),
+        )
+        self._used = see(cameras, Noise(self._drawn, self._used, self._scales), images)
         if teams != self._teams:
             self._teams, self._players = teams, {}
         sights = {}
         for k, (slot, (mark_bits, body_bits, line_count)) in enumerate(
-            zip(slots.tolist(), found.tolist(), strict=True)
+            zip(slots.tolist(), images.found.tolist(), strict=True)
         ):
             labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
             truth = NO_TRUTH
@@ -239,11 +260,11 @@ class Seeing:
                 truth = _own_view(places[head], turns[head], ball, flipped=slot >= SLOTS // 2)
             sights[slot] = Sight(
                 labels=labels,
-                marks=marks[k, : len(labels)],
+                marks=images.marks[k, : len(labels)],
                 teams=names,
                 numbers=numbers,
-                parts=bodies[k, : len(numbers)],
-                lines=seen_lines[k, :line_count],
+                parts=images.bodies[k, : len(numbers)],
+                lines=images.lines[k, :line_count],
                 my_position=truth[0],
                 my_heading=truth[1],
                 ball_position=truth[2],

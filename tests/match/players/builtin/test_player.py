@@ -1,0 +1,75 @@
+"""Teams of the real thing: they sense, decide and walk in the world of a match."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.match.game import Game
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.builtin.player import by_number, make_team
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
+
+RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=2.0)
+
+
+def test_teams_have_numbers_types_and_names() -> None:
+    reds, blues = make_team("final", 3, team="reds", types=(0, 1)), make_team("holonomic", 2)
+    assert [(p.team, p.number, p.robot_type) for p in reds] == [("reds", 1, 0), ("reds", 2, 1), ("reds", 3, 0)]
+    assert {p.team for p in blues} == {"holonomic"}
+    assert list(by_number(reds, blues)) == [("reds", 1), ("reds", 2), ("reds", 3), ("holonomic", 1), ("holonomic", 2)]
+
+
+def test_what_no_team_can_be_is_refused() -> None:
+    with pytest.raises(UsageError, match="a team of 12 cannot play"):
+        make_team("final", 12)
+    with pytest.raises(UnknownNameError, match="unknown walk 'fnal'"):
+        make_team("fnal", 1)
+    team = make_team("final", 1)
+    with pytest.raises(UsageError, match="both teams are called 'final'"):
+        by_number(team, team)
+
+
+def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
+    game = Game(RULES, seed=3, left="reds", right="blues", seats=4)
+    reds, blues = make_team("final", 2, team="reds"), make_team("final", 2, team="blues")
+    driver = GameLoop(game, by_number(reds, blues))
+    driver.run(98)
+    for team, sign, first in ((reds, 1, 0), (blues, -1, 11)):
+        for player in team:
+            slot, belief = first + player.number - 1, player.belief
+            assert belief is not None
+            assert math.dist(belief.me.place * sign, game.world.position[slot, :2]) < 0.1
+            assert belief.me.x <= 0.05
+            assert set(player.memory.reports) == {1, 2} - {player.number}
+    assert np.hypot(*game.world.position[1, :2]) < 0.45
+    assert np.hypot(*game.world.position[12, :2]) > 2.0
+
+
+@pytest.mark.slow
+def test_a_player_alone_takes_the_ball_towards_the_goal() -> None:
+    game = Game(RULES, seed=1, left="reds", right="blues", seats=1)
+    (player,) = make_team("final", 1, team="reds")
+    driver = GameLoop(game, {("reds", 1): player})
+    driver.run(110)
+    game.set_play_mode(PlayMode.PLAY_ON)
+    game.place_ball((-1.0, 0.5, 0.05), (0.0, 0.0, 0.0))
+    driver.run(900)
+    assert game.world.ball[0] > 1.0
+    assert player.request is not None
+    assert player.request.intent
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_match() -> None:
+    ends = []
+    for _ in range(2):
+        game = Game(RULES, seed=5, left="reds", right="blues", seats=4)
+        driver = GameLoop(game, by_number(make_team("final", 2, team="reds"), make_team("final", 2, team="blues")))
+        driver.run(250)
+        ends.append(np.concatenate([game.world.position[[0, 1, 11, 12]].ravel(), game.world.ball]))
+    assert (ends[0] == ends[1]).all()

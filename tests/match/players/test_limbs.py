@@ -1,0 +1,222 @@
+"""A player that is told only what it perceives stands, walks, looks, kicks, dives, falls and gets up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import UsageError
+from nutmeg.match.game import Game
+from nutmeg.match.players.kicks import foot_for, kick_distance, kick_place, kick_tolerance
+from nutmeg.match.players.limbs import Limbs, Pace
+from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.motion.walk.files import read_walk
+
+WALK = read_walk("dynamic-rewards")
+AHEAD = Look()
+
+
+class Alone:
+    """One player on an empty pitch, at its centre, looking along x."""
+
+    def __init__(self, robot_type: int = 0, pace: Pace | None = None) -> None:
+        self.game = Game(load_rules("sim3d"), seed=3, seats=1, toed=int(robot_type == 4))
+        self.slot = self.game.enter("us", 1, robot_type)
+        self.limbs = Limbs(WALK, robot_type, pace=pace)
+        self.game.set_play_mode(PlayMode.PLAY_ON)
+        self.game.place_player(self.slot, (0.0, 0.0, 0.4), 0.0)
+        self.game.place_ball((0.0, 5.0, 0.042))
+        self.percept: Percept = self.game.cycle({})[self.slot]
+        self.seen: set[str] = set()
+
+    def run(self, seconds: float, legs: Legs | Callable[[], Legs], look: Look = AHEAD) -> None:
+        for _ in range(round(seconds / 0.02)):
+            wish = legs() if callable(legs) else legs
+            speeds = self.limbs.act(self.percept, wish, look)
+            self.seen.add(self.limbs.doing)
+            self.percept = self.game.cycle({self.slot: Action(speeds=speeds)})[self.slot]
+
+    @property
+    def place(self) -> np.ndarray:
+        return np.asarray(self.game.world.poses()[self.slot, :2].copy())
+
+    @property
+    def heading(self) -> float:
+        return float(self.game.world.headings()[self.slot])
+
+    @property
+    def height(self) -> float:
+        return float(self.game.world.poses()[self.slot, 2])
+
+
+@pytest.mark.parametrize("robot_type", [0, 1, 2, 3, 4])
+def test_every_type_of_robot_walks_ahead_as_fast_as_it_is_told(robot_type: int) -> None:
+    one = Alone(robot_type)
+    one.run(1.0, Stand())
+    begin = one.place
+    one.run(4.0, Walk(ahead=0.3))
+    assert 0.6 < np.hypot(*(one.place - begin)) < 1.5
+    assert (one.limbs.falls, one.limbs.doing) == (0, "walk")
+
+
+def test_it_walks_sideways_without_turning_away() -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    begin, looked = one.place, one.heading
+    one.run(4.0, Walk(left=0.25))
+    assert one.place[1] - begin[1] > 0.4
+    assert abs(one.heading - looked) < 0.5
+    assert one.limbs.upright
+
+
+def test_it_turns_as_fast_as_it_is_told() -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    looked = one.heading
+    one.run(3.0, Walk(turn=0.6))
+    assert one.heading - looked == pytest.approx(1.8, abs=0.4)
+
+
+def test_it_stands_still_and_looks_where_it_is_told() -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    begin = one.place
+    one.run(1.0, Stand(), Look(yaw=0.8, pitch=-0.3))
+    np.testing.assert_allclose(one.place, begin, atol=5e-3)
+    np.testing.assert_allclose(one.percept.angles[:2], np.degrees([0.8, -0.3]), atol=0.5)
+    one.run(1.0, Stand(), Look(yaw=9.0, pitch=9.0))
+    np.testing.assert_allclose(one.percept.angles[:2], [120.0, 45.0], atol=0.5)
+    assert one.seen == {"stand"}
+
+
+def test_its_odometry_says_how_far_it_came() -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    begin, looked = one.place, one.heading
+    x = y = turned = 0.0
+
+    def noted() -> Legs:
+        nonlocal x, y, turned
+        ahead, left, turn = one.limbs.odometry
+        x += ahead * math.cos(turned) - left * math.sin(turned)
+        y += ahead * math.sin(turned) + left * math.cos(turned)
+        turned += turn
+        return Walk(ahead=0.4, turn=0.2)
+
+    one.run(5.0, noted)
+    c, s = math.cos(looked), math.sin(looked)
+    way = one.place - begin
+    seen = np.array([c * way[0] + s * way[1], c * way[1] - s * way[0]])
+    np.testing.assert_allclose([x, y], seen, atol=0.15 * np.hypot(*way))
+    assert turned == pytest.approx(one.heading - looked, abs=0.1)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_dive_ends_on_the_side_and_it_gets_up_again(side: str) -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    one.run(0.1, Dive(side=side))  # type: ignore[arg-type]
+    assert (one.limbs.busy, one.limbs.doing) == (True, "dive")
+    one.run(1.0, Stand())
+    assert one.height < 0.2
+    assert (one.place[1] > 0.15) if side == "left" else (one.place[1] < -0.15)
+    one.run(11.0, Stand())
+    assert (one.limbs.upright, one.limbs.doing) == (True, "stand")
+    assert {"dive", "fall", "get up", "steady", "stand"} <= one.seen
+
+
+@pytest.mark.parametrize("speed", [1.3, 1.6])
+def test_who_is_knocked_onto_its_back_gets_up_at_the_first_try(speed: float) -> None:
+    player = Alone()
+    player.run(0.9, Stand())
+    world = player.game.world
+    world.ground.world.qvel[int(world.ground.seats["rate"][int(world.seat_of[player.slot])])] -= speed
+    world.ground.world.touch()
+    player.run(4.4, Stand())
+    assert {"fall", "get up"} < player.seen
+    assert player.limbs.doing == "stand"
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_kick_with_either_foot_goes_far_and_straight_and_ends_on_its_feet(side: int) -> None:
+    one = Alone()
+    one.run(1.2, Stand())
+    ahead, left = kick_place("straight")
+    ball = one.place + np.array([ahead, side * left])
+    one.game.place_ball((*ball.tolist(), 0.042))
+    one.run(0.1, Kick(ball=(ahead, side * left)))
+    assert (one.limbs.busy, one.limbs.doing) == (True, "kick")
+    one.run(1.8, Stand())
+    assert (one.limbs.doing, one.limbs.falls) == ("stand", 0)
+    one.run(3.0, Stand())
+    way = one.game.world.ball[:2] - ball
+    assert way[0] > 0.7 * kick_distance("straight")
+    assert abs(way[1]) < 0.3 * way[0]
+
+
+def test_a_pass_goes_less_far_than_a_kick() -> None:
+    far = []
+    for kind in ("straight", "pass"):
+        one = Alone()
+        one.run(1.2, Stand())
+        ahead, left = kick_place(kind)  # type: ignore[arg-type]
+        one.game.place_ball((*(one.place + np.array([ahead, left])).tolist(), 0.042))
+        one.run(0.1, Kick(ball=(ahead, left), kind=kind))  # type: ignore[arg-type]
+        one.run(3.5, Stand())
+        far.append(one.game.world.ball[0] - one.place[0])
+    assert 1.0 < far[1] < 0.8 * far[0]
+    assert kick_place("pass") == kick_place("straight", 0.5)
+    assert kick_distance("pass") == kick_distance("straight", 0.5) < kick_distance("straight")
+
+
+def test_a_kick_is_not_begun_if_the_ball_lies_elsewhere_and_a_walker_stops_first() -> None:
+    one = Alone()
+    ahead, left = kick_place()
+    one.run(1.0, Stand())
+    one.run(1.0, Kick(ball=(ahead + 2 * kick_tolerance(), left)))
+    assert one.seen == {"stand"}
+    one.run(1.5, Walk(ahead=0.3))
+    one.run(0.02, Kick(ball=(ahead, left)))
+    assert one.limbs.doing in ("walk", "stop")
+    one.run(1.3, Kick(ball=(ahead, left)))
+    assert "kick" in one.seen
+    assert foot_for(Kick(ball=(ahead, -left))) == "right"
+    assert foot_for(Kick(ball=(ahead, left), kind="left")) is None
+
+
+def test_the_same_percepts_give_the_same_speeds() -> None:
+    one, other = Alone(), Limbs(WALK, 0)
+    for cycle in range(150):
+        legs: Legs = Walk(ahead=0.3, left=0.1) if cycle > 20 else Stand()
+        speeds = one.limbs.act(one.percept, legs, Look())
+        np.testing.assert_array_equal(speeds, other.act(one.percept, legs, Look()))
+        one.percept = one.game.cycle({one.slot: Action(speeds=speeds)})[one.slot]
+
+
+def test_who_was_put_upright_by_somebody_notices() -> None:
+    one = Alone()
+    one.run(1.0, Stand())
+    one.run(1.5, Dive(side="left"))
+    assert not one.limbs.upright
+    one.game.place_player(one.slot, (0.0, 0.0, 0.4), 0.0)
+    one.run(1.0, Stand())
+    assert one.limbs.upright
+    assert one.height > 0.25
+
+
+def test_what_no_body_can_do_is_refused() -> None:
+    with pytest.raises(UsageError, match="types are 0 to 4"):
+        Limbs(WALK, 5)
+    with pytest.raises(UsageError, match="not for 'nao-spark'"):
+        Limbs(read_walk("nao-v6"), 0)
+    with pytest.raises(ValueError, match="up to 1"):
+        Pace(share=(1.2, 1.0, 1.0))
+    one = Alone()
+    with pytest.raises(UsageError, match="finite"):
+        one.run(0.02, Walk(ahead=math.nan))

@@ -1,0 +1,153 @@
+"""Recordings as trials: times, starts, power, windows, parts and conditions; what is wrong with a log is said."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import NutmegError, RecordingError, UnknownNameError, UsageError
+from nutmeg.model import Adjustment
+from nutmeg.reality.identify.settings import IdentifySettings, read_identify
+from nutmeg.reality.logs.conditions import Condition, StatedNumber
+from nutmeg.reality.logs.replay import StartSettings, WindowSettings, check_conditions, read_log
+from nutmeg.reality.twin import Twin
+
+TIMES = np.arange(100) * 0.01
+
+
+@pytest.fixture
+def config(bench: Any, tmp_path: Path) -> IdentifySettings:
+    return read_identify(bench.logs(tmp_path))
+
+
+def twin_of(settings: IdentifySettings) -> Twin:
+    return Twin(settings.robot, settings.parameters)
+
+
+def test_a_regular_log_keeps_its_period_and_starts_where_it_was_measured(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    bench.log(tmp_path / "a.csv", TIMES + 5, np.sin(TIMES), 0.3 + TIMES, TIMES < 0.5)
+    (one,) = read_log(tmp_path / "a.csv", config, twin_of(config))
+    assert one.trial.period == pytest.approx(0.01)
+    assert np.allclose(one.trial.commands[:, 0], np.sin(TIMES))
+    assert one.trial.start is not None
+    assert np.asarray(one.trial.start.angles).tolist() == [0.3]
+    assert np.isnan(np.asarray(one.trial.start.rates)).all()
+    assert one.trial.powered is not None
+    assert np.array_equal(one.trial.powered, TIMES < 0.5)
+    assert np.allclose(one.times, TIMES)
+    assert one.real.columns == ("angles.pendulum",)
+
+
+def test_commands_of_an_irregular_log_hold_until_the_next(bench: Any, config: IdentifySettings, tmp_path: Path) -> None:
+    times = np.array([0.0, 0.005, 0.0113, 0.02, 0.0271])
+    bench.log(tmp_path / "a.csv", times, np.arange(5.0) / 10, np.zeros(5), np.ones(5, bool))
+    (one,) = read_log(tmp_path / "a.csv", config, twin_of(config))
+    assert one.trial.period == pytest.approx(0.002)
+    rows = np.arange(len(one.trial)) * 0.002
+    expected = [np.flatnonzero(times <= t + 1e-9)[-1] / 10 for t in rows]
+    assert np.allclose(one.trial.commands[:, 0], expected)
+    assert rows[-1] >= times[-1]
+
+
+def test_rows_without_a_command_or_start_are_left_out_first(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    goal, position = np.sin(TIMES), np.cos(TIMES)
+    goal[:3], position[:5], position[50] = np.nan, np.nan, np.nan
+    bench.log(tmp_path / "a.csv", TIMES, goal, position, np.ones(100, bool))
+    (one,) = read_log(tmp_path / "a.csv", config, twin_of(config))
+    assert len(one.times) == 95
+    assert np.isnan(np.asarray(one.real.series)[45]).all()
+    goal[70] = np.nan
+    bench.log(tmp_path / "a.csv", TIMES, goal, position, np.ones(100, bool))
+    with pytest.raises(RecordingError, match=r"missing at t=0.7"):
+        read_log(tmp_path / "a.csv", config, twin_of(config))
+    holding = dataclasses.replace(config, missing_commands="hold")
+    (one,) = read_log(tmp_path / "a.csv", holding, twin_of(config))
+    assert one.trial.commands[65, 0] == one.trial.commands[64, 0] == pytest.approx(np.sin(0.69))
+
+
+def test_windows_start_in_the_recorded_state(bench: Any, config: IdentifySettings, tmp_path: Path) -> None:
+    bench.log(tmp_path / "a.csv", TIMES, np.sin(TIMES), 2 * TIMES, np.ones(100, bool))
+    settings = dataclasses.replace(config, windows=WindowSettings(seconds=0.2, every=0.1))
+    pieces = read_log(tmp_path / "a.csv", settings, twin_of(config))
+    assert len(pieces) == 8
+    assert {p.source for p in pieces} == {"a.csv"}
+    assert len({p.trial.name for p in pieces}) == 8
+    third = pieces[2].trial
+    assert third.start is not None
+    assert np.asarray(third.start.angles)[0] == pytest.approx(0.4)
+    assert np.asarray(third.start.rates)[0] == pytest.approx(2.0)
+    assert pieces[2].times[0] == 0
+    assert pieces[2].times[-1] == pytest.approx(0.2)
+    rolling = dataclasses.replace(config, start=StartSettings(rates="difference"))
+    (whole,) = read_log(tmp_path / "a.csv", rolling, twin_of(config))
+    assert whole.trial.start is not None
+    assert np.asarray(whole.trial.start.rates)[0] == pytest.approx(2.0)
+
+
+def test_a_file_is_split_where_time_jumps(bench: Any, config: IdentifySettings, tmp_path: Path) -> None:
+    times = np.concatenate([TIMES[:40], TIMES[:60] + 10])
+    bench.log(tmp_path / "a.csv", times, np.sin(times), np.zeros(100), np.ones(100, bool))
+    recordings = dataclasses.replace(config.recordings, split=1.0)
+    parts = read_log(tmp_path / "a.csv", dataclasses.replace(config, recordings=recordings), twin_of(config))
+    assert [(p.source, len(p.times)) for p in parts] == [("a.csv#0", 40), ("a.csv#1", 60)]
+
+
+def test_conditions_go_by_the_name_of_the_recording(bench: Any, config: IdentifySettings, tmp_path: Path) -> None:
+    conditions: dict[str, dict[str, float | Condition]] = {
+        "a*": {"servo.*.p": 3.0, "robot.length": Condition(value=1.1, relative=True)},
+        "b*": {"delay": 0.1},
+    }
+    recordings = dataclasses.replace(config.recordings, conditions=conditions)
+    bench.log(tmp_path / "a.csv", TIMES, np.sin(TIMES), np.zeros(100), np.ones(100, bool))
+    (one,) = read_log(tmp_path / "a.csv", dataclasses.replace(config, recordings=recordings), twin_of(config))
+    assert one.trial.conditions == (
+        Adjustment(target="servo.*.p", value=3.0),
+        Adjustment(target="robot.length", value=1.1, relative=True),
+    )
+
+
+def test_what_a_recording_tells_of_itself_gives_way_to_what_is_said_of_its_name(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    told = {
+        "kp": StatedNumber(sets="servo.xl330.p", factor=0.5, needed=True),
+        "length": StatedNumber(sets="robot.length", names=("l",)),
+    }
+    recordings = dataclasses.replace(config.recordings, told=told, conditions={"odd*": {"servo.xl330.p": 9.0}})
+    settings = dataclasses.replace(config, recordings=recordings)
+    for name in ("kp4_l0.12.csv", "odd_l0.12.csv", "other.csv"):
+        bench.log(tmp_path / name, TIMES, np.sin(TIMES), np.zeros(100), np.ones(100, bool))
+    length = Adjustment(target="robot.length", value=0.12)
+    (one,) = read_log(tmp_path / "kp4_l0.12.csv", settings, twin_of(config))
+    assert one.trial.conditions == (Adjustment(target="servo.xl330.p", value=2.0), length)
+    (one,) = read_log(tmp_path / "odd_l0.12.csv", settings, twin_of(config))
+    assert one.trial.conditions == (length, Adjustment(target="servo.xl330.p", value=9.0))
+    check_conditions([tmp_path / "kp4_l0.12.csv", tmp_path / "odd_l0.12.csv"], settings.recordings)
+    with pytest.raises(RecordingError, match=r"other\.csv: does not tell kp"):
+        check_conditions([tmp_path / "other.csv"], settings.recordings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "text"),
+    [
+        ({"commands": {"servo.gaol": "pendulum"}}, UnknownNameError, "servo.goal"),
+        ({"commands": {"servo.goal": "pendlum"}}, UnknownNameError, "motor"),
+        ({"compare": {"servo.position": "angles.knee"}}, UnknownNameError, "angles.pendulum"),
+        ({"compare": {"servo.speed": "angles.pendulum"}}, RecordingError, "rad/s"),
+        ({"commands": {"servo.goal": "pendulum", "servo.position": "pendulum"}}, UsageError, "two channels"),
+    ],
+)
+def test_what_does_not_fit_the_log_is_named(
+    config: IdentifySettings, tmp_path: Path, changes: dict[str, dict[str, str]], kind: type[NutmegError], text: str
+) -> None:
+    settings = dataclasses.replace(config, **changes)  # type: ignore[arg-type]
+    with pytest.raises(kind, match=text):
+        read_log(tmp_path / "slow.csv", settings, twin_of(config))

@@ -1,0 +1,180 @@
+"""Stiffness, a sagging battery and load-dependent friction of servos."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import ModelError
+from nutmeg.model import Placement, SceneSettings, assemble, load_robot
+from nutmeg.model.actuation import Actuation, load_actuation
+from nutmeg.sim import Worlds
+from nutmeg.sim.power_supply import PowerSupply, changes_with_load
+from nutmeg.sim.schedule import Schedule
+
+
+def nao(actuation: str | Actuation = "servo", count: int = 1) -> Worlds:
+    robot = Placement(robot="nao-v6", name="n", pos=(-1, 0), actuation=actuation)
+    return Worlds(assemble(SceneSettings(field="spl2025", ball="none", robots=(robot,), visuals=False)), count)
+
+
+def servo_actuation() -> Actuation:
+    actuation = load_actuation(load_robot("nao-v6"), "servo")
+    assert actuation is not None
+    return actuation
+
+
+def run(worlds: Worlds, supply: PowerSupply, seconds: float) -> None:
+    schedule = Schedule(worlds)
+    schedule.every(0.02, supply.sample)
+    schedule.run(seconds)
+
+
+def test_a_robot_without_stiffness_is_limp_and_one_with_full_stiffness_stands() -> None:
+    worlds = nao(count=2)
+    supply = PowerSupply(worlds, "n")
+    supply.stiffness[0] = 0.0
+    run(worlds, supply, 2.0)
+    height = worlds.robot("n").pose[:, 2]
+    start = worlds.scene.start[worlds.robot("n").table.root + 2]
+    assert height[0] < 0.8 * start
+    assert height[1] == pytest.approx(start, abs=0.01)
+
+
+def test_full_stiffness_and_a_perfect_battery_change_nothing() -> None:
+    battery = dataclasses.replace(servo_actuation().battery, resistance=0.0)
+    ideal = dataclasses.replace(servo_actuation(), battery=battery)
+    plain, supplied = nao(ideal), nao(ideal)
+    run(supplied, PowerSupply(supplied, "n"), 1.0)
+    plain.advance(1.0)
+    assert np.allclose(plain.qpos, supplied.qpos, atol=1e-9)
+
+
+def test_the_battery_sags_by_its_resistance_times_the_current() -> None:
+    battery = dataclasses.replace(servo_actuation().battery, resistance=2.0)
+    worlds = nao(dataclasses.replace(servo_actuation(), battery=battery))
+    supply = PowerSupply(worlds, "n")
+    run(worlds, supply, 1.0)
+    assert supply.current[0] > 0.01
+    assert supply.voltage[0] == pytest.approx(battery.voltage - 2.0 * supply.current[0])
+
+
+def test_half_stiffness_doubles_the_sag_of_a_loaded_knee() -> None:
+    worlds = nao(count=2)
+    supply = PowerSupply(worlds, "n")
+    supply.stiffness[1] = 0.5
+    run(worlds, supply, 2.0)
+    robot = worlds.robot("n")
+    knee = robot.table.joints.index("LKneePitch")
+    errors = np.abs(robot.angles[:, knee] - worlds.scene.start[robot.table.angles[knee]])
+    assert 1.4 < errors[1] / errors[0] < 3.0
+
+
+def test_friction_grows_with_the_load() -> None:
+    leg = {name: dataclasses.replace(s, load_friction=0.3) for name, s in servo_actuation().servo.items()}
+    worlds = nao(dataclasses.replace(servo_actuation(), servo=leg))
+    supply = PowerSupply(worlds, "n")
+    run(worlds, supply, 1.0)
+    friction = worlds.batch.expanded("dof_frictionloss")
+    torque = np.abs(worlds.batch.actuator_force[0])
+    knee = worlds.scene.model.actuator("n/LKneePitch").id
+    dof = int(worlds.scene.model.joint("n/LKneePitch").dofadr[0])
+    assert friction[0, dof] == pytest.approx(leg["leg130"].coulomb + 0.3 * torque[knee], rel=0.2)
+    assert friction[0, dof] > leg["leg130"].coulomb
+
+
+def test_a_stiffness_outside_its_range_is_refused() -> None:
+    worlds = nao()
+    supply = PowerSupply(worlds, "n")
+    supply.stiffness[:] = 1.5
+    with pytest.raises(ModelError, match="between 0"):
+        supply.sample(0.0)
+
+
+def test_ideal_drives_have_no_battery() -> None:
+    with pytest.raises(ModelError, match="ideal drives"):
+        PowerSupply(nao("ideal"), "n")
+
+
+# ----------------------------------------------------------------------------------------------------
+# Friction of servos under load against its formula, and a weight that it holds.
+
+
+XL330 = Path(__file__).parents[2] / "examples" / "servo_xl330"
+STEP = 0.002
+WEIGHT = 0.49 * 9.81 * 0.1
+"""Torque of the weight when the arm is level [N m]."""
+
+
+def rubbing(**numbers: float) -> Actuation:
+    plain = load_actuation(load_robot(str(XL330)), str(XL330 / "servo.toml"))
+    assert plain is not None
+    servo = dataclasses.replace(plain.servo["xl330"], **({"coulomb": 0.0, "viscous": 0.0} | numbers))  # type: ignore[arg-type]
+    return dataclasses.replace(plain, servo={"xl330": servo})
+
+
+def bench(actuation: Actuation, angle: float, goal: float, speed: float = 0.0) -> tuple[Worlds, PowerSupply]:
+    """The pendulum at an angle, told to go to another."""
+    placement = Placement(robot=str(XL330), name="b", actuation=actuation)
+    worlds = Worlds(assemble(SceneSettings(field="none", robots=(placement,), timestep=STEP, visuals=False)))
+    worlds.qpos[:, 0], worlds.qvel[:, 0], worlds.batch.ctrl[:, 0] = angle, speed, goal
+    supply = PowerSupply(worlds, "b")
+    worlds.refresh()
+    return worlds, supply
+
+
+def friction(worlds: Worlds, supply: PowerSupply) -> float:
+    """The dry friction now."""
+    supply.sample(0.0)
+    return float(worlds.batch.expanded("dof_frictionloss")[0, 0])
+
+
+def lead(worlds: Worlds, supply: PowerSupply, goal: float, seconds: float) -> float:
+    """Leads the goal somewhere in a time; returns the angle then."""
+    for command in np.linspace(worlds.batch.ctrl[0, 0], goal, round(seconds / STEP)):
+        worlds.batch.ctrl[:, 0] = command
+        supply.sample(0.0)
+        worlds.step()
+    return float(worlds.qpos[0, 0])
+
+
+@pytest.mark.parametrize(("angle", "goal"), [(0.5, 0.7), (0.5, 1.2), (-0.5, -1.2), (1.0, 1.3)])
+def test_the_gear_is_squeezed_by_the_smaller_of_motor_and_weight(angle: float, goal: float) -> None:
+    worlds, supply = bench(rubbing(coulomb=0.01, squeeze_friction=1.5, squeeze_static=2.5), angle, goal)
+    motor, weight = float(worlds.batch.actuator_force[0, 0]), -WEIGHT * np.sin(angle)
+    assert motor * weight < 0
+    expected = 0.01 + 4.0 * min(abs(motor), abs(weight)) ** 2
+    assert friction(worlds, supply) == pytest.approx(expected, rel=0.002)
+
+
+def test_a_motor_that_pulls_with_the_weight_does_not_squeeze() -> None:
+    worlds, supply = bench(rubbing(coulomb=0.01, squeeze_friction=1.5, squeeze_static=2.5), 0.5, -0.5)
+    assert friction(worlds, supply) == pytest.approx(0.01)
+
+
+def test_half_of_what_is_added_at_rest_is_left_at_its_speed() -> None:
+    numbers = {"squeeze_friction": 1.0, "squeeze_static": 3.0, "squeeze_speed": 0.8}
+    worlds, supply = bench(rubbing(**numbers), 0.5, 1.2, speed=0.8)
+    motor = float(worlds.batch.actuator_force[0, 0])
+    squeeze = min(motor, WEIGHT * np.sin(0.5))
+    assert friction(worlds, supply) == pytest.approx((1.0 + 3.0 / 2) * squeeze**2, rel=0.002)
+
+
+def test_a_lifted_weight_stays_when_the_motor_yields_and_sinks_without_that_friction() -> None:
+    sunk = []
+    for numbers in ({"squeeze_friction": 1.5, "squeeze_static": 2.5}, {"load_friction": 1e-6}):
+        worlds, supply = bench(rubbing(**numbers, viscous=0.01), 0.0, 0.0)
+        lifted = lead(worlds, supply, 1.5, 3.0)
+        assert lifted > 0.3
+        sunk.append(lifted - lead(worlds, supply, 1.25, 2.0))
+    assert -0.02 < sunk[0] < 1e-3
+    assert sunk[1] > 0.1
+
+
+def test_a_servo_without_such_numbers_need_not_be_looked_after() -> None:
+    assert not changes_with_load(rubbing())
+    for name in ("load_friction", "squeeze_friction", "squeeze_static"):
+        assert changes_with_load(rubbing(**{name: 0.1}))
