@@ -14,14 +14,8 @@ from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
+LayDown = Callable[..., None]
 AT_ONCE = {"walk__acceleration": math.inf, "walk__turn_acceleration": math.inf}
-
-
-def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
-    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
-    state = world.state
-    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 def _one(world: BehaviourWorld, heading: float = 0.0) -> None:
@@ -162,7 +156,9 @@ def test_who_stands_does_not_fall(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize(("to", "time"), [(0.0, 0.8), (math.pi, 1.1), (math.pi / 2, 1.4), (-math.pi / 2, 1.4)])
-def test_getting_up_takes_its_time_and_only_begins_when_ordered(make_world: Make, to: float, time: float) -> None:
+def test_getting_up_takes_its_time_and_only_begins_when_ordered(
+    make_world: Make, to: float, time: float, lay_down: LayDown
+) -> None:
     world = make_world(get_up__front=0.8, get_up__back=1.1, get_up__side=1.4)
     _one(world)
     lay_down(world, 0, 0, to)
