@@ -210,12 +210,12 @@ def test_objects_talk_when_they_are_ready_and_regions_come_back(programs: Path) 
 
 
 def _write_ramp(path: Path) -> None:
-    """Two seconds of 16 kHz; every sample is its own number."""
+    """Four minutes of 16 kHz, longer than any program may take; every sample is its number modulo 2^15."""
     with wave.open(str(path), "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(2)
         sound.setframerate(16_000)
-        sound.writeframes(np.arange(32_000, dtype="<i2").tobytes())
+        sound.writeframes((np.arange(240 * 16_000) % 2**15).astype("<i2").tobytes())
 
 
 @needs_compiler

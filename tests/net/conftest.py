@@ -22,8 +22,9 @@ from nutmeg.match.rules.decisions import Event
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for, slot_of
 from nutmeg.match.worlds.physical.percept import Action, GameView, Percept, Sight
-from nutmeg.net.connection import Limits, Report
+from nutmeg.net.connection import Report
 from nutmeg.net.simspark.agent import read_percept
+from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.game_port import GamePort
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
@@ -54,7 +55,7 @@ class StandInGame:
         self.newcomers: set[int] = set()
         self.said: list[tuple[int, str]] = []
         self.body_names = BODIES
-        self.cycles = self.swaps = self.seats_asked_for = 0
+        self.cycles = self.swaps = 0
         self.seats = SLOTS
         self.swap_in: int | None = None
 
@@ -66,12 +67,6 @@ class StandInGame:
     def view(self) -> GameView:
         left, right = self.score
         return GameView(mode=self.mode.wire_name, time=self.game_time, score_left=left, score_right=right)
-
-    def has_seat(self, robot_type: int) -> bool:
-        return bool(self.present.sum() < self.seats)
-
-    def prepare_seat(self, robot_type: int) -> None:
-        self.seats_asked_for += not self.has_seat(robot_type)
 
     def work_ahead(self) -> None:
         pass
@@ -85,6 +80,8 @@ class StandInGame:
     def enter(self, team: str, number: int, robot_type: int) -> int:
         if team == "Banned":
             raise UsageError("the team Banned may not play.")
+        if self.present.sum() >= self.seats:
+            raise UsageError(f"there are only {self.seats} seats.")
         slot = free_slot(self.present, side_for(self.team_names, team), number, most=11)
         self.join(*side_and_number(slot), robot_type, team)
         return slot
@@ -313,8 +310,8 @@ def serve(game: StandInGame) -> Iterator[Callable[..., Served]]:
     started: list[Served] = []
     patient = {"handshake": 600.0, "unsent": 1 << 26}
 
-    def start(*, limits: Limits | None = None, **settings: Any) -> Served:
-        given, usual = limits or Limits(), Limits()
+    def start(*, limits: SparkLimits | None = None, **settings: Any) -> Served:
+        given, usual = limits or SparkLimits(), SparkLimits()
         own = {name: value for name, value in patient.items() if getattr(given, name) == getattr(usual, name)}
         settings["limits"] = dataclasses.replace(given, **own)  # type: ignore[arg-type]
         started.append(Served(game, ServerSettings(agent_port=0, monitor_port=0, **settings)))

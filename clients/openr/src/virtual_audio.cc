@@ -174,9 +174,11 @@ void VirtualAudio::take(const ONotifyMessage& message) {
     }
 }
 
-// Plays 32 ms of everybody's sound; who has none left of a vector gets it back, and READY.
+// Plays 32 ms of everybody's sound; a subject whose vector is over gets it back, and READY. READY comes last: a program
+// may end once its sound is over, and then the file must be complete.
 void VirtualAudio::play() {
     std::vector<sword> together(SAMPLES, 0);
+    std::vector<SubjectID> over;
     for (Channel& channel : channels_) {
         for (size_t at = 0; at < SAMPLES && !channel.queue.empty();) {
             Playing& first = channel.queue.front();
@@ -186,11 +188,12 @@ void VirtualAudio::play() {
             if (first.over < first.samples.size()) break;
             first.region->RemoveReference();
             channel.queue.pop_front();
-            speaker_.AssertReady(channel.subject);
+            over.push_back(channel.subject);
         }
     }
     if (speaker_state().mute) std::fill(together.begin(), together.end(), static_cast<sword>(0));
     kept_.write(together);
+    for (const SubjectID& subject : over) speaker_.AssertReady(subject);
 }
 
 }  // namespace nutmeg::openr

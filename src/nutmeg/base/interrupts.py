@@ -27,9 +27,9 @@ import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -57,6 +57,27 @@ def ignore_interrupts() -> None:
     """In a process that was started to help: Ctrl-C is the business of the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[None]:
+    """While inside, these signals call a function instead of what they do otherwise.
+
+    Only the main thread can be told of signals: in any other, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        action()
+
+    before: dict[int, Any] = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def load_physics() -> None:

@@ -3,8 +3,9 @@
     for row in speed(22, seconds=5.0):
         print(row.sentence())
 
-Agents are trivial and all in one process (`net.simspark.crowd`): they answer every percept with all their motors and
-`(syn)`, and stay awake for a server that is quick, so the server is what is measured; it and they have a core each. The
+Agents are trivial and all in one process (`play_crowd` of `net.simspark.agent`): they answer every percept with all
+their motors and `(syn)`, and stay awake for a server that is quick, so the server is what is measured; it and they have
+a core each. The
 league's servers were measured with trivial agents, too, on a machine with two cores, headless, in sync mode: times real
 time with 1, 11 and 22 robots, which may have been at rest: with these agents, which move all their motors, rcssserver3d
 is several times slower (docs/explanation/match.md). Load of other programs makes all of this worse, most of all with

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Closing, Starting, load_physics
+from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports, signals_handled
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
 
 if TYPE_CHECKING:
     from nutmeg.match.game import Game

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 import tyro
 
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.interrupts import Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, signals_handled
+from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Placement
@@ -338,7 +338,7 @@ def _openr(arguments: OpenrArguments, log: ServerLog) -> tuple[HostSettings, Rob
     )
     return (
         hosted,
-        OpenrPort(settings, report=log.write),
+        OpenrPort(settings, report=log.report),
         _cameras(drawn=settings.pictures, in_step=arguments.lock_step),
     )
 
@@ -354,9 +354,9 @@ def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
     if not drawn:
         return None
     if in_step:
-        from nutmeg.net.host.cameras import cameras_in_step
+        from nutmeg.net.host.cameras import CamerasInStep
 
-        return cameras_in_step
-    from nutmeg.net.host.cameras import camera_feed
+        return CamerasInStep
+    from nutmeg.net.host.cameras import ProcessCameras
 
-    return camera_feed
+    return ProcessCameras

@@ -7,9 +7,7 @@ with ServerLog(terminal.say) as log, ServedPage(log, record, host="127.0.0.1", p
 
 from __future__ import annotations
 
-import contextlib
 import queue
-import signal
 import socket
 import threading
 import time
@@ -24,8 +22,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.commands.options import JsonOption, Port, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
 
     from nutmeg.net.connection import Report
     from nutmeg.view.pages.process import ViewerProcess
@@ -86,21 +83,6 @@ def check_ports(host: str, ports: dict[str, int]) -> None:
                 f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with "
                 f"{option} (0 takes a free one) or --host, or end the program that uses it."
             ) from None
-
-
-@contextlib.contextmanager
-def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[None]:
-    """While inside, these signals call a function instead of what they do otherwise."""
-
-    def handle(_signal: int, _frame: FrameType | None) -> None:
-        action()
-
-    before: dict[int, Any] = {number: signal.signal(number, handle) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class ServedPage(Closing):

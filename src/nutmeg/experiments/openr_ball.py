@@ -219,7 +219,7 @@ def ball_trial(
     settings = OpenrSettings(robot=(robot,), ball_pos=start.ball)
     port = OpenrPort(settings)
     chosen = host_settings(settings, lock_step=True, record=record)
-    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, most=PICTURE_RATE)) as host:
+    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, max_rate=PICTURE_RATE)) as host:
         watch = _Watch(host)
         host.every(WATCH_PERIOD, "watch", watch.look)
         seat = next(iter(port.seats.values()))

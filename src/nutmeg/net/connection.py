@@ -1,124 +1,55 @@
-"""A connected socket that is never waited for: nothing here blocks or raises.
+"""The connection to one client, the same for all protocols: never waited for, and bounded in every direction.
 
-    wire = Wire(sock, "sensors 127.0.0.1:50000", send_buffer=4096)
-    data = wire.read(4096)                      # b"" if nothing has come
-    left = packet[wire.write(packet) :]         # what there was no room for
-    if wire.lost is not None:
-        ...                                     # close it, and say why
+    class Echo:                                                 # the owner of some connections
+        def handle(self, connection, message): connection.send(message)
+        def dismiss(self, connection): ...                      # closed already; connection.lost says why
 
-A wire only notes that it is lost, and why; whoever owns it closes it.
+    connection = Connection(sock, "agent 127.0.0.1:50000", loop, reader=Unframer(4096), owner=Echo(), limits=Limits())
+    connection.new_cycle()                                      # once a cycle: a new share, lost ones are closed
+
+The loop calls the connection when its socket is ready, and the connection calls its owner for each message. A protocol
+brings a `reader`, which cuts the stream of bytes into messages, and chooses a way to send: `send` keeps what the socket
+does not take, `offer` leaves out whole packets. Nothing here blocks or raises, whatever a client does: every buffer
+has a size, every message a longest length, every cycle a share for each client. A client that has used up its share is
+held up: what it sends waits in its own socket until the next cycle.
 """
 
 from __future__ import annotations
 
 import contextlib
-import selectors
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from nutmeg.net.simspark.sexpr import Unframer, framed
+from nutmeg.net.loop import READ, WRITE, SocketLoop
 
-
-class Wire:
-    """One client's socket.
-
-    Args:
-        sock: connected; taken over.
-        name: what people are told it is.
-        send_buffer: what the system is asked to hold for a client that does not read [bytes].
-        at_once: whether small packets leave at once, over TCP.
-    """
-
-    def __init__(self, sock: socket.socket, name: str, *, send_buffer: int, at_once: bool = False) -> None:
-        sock.settimeout(0.0)
-        with contextlib.suppress(OSError):  # the peer may have gone already
-            if at_once:
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-        self.socket = sock
-        self.name = name
-        """What people are told it is."""
-        self.lost: str | None = None
-        """Why it is to be closed, once that is so."""
-
-    def lose(self, reason: str) -> None:
-        """Notes that it is to be closed; the first reason counts."""
-        if self.lost is None:
-            self.lost = reason
-
-    def read(self, most: int) -> bytes:
-        """What has come, at most so many bytes; nothing if it is lost."""
-        try:
-            data = self.socket.recv(most)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
-            self._broke(error)
-            return b""
-        if not data:
-            self.lose("it disconnected")
-        return data
-
-    def write(self, data: bytes | memoryview) -> int:
-        """Sends what there is room for; how many bytes that was."""
-        try:
-            return self.socket.send(data)
-        except BlockingIOError:
-            return 0
-        except OSError as error:
-            self._broke(error)
-            return 0
-
-    def _broke(self, error: OSError) -> None:
-        self.lose(f"the connection broke ({error.strerror or error})")
-
-
-# ----------------------------------------------------------------------------------------------------
-# What a client may do before it is held up or disconnected, and how a server tells people what happened.
-#
-# Held up means that its messages wait in its own socket until the next cycle. None of it depends on good will: every
-# buffer has a size, every message a longest length, every cycle a share for each client.
+Message = TypeVar("Message")
+_Handled_contra = TypeVar("_Handled_contra", contravariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bounds for each client."""
+    """Bounds for each client; the defaults are those of a SimSpark agent."""
 
-    agent_message: int = 4096
-    """The longest message of an agent, bytes."""
-    monitor_message: int = 65536
-    """The longest message of a monitor, bytes."""
+    piece: int = 4096
+    """Most bytes taken from a socket at once, so that every client gets its turn."""
     cycle_share: int = 16384
     """Bytes a client may send in a cycle before it is held up until the next."""
     message_cost: int = 64
     """What a message costs of that share beside its own bytes."""
     messages_at_once: int = 256
-    """Messages in one piece of 4096 bytes."""
+    """Most messages in one piece; more disconnect the client."""
     sustained: int = 4096
-    """Bytes a cycle that a client may send for ever; a full set of effectors has about 600."""
+    """Bytes a cycle that a client may send for ever; a full set of SimSpark effectors has about 600."""
     burst: int = 131072
     """Bytes beyond that, all cycles together, before a client is disconnected."""
-    unsent: int = 131072
-    """Bytes that may wait here for an agent that does not read, beside what its socket holds."""
     socket_buffer: int = 131072
-    """Size of the system's send buffer of a client, bytes."""
+    """Size of the system's send buffer of a client [bytes]."""
     broken_messages: int = 100
-    """Messages without sense before a client is disconnected."""
+    """Messages that make no sense at all before a client is disconnected."""
     reported_problems: int = 10
-    """Problems of a client that are told; the rest are only counted."""
-    handshake: float = 10.0
-    """Time to ask for a robot, and again to enter the game once percepts come, s."""
-    patience: float = 600.0
-    """How long a server that waits for `(syn)` waits for one client, s."""
-    newcomers: float = 5.0
-    """How long such a server waits for the answer of who does not know its number yet, s. The league's server does not
-    wait for the answers to an agent's first percepts at all, and there are agents that throw one of them away."""
-    agents: int = 64
-    """Connections of agents at once."""
-    monitors: int = 16
-    """Connections of monitors at once."""
+    """Problems of a client that are reported; the rest are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,44 +67,78 @@ class Report:
 Reporter: TypeAlias = Callable[[Report], None]
 
 
-# ----------------------------------------------------------------------------------------------------
-# One client's socket, never waited for: what comes in is bounded, and so is what waits to go out.
-#
-# A connection only notes that it is lost, and why; whoever owns it closes it. Nothing here blocks or raises.
+def no_report(_report: Report) -> None:
+    """A reporter that drops all reports."""
 
 
-_PIECE = 4096
-"""Most bytes taken from a socket at once, so that everybody has a turn."""
+class MessageReader(Protocol[Message]):
+    """Cuts a stream of bytes into messages; a stream that makes no sense ends with a problem."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing more can be read from this stream, once that is so: the sentence after "it"."""
+
+    def feed(self, data: bytes) -> list[Message]:
+        """Returns the messages that are complete once `data` has arrived."""
 
 
-class Connection:
-    """A socket with bounded buffers."""
+class Owner(Protocol[_Handled_contra]):
+    """Whom a connection belongs to."""
 
-    def __init__(self, sock: socket.socket, name: str, *, longest: int, limits: Limits) -> None:
-        """Take over a connected socket; messages longer than `longest` lose it."""
+    def handle(self, connection: Any, message: _Handled_contra) -> None:  # noqa: ANN401 (the owner's kind of connection)
+        """A message has come."""
+
+    def dismiss(self, connection: Any) -> None:  # noqa: ANN401
+        """The connection has ended; `connection.lost` says why."""
+
+
+class Connection(Generic[Message]):
+    """A client's socket with bounded buffers.
+
+    Args:
+        sock: connected; taken over.
+        name: names the client in reports.
+        loop: watches the socket.
+        reader: cuts what comes into messages.
+        owner: gets the messages, and is called at the end.
+        limits: what the client may do.
+        report: called with problems and the end.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        name: str,
+        loop: SocketLoop,
+        *,
+        reader: MessageReader[Message],
+        owner: Owner[Message],
+        limits: Limits,
+        report: Reporter = no_report,
+    ) -> None:
         sock.settimeout(0.0)
         with contextlib.suppress(OSError):  # the peer may have gone already
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if sock.family == socket.AF_INET:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.socket_buffer)
-        self.socket = sock
         self.name = name
-        """What people are told it is."""
+        """Names the client in reports."""
         self.lost: str | None = None
-        """Why it is to be closed, once that is so."""
+        """Why the connection is to be closed, once that is so."""
         self.held_up = False
-        """Whether it has used up its share of this cycle."""
-        self.watched = 0
-        """Events that its owner's selector waits for; 0 is not registered."""
+        """Whether the client has used up its share of this cycle."""
         self.problems = 0
         """Problems noted so far."""
         self.broken = 0
         """Messages without any sense so far."""
-        self._limits = limits
-        self._unframer = Unframer(longest)
+        self.received = 0
+        """Messages received so far."""
+        self._socket, self._loop, self._reader, self._owner = sock, loop, reader, owner
+        self._limits, self._report = limits, report
         self._unsent = bytearray()
-        self._share = limits.cycle_share
-        self._credit = self._most = limits.burst
-        self._sustained, self._cost = limits.sustained, limits.message_cost
+        self._share, self._credit = limits.cycle_share, limits.burst
+        self._watched, self._closed = 0, False
+        self._watch()
 
     @property
     def unsent(self) -> int:
@@ -181,76 +146,145 @@ class Connection:
         return len(self._unsent)
 
     def lose(self, reason: str) -> None:
-        """Note that it is to be closed; the first reason counts."""
+        """Notes that the connection is to be closed, which `update` does; the first reason counts."""
         if self.lost is None:
             self.lost = reason
 
-    def receive(self) -> list[bytes]:
-        """The messages that have arrived, at most a piece of them; call when the socket is readable."""
-        try:
-            data = self.socket.recv(_PIECE)
-        except BlockingIOError:
-            return []
-        except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
-            return []
+    def receive(self) -> None:
+        """Takes a piece of what has come, and hands its messages to the owner."""
+        data = self._read()
         if not data:
-            self.lose("it disconnected")
-            return []
-        messages = self._unframer.feed(data)
-        if len(messages) > self._limits.messages_at_once:
-            self.lose(f"it sent {len(messages)} messages at once; at most {self._limits.messages_at_once} are allowed")
-            return []
-        size = len(data)
-        self._share -= size + self._cost * len(messages)
+            return
+        limits = self._limits
+        messages = self._reader.feed(data)
+        size, count = len(data), len(messages)
+        self.received += count
+        self._share -= size + limits.message_cost * count
         self.held_up = self._share <= 0
         self._credit -= size
-        if self._credit < 0:
-            limits = self._limits
+        if count > limits.messages_at_once:
+            self.lose(f"it sent {count} messages at once; at most {limits.messages_at_once} are allowed")
+        elif self._credit < 0:
             self.lose(f"it sent {limits.burst} bytes more than the {limits.sustained} bytes a cycle that are allowed")
-        if self._unframer.problem is not None:
-            self.lose(self._unframer.problem)
-        return messages
+        for message in messages:
+            if self.lost is not None:
+                return
+            self._owner.handle(self, message)
+        if self._reader.problem is not None:
+            self.lose(f"it {self._reader.problem}")
 
-    def send(self, message: bytes) -> None:
-        """Send a message, now or when the client reads again."""
-        self.send_framed(framed(message))
-
-    def send_framed(self, data: bytes) -> None:
-        """Send a message that has its length before it already."""
+    def send(self, data: bytes) -> None:
+        """Sends bytes, now or when the client reads again."""
         if self.lost is not None:
             return
         if self._unsent:
             self._unsent += data
-        else:
-            sent = self._try(data)
-            if sent < len(data):
-                self._unsent += data[sent:]
+            return
+        sent = self._write(data)
+        if sent < len(data):
+            self._unsent += data[sent:]
+            self._watch()
+
+    def offer(self, data: bytes) -> bool:
+        """Sends bytes as a whole, or not at all where the client has no room for them; whether it had."""
+        self.flush()
+        if self._unsent or self.lost is not None:
+            return False
+        sent = self._write(data)
+        if sent:
+            self._unsent += data[sent:]
+            self._watch()
+        return sent > 0
 
     def flush(self) -> None:
-        """Go on sending what waits; call when the socket is writable."""
+        """Goes on sending what waits."""
         if self._unsent and self.lost is None:
-            del self._unsent[: self._try(self._unsent)]
+            del self._unsent[: self._write(self._unsent)]
 
-    def new_cycle(self) -> bool:
-        """Give it a new share; whether there is nothing to do but to wait for what it says, as before."""
-        if self._credit < self._most:
-            self._credit = min(self._credit + self._sustained, self._most)
-        plain = self.lost is None and not self.held_up and not self._unsent and self.watched == selectors.EVENT_READ
-        self._share = self._limits.cycle_share
-        self.held_up = False
-        return plain
+    def new_cycle(self) -> None:
+        """Gives the client a new share, and closes the connection if it is lost."""
+        limits = self._limits
+        if self._credit < limits.burst:
+            self._credit = min(self._credit + limits.sustained, limits.burst)
+        self._share = limits.cycle_share
+        if self.held_up or self.lost is not None:
+            self.held_up = False
+            self.update()
 
-    def close(self) -> None:
-        """Close the socket; what waits is not sent."""
+    def update(self) -> None:
+        """Watches the socket for what matters now, or closes the connection if it is lost."""
+        if self.lost is None:
+            self._watch()
+        elif not self._closed:
+            self.close()
+            self._owner.dismiss(self)
+
+    def note_problem(self, text: str) -> None:
+        """Reports a problem with what the client sent, the first few times."""
+        self.problems += 1
+        if self.problems <= self._limits.reported_problems:
+            last = "; further problems are not reported" if self.problems == self._limits.reported_problems else ""
+            self._report(Report(kind="problem", client=self.name, text=f"{text}{last}"))
+
+    def count_broken(self) -> None:
+        """Counts a message without any sense; too many of them lose the client."""
+        self.broken += 1
+        if self.broken >= self._limits.broken_messages:
+            self.lose(f"it sent {self.broken} messages without sense")
+
+    def close(self, reason: str = "the server ends") -> None:
+        """Closes the socket; what waits is not sent. The owner is not called."""
+        if self._closed:
+            return
+        self._closed = True
+        self.lose(reason)
         self._unsent.clear()
-        self.socket.close()
+        self._loop.forget(self._socket)
+        self._report(Report(kind="left", client=self.name, text=self.lost or ""))
+        self._socket.close()
 
-    def _try(self, data: bytes | bytearray) -> int:
+    def _turn(self, events: int) -> None:
+        """The socket is ready."""
+        if events & WRITE:
+            self.flush()
+        if events & READ:
+            self.receive()
+        self.update()
+
+    def _watch(self) -> None:
+        wanted = 0 if self.held_up else READ
+        if self._unsent:
+            wanted |= WRITE
+        if wanted != self._watched and not self._closed:
+            self._watched = wanted
+            self._loop.watch(self._socket, wanted, self._turn)
+
+    def _read(self) -> bytes:
         try:
-            return self.socket.send(data)
+            data = self._socket.recv(self._limits.piece)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            self._broke(error)
+            return b""
+        if not data:
+            self.lose("it disconnected")
+        return data
+
+    def _write(self, data: bytes | bytearray) -> int:
+        try:
+            return self._socket.send(data)
         except BlockingIOError:
             return 0
         except OSError as error:
-            self.lose(f"the connection broke ({error.strerror or error})")
+            self._broke(error)
             return 0
+
+    def _broke(self, error: OSError) -> None:
+        self.lose(f"the connection broke ({error.strerror or error})")
+
+
+def refuse(sock: socket.socket, name: str, limit: int, report: Reporter) -> None:
+    """Sends a client away because there are `limit` connections already."""
+    report(Report(kind="refused", client=name, text=f"there are {limit} connections already"))
+    sock.close()

@@ -70,14 +70,23 @@ class RealTime:
         if not self._going.is_set():
             self._going.wait()
             self.start(now)
-        late = self._late(now)
+        late = self.note_lateness(now)
+        if late < 0:
+            time.sleep(-late)
+        return not self._ended
+
+    def due(self, now: float) -> float:
+        """When simulated time `now` is due by the wall clock (`time.monotonic`) [s]."""
+        return self._wall + (now - self._simulated) / self.speed
+
+    def note_lateness(self, now: float) -> float:
+        """Notes how late the run is at `now` [s], negative if it is early; gives up what is more than `slack`."""
+        late = time.monotonic() - self.due(now)
         self._behind = late > ON_TIME_TOLERANCE
         if late > self.slack:
             self.lost += late
             self._wall, self._simulated = time.monotonic(), now
-        elif late < 0:
-            time.sleep(-late)
-        return not self._ended
+        return late
 
     def behind(self, now: float) -> bool:  # noqa: ARG002
         """Whether the last wait came too late to wait at all."""
@@ -105,9 +114,6 @@ class RealTime:
     def ended(self) -> bool:
         """Whether `end` was called."""
         return self._ended
-
-    def _late(self, now: float) -> float:
-        return (time.monotonic() - self._wall) - (now - self._simulated) / self.speed
 
 
 def _checked_speed(speed: float) -> float:

@@ -16,12 +16,16 @@ from nutmeg.net.lola.packets import (
     FLOATS,
     JOINTS,
     LIGHTS,
+    MAX_ENTRIES,
+    MAX_MESSAGE,
+    MAX_TEXT,
     SIZE,
     TOUCHES,
+    PacketReader,
     SensorPacket,
+    Value,
     pack,
     read_commands,
-    read_message,
     read_sensors,
 )
 
@@ -95,9 +99,8 @@ def test_any_keys_in_any_order_in_floats_of_any_size_are_taken(
     sent: dict[str, Any] = {name: [fill] * COMMANDS[name] for name in names[:count]}
     if "Sonar" in sent:
         sent["Sonar"] = [True, False]
-    found = read_message(msgpack.packb(sent, use_single_float=single))
-    assert found is not None
-    commands = read_commands(found[0])
+    (found,) = PacketReader().feed(msgpack.packb(sent, use_single_float=single))
+    commands = read_commands(found)
     assert commands.problems == ()
     assert {name: values.tolist() for name, values in commands.numbers.items()} == {
         name: [float(value) for value in values] for name, values in sent.items()
@@ -112,9 +115,8 @@ def test_any_keys_in_any_order_in_floats_of_any_size_are_taken(
     )
 )
 def test_what_does_not_make_sense_is_left_out_and_told(sent: dict[str, Any]) -> None:
-    found = read_message(pack({name: values[:60] for name, values in sent.items()}))
-    assert found is not None
-    commands = read_commands(found[0])
+    (found,) = PacketReader().feed(pack({name: values[:60] for name, values in sent.items()}))
+    commands = read_commands(found)
     assert len(commands.numbers) + len(commands.problems) == len(sent)
     assert all(len(values) == COMMANDS[name] for name, values in commands.numbers.items())
 
@@ -135,3 +137,46 @@ def test_a_client_reads_what_was_filled_in() -> None:
     assert senses["Gyroscope"] == [0.5, -0.25, 2.0]
     assert senses["Status"][0] == 127  # more would take two bytes
     assert sum(LIGHTS.values()) == 89
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from([*COMMANDS]), st.lists(st.floats(width=32), max_size=25)), max_size=5))
+def test_messages_arrive_whole_however_the_stream_is_cut(sent: list[dict[str, list[float]]]) -> None:
+    stream, found = b"".join(map(pack, sent)), list[Value]()
+    reader = PacketReader()
+    for at in range(0, len(stream), 7):
+        found += reader.feed(stream[at : at + 7])
+    assert reader.problem is None
+    assert b"".join(map(pack, found)) == b"".join(
+        pack({name.encode(): values for name, values in one.items()}) for one in sent
+    )
+
+
+@given(st.lists(st.binary(max_size=300), max_size=5))
+def test_any_bytes_are_read_refused_or_waited_for(pieces: list[bytes]) -> None:
+    reader = PacketReader()
+    for piece in pieces:
+        refused = reader.problem is not None
+        assert not (reader.feed(piece) and refused)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\xc1", "FormatError"),
+        (b"\xc7\x01\x00\x00", "max_ext_len"),
+        (b"\xdd\xff\xff\xff\xff", "max_array_len"),
+        (b"\xdf\x7f\xff\xff\xff", "max_map_len"),
+        (bytes([0xDC, 0, MAX_ENTRIES + 1]), "max_array_len"),
+        (b"\x91" * 2000, "StackError"),
+        (b"\x81\x90\x00", "unhashable"),
+        (bytes([0xDA]) + (MAX_TEXT + 1).to_bytes(2, "big") + bytes(MAX_TEXT + 1), "max_str_len"),
+        (b"\xdb\xff\xff\xff\xff" + bytes(MAX_MESSAGE), f"more than {MAX_MESSAGE} bytes"),
+    ],
+)
+def test_what_is_too_large_or_unknown_is_refused(data: bytes, reason: str) -> None:
+    reader = PacketReader()
+    assert reader.feed(data) == []
+    assert reader.problem is not None
+    assert reason in reader.problem
+    assert reader.feed(pack({})) == []

@@ -18,7 +18,7 @@ import pytest
 from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.lola.packets import JOINTS, TOUCHES, pack, read_sensors
-from nutmeg.net.lola.port import LolaLimits
+from nutmeg.net.lola.port import MAX_CLIENTS
 from nutmeg.net.loop import unix_listener
 from nutmeg.recording import Recording
 
@@ -297,7 +297,7 @@ def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(tmp_path: Path) 
 
 def test_more_clients_than_allowed_are_refused(serving: Serving, whole: Whole) -> None:
     with serving(lock_step=False, speed=5.0) as nao:
-        clients = [nao.connect() for _ in range(LolaLimits().clients + 1)]
+        clients = [nao.connect() for _ in range(MAX_CLIENTS + 1)]
         try:
             for client in clients[:-1]:
                 whole(client)

@@ -1,9 +1,12 @@
-"""A Nao walks over its socket, with servos and with everything in between that a real one has."""
+"""The example walks a Nao over its socket, with servos and with everything in between that a real one has."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,16 +14,26 @@ import pytest
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.net.lola.client import LolaClient
-from nutmeg.net.lola.walking import ToldBody, WalkingNao
 
 Serving = Callable[..., AbstractContextManager[Any]]
+EXAMPLE = Path(__file__).parents[3] / "examples" / "lola_walk.py"
+
+
+@pytest.fixture(name="example", scope="module")
+def _example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("lola_walk", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.parametrize("actuation", ["servo", "motoflex"])
-def test_a_nao_walks_ahead_and_stays_on_its_feet(serving: Serving, actuation: str) -> None:
+def test_a_nao_walks_ahead_and_stays_on_its_feet(serving: Serving, example: ModuleType, actuation: str) -> None:
     with serving(actuation=actuation, seed=1) as served, LolaClient.connect(served.path()) as client:
         robot = served.host.robots["nao-1"]
-        nao = WalkingNao(client)
+        nao = example.WalkingNao(client)
         nao.stand(1.0)
         start = robot.pose.copy()
         nao.wanted[:] = (0.08, 0.0, 0.0)
@@ -30,9 +43,9 @@ def test_a_nao_walks_ahead_and_stays_on_its_feet(serving: Serving, actuation: st
         assert abs(robot.pose[1] - start[1]) < 0.15
 
 
-def test_names_that_do_not_exist_and_walks_of_other_robots_are_refused(nao: Any) -> None:
+def test_names_that_do_not_exist_and_walks_of_other_robots_are_refused(nao: Any, example: ModuleType) -> None:
     with pytest.raises(UnknownNameError, match="robot"):
-        ToldBody().robot("somebody")
+        example.ReportedBody().robot("somebody")
     with LolaClient.connect(nao.path()) as client:
         client.sense()
         with pytest.raises(UnknownNameError, match="HeadYaw"):
@@ -41,4 +54,4 @@ def test_names_that_do_not_exist_and_walks_of_other_robots_are_refused(nao: Any)
             client.light("Cheast", (1, 0, 0))
         client.send()
         with pytest.raises(UsageError, match="nao-spark"):
-            WalkingNao(client, "initial")
+            example.WalkingNao(client, "initial")

@@ -48,7 +48,7 @@ def serving(
     """A server that runs until the block ends; in lock-step, as fast as its clients."""
     chosen = settings or settings_for(first_port=0, pictures=False)
     said: list[str] = []
-    port = OpenrPort(chosen, report=said.append)
+    port = OpenrPort(chosen, report=lambda r: said.append(f"{r.kind} {r.client}: {r.text}"))
     with RobotHost(
         host or host_settings(chosen, lock_step=lock_step, noise=False, patience=600.0), [port], cameras=cameras
     ) as running:

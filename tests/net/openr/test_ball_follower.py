@@ -12,7 +12,7 @@ from nutmeg.base.arrays import Bytes
 from nutmeg.base.errors import UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.scene import Scene
-from nutmeg.net.openr.ball_follower import LEGS, BallFinder, BallFollower, Neck
+from nutmeg.net.openr.ball_follower import LEG_JOINTS, BallFinder, BallFollower, Neck
 from nutmeg.net.openr.client import CameraPicture, Sensors
 from nutmeg.net.openr.models import model_named
 from nutmeg.net.openr.packets import SensorFrames, ycrcb
@@ -101,7 +101,7 @@ def decided(follower: BallFollower, planes: Bytes, seconds: float = 0.5) -> dict
 def test_a_follower_searches_by_turning_and_goes_to_the_ball_that_it_sees() -> None:
     follower = BallFollower(model_named("ers7"))
     told = decided(follower, picture("ers7", (-20.0, 20.0)))
-    assert set(LEGS) < set(told)
+    assert set(LEG_JOINTS) < set(told)
     assert all(len(values) == 4 for values in told.values())
     assert follower.trot.velocity()[0] == pytest.approx([0.0, 0.0, 0.8], abs=0.1)
     follower = BallFollower(model_named("ers7"))

@@ -9,23 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nutmeg.net.openr.commands import LED_COMMAND2, Command, CommandVector, joint_command
-from nutmeg.net.openr.execution import CommandQueues
+from nutmeg.net.openr.execution import MAX_QUEUED, CommandQueues
 from nutmeg.net.openr.packets import Event
 
 
 class Robot:
     """Notes what is obeyed, frame by frame."""
 
-    def __init__(self, most: int = 16) -> None:
-        self.queues: CommandQueues[str] = CommandQueues(most)
+    def __init__(self) -> None:
+        self.queues: CommandQueues[str] = CommandQueues()
         self.frames: list[list[tuple[int, int]]] = []
         self.events: list[tuple[int, int, Event]] = []
 
     def run(self, frames: int) -> None:
         for _ in range(frames):
             self.frames.append([])
-            for happening in self.queues.advance(self._obey):
-                self.events.append((len(self.frames) - 1, happening.sequence, happening.event))
+            for event in self.queues.advance(self._obey):
+                self.events.append((len(self.frames) - 1, event.sequence, event.event))
 
     def _obey(self, command: Command, value: bytes) -> None:
         self.frames[-1].append((command.primitive, struct.unpack_from("<i", value)[0]))
@@ -92,10 +92,10 @@ def test_an_empty_vector_takes_one_frame() -> None:
 
 
 def test_a_full_queue_drops_its_oldest_and_counts_it() -> None:
-    robot = Robot(most=3)
-    for number in range(6):
+    robot = Robot()
+    for number in range(MAX_QUEUED + 3):
         robot.queues.add(vector([number]), sequence=number, owner="a")
-    assert (robot.queues.dropped, robot.queues.waiting) == (3, 3)
+    assert (robot.queues.dropped, robot.queues.waiting) == (3, MAX_QUEUED)
     robot.run(3)
     assert [done[0][1] for done in robot.frames] == [3, 4, 5]
     assert [(n, e) for _, n, e in robot.events if e == Event.DROPPED] == [(k, Event.DROPPED) for k in range(3)]

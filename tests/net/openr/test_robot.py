@@ -14,8 +14,11 @@ import pytest
 from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.commands import (
     EVERY,
+    GAIN,
     JOINT_COMMAND,
     JOINT_COMMAND2,
+    SHUTTER,
+    WHITE_BALANCE,
     Command,
     CommandVector,
     commands_packet,
@@ -27,7 +30,7 @@ from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains, model_named
 from nutmeg.net.openr.packets import Packet, PacketError, PacketReader, read_sensors
 from nutmeg.net.openr.port import torques
-from nutmeg.net.openr.robot import OpenrRobot
+from nutmeg.net.openr.robot import COLOURS, CameraControls, OpenrRobot, emission
 
 
 class Bench:
@@ -68,7 +71,7 @@ class Bench:
 
     def hear(self, data: bytes) -> None:
         (packet,) = PacketReader().feed(data)
-        self.robot.hear(packet, "a client")
+        self.robot.receive(packet, "a client")
 
     def values(self) -> Any:
         """The frames of the last vector, by locator or name."""
@@ -195,7 +198,7 @@ def test_the_largest_gains_are_stable(bench: Bench) -> None:
         bench.hear(commands_packet(CommandVector(commands=commands)))
     bench.run(2.0)
     assert np.isfinite(bench.host.worlds.qpos).all()
-    assert np.abs(bench.robot.robot.rates).max() < 20
+    assert np.abs(bench.robot.robot._views.rates[0]).max() < 20
 
 
 def test_gains_in_a_command_are_those_of_the_old_format(ers7: Bench) -> None:
@@ -288,3 +291,54 @@ def test_a_packet_that_does_not_fit_the_robot_changes_nothing(ers7: Bench, data:
         ers7.hear(data)
     assert ers7.robot.queues.waiting == 0
     assert ers7.robot.motors.gains == before
+
+
+RAMP = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
+
+
+def test_nothing_changes_until_something_is_asked() -> None:
+    controls = CameraControls(model_named("ers7"))
+    assert controls.apply(RAMP) is RAMP
+    controls.set(SHUTTER, 3)
+    assert controls.apply(RAMP) is not RAMP
+    controls.set(SHUTTER, 2)
+    assert controls.apply(RAMP) is RAMP
+
+
+@pytest.mark.parametrize(
+    ("model", "request_", "parameter", "factor"),
+    [
+        ("ers7", SHUTTER, 1, 2.0),
+        ("ers7", SHUTTER, 3, 0.5),
+        ("ers7", GAIN, 1, 10**-0.3),
+        ("ers7", GAIN, 3, 10**0.3),
+        ("ers210", GAIN, 1, 1.0),
+        ("ers210", GAIN, 3, 10**0.3),
+    ],
+)
+def test_light_is_multiplied_by_shutter_and_gain(model: str, request_: int, parameter: int, factor: float) -> None:
+    controls = CameraControls(model_named(model))
+    controls.set(request_, parameter)
+    np.testing.assert_allclose(controls.factors, factor)
+    expected = np.round(255 * np.clip((RAMP / 255) ** 2.2 * factor, 0, 1) ** (1 / 2.2))
+    np.testing.assert_array_equal(controls.apply(RAMP), expected)
+
+
+def test_a_balance_for_lamps_is_bluer_and_one_for_daylight_redder() -> None:
+    controls = CameraControls(model_named("ers7"))
+    controls.set(WHITE_BALANCE, 1)
+    red, green, blue = controls.factors
+    assert green == pytest.approx(1.0)
+    assert red < green < blue
+    controls.set(WHITE_BALANCE, 2)
+    red, green, blue = controls.factors
+    assert blue < green < red
+    controls.set(WHITE_BALANCE, 3)
+    np.testing.assert_allclose(controls.factors, 1.0)
+
+
+def test_a_black_body_is_planck_s() -> None:
+    # Wien's approximation holds to 1 % where h c / (k L T) is above 5
+    kelvin = 2856.0
+    wien = COLOURS**-5 * np.exp(-1.438777e-2 / (COLOURS * kelvin))
+    np.testing.assert_allclose(emission(kelvin), wien / wien[1], rtol=0.01)

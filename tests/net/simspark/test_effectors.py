@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nutmeg.match.worlds.physical.percept import EFFECTORS, Action
 from nutmeg.net.simspark import effectors
 from nutmeg.net.simspark.agent import action_message
-from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders
+from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_motors, read_orders
 
 NUMBERS = st.floats(-10, 10).map("{:.5f}".format) | st.sampled_from(
     ["nan", "inf", "1e999", "x", "", "1_0", "1 2", "1 2 3", "a_b"]
@@ -106,7 +106,7 @@ def test_what_cannot_be_used_is_left_out_and_said(message: bytes, problem: str) 
 
 def test_a_message_full_of_problems_is_not_read_to_its_end() -> None:
     orders = read_orders(b"(wings 3)" * 100)
-    assert len(orders.problems) == effectors.MOST_PROBLEMS + 1
+    assert len(orders.problems) == effectors.MAX_PROBLEMS + 1
 
 
 @settings(max_examples=200, deadline=None)
@@ -163,5 +163,75 @@ def test_several_answers_in_a_cycle_are_one() -> None:
     assert both.speeds is not None
     assert both.speeds.tolist() == [1.0, 5.0, 6.0]
     assert (both.say, both.beam, both.syn, both.wants_pass) == ("b", (1.0, 2.0, 3.0), True, True)
-    assert merged(None, second) is second
     assert merged(first, Action(syn=True)).speeds is first.speeds
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(EFFECTORS), st.integers(-(10**9), 10**9), st.integers(0, 9)), min_size=1, max_size=30
+    )
+)
+def test_motors_are_read_as_python_reads_numbers(told: list[tuple[str, int, int]]) -> None:
+    words = [(name, f"{value / 10**decimals:.{decimals}f}") for name, value, decimals in told]
+    read = read_motors("".join(f"({name} {text})" for name, text in words).encode(), 24)
+    assert read is not None
+    found, syn = read
+    assert found is not None
+    assert not syn
+    wanted = dict(words)
+    for column, name in enumerate(EFFECTORS):
+        if name in wanted:
+            assert found[column] == float(wanted[name])
+        else:
+            assert np.isnan(found[column])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"(",
+        b"(he1",
+        b"(he1 ",
+        b"(he1 1",
+        b"(he1 )",
+        b"(he1 1)x",
+        b"(he1  1)",
+        b"(he1 1 )",
+        b"(he1 1e3)",
+        b"(he1 nan)",
+        b"(he1 1.2.3)",
+        b"(he1 1)(he9 1)",
+        b"(lle7 1)",
+        b"(he1 12345678901234567)",
+        b"(\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff 1)",
+        b"(he1 -)",
+        b"(he1 .)",
+    ],
+)
+def test_what_is_not_plainly_motors_is_left_to_others(text: bytes) -> None:
+    assert read_motors(text, 22) is None
+
+
+def test_motors_may_be_followed_by_syn_and_by_nothing_else() -> None:
+    found = read_motors(b"(he1 0.5)(syn)", 22)
+    assert found is not None
+    assert found[0] is not None
+    assert found[0][0] == 0.5
+    assert np.isnan(found[0][1:]).all()
+    assert found[1]
+    assert read_motors(b"(syn)", 22) == (None, True)
+    plain = read_motors(b"(he2 1)", 22)
+    assert plain is not None
+    assert not plain[1]
+    for text in (b"", b"(syn", b"(syn)(he1 1)", b"(syn)(syn)", b"(he1 1)(syn) ", b"(he1 1)(say x)(syn)", b"syn)"):
+        assert read_motors(text, 22) is None, text
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60))
+def test_no_bytes_upset_the_reader_of_motors(data: bytes) -> None:
+    for text, joints in ((data, 22), (b"(he1 " + data, 24)):
+        speeds = (read_motors(text, joints) or (None, False))[0]
+        assert speeds is None or (speeds.shape == (joints,) and not np.isinf(speeds).any())

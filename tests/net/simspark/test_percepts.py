@@ -5,14 +5,27 @@ from __future__ import annotations
 import dataclasses
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from nutmeg.base.arrays import Floats
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import JOINTS, GameView, Heard, Percept, Sight
 from nutmeg.net.simspark import sexpr
 from nutmeg.net.simspark.agent import ProtocolError, read_percept
-from nutmeg.net.simspark.percepts import PerceptWriter, percept_message
+from nutmeg.net.simspark.percepts import (
+    START,
+    WIDEST_NUMBER,
+    PerceptWriter,
+    Text,
+    finish,
+    percept_message,
+    put_template,
+    written,
+)
 
 
 def percept(joints: int = 22, sight: Sight | None = None, hears: tuple[Heard, ...] = ()) -> Percept:
@@ -48,7 +61,7 @@ def sight() -> Sight:
 def names(message: bytes) -> list[str]:
     """What comes in a message, in order: `HJ hj1`, `See`."""
     found = []
-    for words in sexpr.read(message).expressions:
+    for words in sexpr.parse(message).expressions:
         assert isinstance(words, list)
         name = words[1][1] if words[0] in (b"HJ", b"FRP") else b""
         found.append(f"{words[0].decode()} {name.decode()}".strip())
@@ -160,3 +173,36 @@ def test_another_number_of_joints_is_refused() -> None:
 def test_what_is_no_percept_is_refused_with_a_reason(message: bytes) -> None:
     with pytest.raises(ProtocolError, match="percept"):
         read_percept(message)
+
+
+@numba.njit
+def _fill(template: Text, values: Floats, out: Text) -> int:
+    out[0] = 0
+    return finish(put_template(template, 0, len(template), values, 0, out, START), out)
+
+
+def fill(template: bytes, values: Floats) -> bytes:
+    """The template with numbers in its holes."""
+    out = np.empty(START + len(template) + WIDEST_NUMBER * len(values), np.uint8)
+    return written(out, _fill(np.frombuffer(template, np.uint8), values, out))[START:]
+
+
+HALVES = st.integers(-100_000, 100_000).map(lambda n: n / 8)
+"""Numbers that end in an exact half of a hundredth now and then, as 0.125."""
+NEAR_HALVES = st.integers(-10_000_000, 10_000_000).map(lambda n: (n + 0.5) / 100)
+"""Numbers whose hundredfold rounds to a half, though they are not exactly there."""
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.floats(), HALVES, NEAR_HALVES), max_size=20))
+def test_numbers_are_written_as_c_writes_them(values: list[float]) -> None:
+    template = b"(pol" + b" \0" * len(values) + b")"
+    assert fill(template, np.array(values)) == ("(pol" + "".join(f" {v:.2f}" for v in values) + ")").encode()
+
+
+def test_a_million_numbers_near_a_half_are_written_as_c_writes_them() -> None:
+    rng = np.random.default_rng(0)
+    values = (rng.integers(-(10**7), 10**7, 20_000) + 0.5) / 100
+    values = np.concatenate([values, np.nextafter(values, np.inf), np.nextafter(values, -np.inf)])
+    text = fill(b"\0 " * len(values), values).decode()
+    assert text.split() == [f"{v:.2f}" for v in values.tolist()]

@@ -8,13 +8,13 @@
 
 Each camera has one place for the state it shall take a picture of. A newer state takes the place of one that has not
 been drawn yet (the newest wins), so a slow renderer makes frames fewer, never late by more than one. `sequence`
-counts what was asked of a camera, from 1: a gap in the sequence numbers of its frames is a state that was skipped.
-Positions are all it needs; velocities are for rolling shutter and motion blur.
-`frame.time` is the time that was handed over with the state. Frames come in the order in which they were drawn; four
-of each camera are kept for who collects them late (`frames`), and `newest` looks at the latest again.
+counts the states of a camera from 1: a gap in the sequence numbers of its frames is a state that was skipped.
+Positions are all it needs; velocities are for rolling shutter and motion blur. `frame.time` is the time that was handed
+over with the state. Frames come in the order in which they were drawn; the last four of each camera are kept until they
+are collected.
 
 The process ends with the `with` block, with `close()`, or within half a second when this process ends, however that
-happens. It does not hear Ctrl-C: what that means is up to who started it. It starts afresh (`spawn`): a script must
+happens. It ignores Ctrl-C, which is handled by the process that started it. It starts afresh (`spawn`): a script must
 keep its own work under `if __name__ == "__main__":`. A machine without a renderer shows as an `EnvironmentProblem` of
 `wait_until_ready` and `frames`.
 """
@@ -47,15 +47,6 @@ if TYPE_CHECKING:
     from nutmeg.model.lights import Light
 
 
-# ----------------------------------------------------------------------------------------------------
-# A mailbox in shared memory: one process writes, another reads, and neither ever waits for the other.
-#
-# Every entry goes to the next of a few slots, so that a reader has time to copy one while others are written. A slot
-# carries the number of its entry before and after it is filled; a reader that finds another number has been overtaken
-# and takes the newest instead. Memory is given to the other process when that is started, and is nobody's once both
-# have ended: nothing is left behind, whichever way they end.
-
-
 SLOTS = 4
 """Entries that are kept; a reader that comes later than that has missed some."""
 _STAMP = np.dtype([("number", "i8"), ("sequence", "i8"), ("time", "f8"), ("took", "f8")])
@@ -66,7 +57,7 @@ class Entry:
     """What lies in a slot."""
 
     sequence: int
-    """Counted by who asked."""
+    """Number of the request."""
     time: float
     """Of what is shown [s]."""
     took: float
@@ -75,7 +66,12 @@ class Entry:
 
 
 class Mailbox:
-    """Entries of one shape and type, in memory that two processes share.
+    """A mailbox in shared memory: one process writes, another reads, and neither ever waits for the other.
+
+    Every entry goes to the next of a few slots, so that a reader has time to copy one while others are written. A slot
+    carries the number of its entry before and after it is filled; a reader that finds another number has been overtaken
+    and takes the newest instead. Memory is given to the other process when that is started, and is nobody's once both
+    have ended: nothing is left behind, whichever way they end.
 
     Args:
         context: the context with which the other process is started.
@@ -179,7 +175,7 @@ class CameraProcess(Closing):
     Args:
         model: the compiled scene, with what is only seen.
         cameras: names of the cameras, `<robot>/<camera>`.
-        size: width and height of all pictures, pixels; each camera's own unless told otherwise.
+        size: width and height of all pictures, pixels; each camera's own if None.
         quality: what to spend on a picture.
         lights: lights in place of the scene's own.
         settings: lenses and sensors by camera (`engine.cameras.scene_cameras(scene)`); those left out are pinholes.
@@ -218,11 +214,6 @@ class CameraProcess(Closing):
         far.close()
         self._ready = False
         self._finalizer = weakref.finalize(self, _end, self._process, self._pipe)
-
-    @property
-    def cameras(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self._states)
 
     @property
     def pid(self) -> int:
@@ -270,13 +261,6 @@ class CameraProcess(Closing):
         while self._came.acquire(block=False):
             pass
         return [frame for camera in self._pictures for frame in self._collected(camera)]
-
-    def newest(self, camera: str) -> Frame | None:
-        """The newest picture of a camera, collected or not; None before the first."""
-        if camera not in self._pictures:
-            raise UnknownNameError("camera", camera, self._pictures)
-        found = self._pictures[camera].read(after=0)
-        return None if found is None else _frame(camera, found[1])
 
     def wait(self, timeout: float) -> bool:
         """Waits until a picture has come that was not collected yet; False if none did within `timeout` [s]."""

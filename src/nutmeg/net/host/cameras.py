@@ -1,17 +1,22 @@
-"""Pictures of robots' cameras, made beside the simulation: it never waits for them.
-
-A host posts the state of the world to a `CameraFeed` at every control cycle and asks it for the pictures that have
-come; what stands behind it (a process of its own) decides which states become pictures. With `NoCameras` graphics are
-off.
+"""The cameras of hosted robots: a host hands over states, and pictures come back.
 
     feed.want({"nao-1/CameraTop"})          # only what somebody looks at is drawn
-    feed.show(0.012, qpos)                  # returns at once
+    feed.show(0.012, qpos)                  # at every control cycle
     for picture in feed.take(): ...
+
+    with RobotHost(settings, ports, cameras=ProcessCameras) as host: ...
+
+There are three feeds. `ProcessCameras` draws in a process of its own: a state is handed over at the first control
+cycle at or after a picture is due, and how long drawing takes never matters to the host. `CamerasInStep` draws at once,
+in the thread of the simulation, which waits for it: for runs in lock-step that are to be the same every time, because
+each picture is there in the control cycle in which it is due, however busy the computer is. With `NoCameras` graphics
+are off. Lenses and sensors are those of the robots' files (`sim.cameras`).
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,49 +69,50 @@ class NoCameras:
         """Nothing is drawn."""
 
     def show(self, time: float, qpos: Floats) -> None:
-        """Nobody looks."""
+        """Nothing is drawn."""
 
     def take(self) -> Sequence[Picture]:
-        """Never any."""
+        """There are no pictures."""
         return ()
 
     def close(self) -> None:
-        """Nothing to end."""
+        """There is nothing to end."""
 
 
-# ----------------------------------------------------------------------------------------------------
-# The cameras of hosted robots, drawn by a `CameraProcess`: at each camera's own rate, and only those that are wanted.
-#
-# A state is handed over at the first control cycle at or after a picture is due, with its time; how long drawing
-# takes never matters to the host. Lenses and sensors are those of the robots' files (`engine.cameras`).
+DEFAULT_RATE = 30.0
+"""Pictures a second of a camera whose file does not say it."""
+DUE_TOLERANCE = 1e-6
+"""Rounding of due times [s]."""
 
 
-RATE = 30.0
-"""Pictures a second of a camera that says nothing of its rate."""
-EARLY = 1e-6
-"""Due times are compared with this much grace [s]."""
+class _Timetable:
+    """Which of a world's cameras are wanted, and which of these are due."""
 
-
-def camera_feed(worlds: Worlds) -> ProcessCameras:
-    """The feed of all cameras in a world; waits until they can be drawn, a second or two."""
-    return ProcessCameras(worlds)
-
-
-class ProcessCameras:
-    """All cameras of a world, in a process of their own."""
-
-    def __init__(self, worlds: Worlds) -> None:
-        self._worlds = worlds
-        self._rates = {
-            f"{robot.table.name}/{sensor.name}": sensor.rate or RATE
+    def __init__(self, worlds: Worlds, max_rate: float = math.inf) -> None:
+        self.rates = {
+            f"{robot.table.name}/{sensor.name}": min(sensor.rate or DEFAULT_RATE, max_rate)
             for robot in worlds.robots
             for sensor in robot.table.sensors
             if sensor.type == "camera"
         }
-        self._wanted: Set[str] = frozenset()
-        self._turns = dict.fromkeys(self._rates, -1)
+        self.wanted: Set[str] = frozenset()
+        self._turns = dict.fromkeys(self.rates, -1)
+
+    def due(self, time: float) -> list[str]:
+        """The wanted cameras whose next picture is due at a time [s]; asked once for each picture."""
+        turns = {name: int((time + DUE_TOLERANCE) * self.rates[name]) for name in sorted(self.wanted)}
+        due = [name for name, turn in turns.items() if turn > self._turns[name]]
+        self._turns.update({name: turns[name] for name in due})
+        return due
+
+
+class ProcessCameras:
+    """All cameras of a world, in a process of their own; waits until they can be drawn, a second or two."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds, self._timetable = worlds, _Timetable(worlds)
         scene = worlds.scene
-        self._process = CameraProcess(scene.model, tuple(self._rates), settings=scene_cameras(scene))
+        self._process = CameraProcess(scene.model, tuple(self._timetable.rates), settings=scene_cameras(scene))
         try:
             self._process.wait_until_ready()
         except BaseException:
@@ -115,19 +121,16 @@ class ProcessCameras:
 
     def want(self, cameras: Set[str]) -> None:
         """Draws these cameras from now on, and no others."""
-        self._wanted = cameras
+        self._timetable.wanted = cameras
 
     def show(self, time: float, qpos: Floats) -> None:
         """Hands over the state to those cameras whose picture is due."""
-        for camera in self._wanted:
-            turn = int((time + EARLY) * self._rates[camera])
-            if turn > self._turns[camera]:
-                self._turns[camera] = turn
-                self._process.ask(camera, time, qpos, self._worlds.qvel[0])
+        for camera in self._timetable.due(time):
+            self._process.ask(camera, time, qpos, self._worlds.qvel[0])
 
     def take(self) -> Sequence[Picture]:
         """The pictures that have come since the last call."""
-        if not self._wanted:
+        if not self._timetable.wanted:
             return ()
         return [
             Picture(camera=frame.camera, time=frame.time, sequence=frame.sequence - 1, pixels=frame.image)
@@ -139,54 +142,32 @@ class ProcessCameras:
         self._process.close()
 
 
-# ----------------------------------------------------------------------------------------------------
-# The cameras of hosted robots, drawn at once in the thread of the simulation, which waits for them.
-#
-# For runs in lock-step that are to be the same every time: each picture is there in the control cycle in which it is
-# due, however busy the computer is. In real time `host_camera_process` is the right one.
-
-
-def cameras_in_step(worlds: Worlds) -> CamerasInStep:
-    """The feed of all cameras in a world."""
-    return CamerasInStep(worlds)
-
-
 class CamerasInStep:
-    """All cameras of a world, with the lenses and sensors of the robots' files.
+    """All cameras of a world, drawn in the thread of the simulation.
 
     Args:
         worlds: one world.
         seed: of the cameras' noise.
-        most: pictures a second of each camera at most, to save time; the cameras' own rates if None.
+        max_rate: pictures a second of each camera at most, to save time; the cameras' own rates if None.
     """
 
-    def __init__(self, worlds: Worlds, *, seed: int = 0, most: float | None = None) -> None:
+    def __init__(self, worlds: Worlds, *, seed: int = 0, max_rate: float | None = None) -> None:
         self._worlds, self._seed = worlds, seed
-        self._rates = {
-            f"{robot.table.name}/{sensor.name}": min(sensor.rate or RATE, most or math.inf)
-            for robot in worlds.robots
-            for sensor in robot.table.sensors
-            if sensor.type == "camera"
-        }
-        self._wanted: Set[str] = frozenset()
-        self._turns = dict.fromkeys(self._rates, -1)
-        self._counts = dict.fromkeys(self._rates, 0)
+        self._timetable = _Timetable(worlds, max_rate or math.inf)
+        self._counts: Counter[str] = Counter()
         self._cameras: dict[str, RobotCamera] = {}
         self._taken: list[Picture] = []
 
     def want(self, cameras: Set[str]) -> None:
         """Draws these cameras from now on, and no others."""
-        self._wanted = cameras
+        self._timetable.wanted = cameras
 
     def show(self, time: float, qpos: Floats) -> None:
         """Draws those cameras whose picture is due."""
-        for name in sorted(self._wanted):
-            turn = int((time + EARLY) * self._rates[name])
-            if turn > self._turns[name]:
-                self._turns[name] = turn
-                pixels = self._camera(name).look(qpos, self._worlds.qvel[0])
-                self._taken.append(Picture(camera=name, time=time, sequence=self._counts[name], pixels=pixels))
-                self._counts[name] += 1
+        for name in self._timetable.due(time):
+            pixels = self._camera(name).look(qpos, self._worlds.qvel[0])
+            self._taken.append(Picture(camera=name, time=time, sequence=self._counts[name], pixels=pixels))
+            self._counts[name] += 1
 
     def take(self) -> Sequence[Picture]:
         """The pictures that have come since the last call."""
@@ -200,9 +181,9 @@ class CamerasInStep:
         self._cameras.clear()
 
     def _camera(self, name: str) -> RobotCamera:
-        """A camera; made when it is first looked through, for a renderer belongs to the thread that made it."""
+        """A camera; made when it is first looked through, because a renderer belongs to the thread that made it."""
         if name not in self._cameras:
-            number = list(self._rates).index(name)
+            number = list(self._timetable.rates).index(name)
             self._cameras[name] = RobotCamera(
                 self._worlds.scene.model,
                 name,

@@ -1,17 +1,16 @@
 """The clock of a hosted simulation: clients are served while it waits, in real time or in lock-step with them.
 
-In *real time* a stretch of simulated time begins when the wall clock has reached it. In *lock-step* it begins when
-every connected client has answered what it was last sent; with too few clients, time stands still.
-
-    clock = HostClock(sockets, waiting=lambda: ["nao-1"], clients=lambda: 1)
+    clock = HostClock(loop, waiting=lambda: ["nao-1"], clients=lambda: 1)
     schedule.every(0.012, sense)        # done ahead of time
     schedule.every(0.012, clock.keep)   # a task that waits, so that what follows is done when it is due
     schedule.every(0.012, send)
     schedule.run(math.inf, clock)
     clock.end()                         # from a task, another thread or a signal's handler
 
-A client that is silent for longer than `patience` is no longer waited for (`overdue` is called with its name): one
-that hangs holds up nobody for ever.
+In *real time* a stretch of simulated time begins when the wall clock has reached it. In *lock-step* it begins when
+every connected client has answered what it was last sent; with too few clients, time stands still. A client that is
+silent for longer than `patience` is no longer waited for (`overdue` is called with its name): one that hangs holds up
+nobody for ever.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from nutmeg.sim.pace import ON_TIME_TOLERANCE
+from nutmeg.sim.pace import RealTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nutmeg.net.loop import Sockets
+    from nutmeg.net.loop import SocketLoop
 
-SLACK = 0.25
+MAX_LATENESS = 0.25
 """A run that is later than this does not try to catch up [s]."""
-LOOK = 0.25
-"""How often a run that is held looks around [s]."""
-FINE = 1e-3
+CHECK_PERIOD = 0.25
+"""How often a run that waits for clients looks around [s]."""
+SELECT_RESOLUTION = 1e-3
 """Selectors wait in steps of this [s]; what is left is slept."""
 
 
-class HostClock:
+class HostClock(RealTime):
     """Serves sockets until simulated time may go on.
 
     Args:
-        sockets: served while waiting.
+        loop: served while waiting.
         waiting: names of the clients that have not answered yet.
         clients: how many clients there are.
         lock_step: whether to wait for clients instead of for the wall clock.
@@ -51,7 +50,7 @@ class HostClock:
 
     def __init__(
         self,
-        sockets: Sockets,
+        loop: SocketLoop,
         *,
         waiting: Callable[[], Sequence[str]],
         clients: Callable[[], int],
@@ -61,35 +60,31 @@ class HostClock:
         patience: float = 10.0,
         overdue: Callable[[Sequence[str]], None] = lambda _names: None,
     ) -> None:
-        self.lock_step, self.needed, self.speed, self.patience = lock_step, needed, speed, patience
+        super().__init__(speed, slack=MAX_LATENESS)
+        self.lock_step, self.needed, self.patience = lock_step, needed, patience
         self.late = 0
         """Stretches that came to an end more than a millisecond after they should have."""
         self.late_by_itself = 0
         """Those among them in which this thread computed for longer than the stretch lasted; the others were late
         because the computer had other things to do."""
         self.stretches = 0
-        self.lost = 0.0
-        """Wall-clock seconds by which the run was late and that were given up."""
-        self._sockets, self._waiting, self._clients, self._overdue = sockets, waiting, clients, overdue
-        self._ended = self._behind = False
-        self._wall = self._simulated = self._computed = self._last = 0.0
+        self._loop, self._waiting, self._clients, self._overdue = loop, waiting, clients, overdue
+        self._computed = self._last = 0.0
 
     def start(self, now: float) -> None:
         """Takes the present moment as simulated time `now`."""
-        self._wall, self._simulated, self._behind = time.monotonic(), now, False
+        super().start(now)
         self._computed, self._last = time.thread_time(), now
 
     def due(self, now: float) -> float:
         """When simulated time `now` is due by the wall clock (`time.monotonic`); in lock-step, at once [s]."""
-        if self.lock_step:
-            return time.monotonic()
-        return self._wall + (now - self._simulated) / self.speed
+        return time.monotonic() if self.lock_step else super().due(now)
 
     def keep(self, now: float) -> None:
         """Serves clients until `now` is due, at least once; a task of the schedule."""
         self.stretches += 1
+        self._loop.serve(0.0)
         if self.lock_step:
-            self._sockets.serve(0.0)
             self._wait_for_clients()
         else:
             self._keep_time(now)
@@ -98,47 +93,30 @@ class HostClock:
         """Goes on at once, as `keep` does the waiting; False ends the run."""
         return not self._ended
 
-    def behind(self, now: float) -> bool:  # noqa: ARG002
-        """Whether the last stretch came too late, so that best-effort work is left out."""
-        return self._behind
-
     def end(self) -> None:
         """Ends the run at its next wait."""
-        self._ended = True
-        self._sockets.wake()
-
-    @property
-    def ended(self) -> bool:
-        """Whether `end` was called."""
-        return self._ended
+        super().end()
+        self._loop.wake()
 
     def _keep_time(self, now: float) -> None:
         due = self.due(now)
-        self._sockets.serve(0.0)
         while not self._ended and (left := due - time.monotonic()) > 0:
-            whole = math.floor(left / FINE) * FINE
-            if whole > FINE:
-                self._sockets.serve(whole - FINE / 2)
+            whole = math.floor(left / SELECT_RESOLUTION) * SELECT_RESOLUTION
+            if whole > SELECT_RESOLUTION:
+                self._loop.serve(whole - SELECT_RESOLUTION / 2)
             else:
                 time.sleep(left)
-        self._judge(due, now)
-
-    def _judge(self, due: float, now: float) -> None:
-        """Counts lateness, and starts anew where it has become too large."""
-        late, computed = time.monotonic() - due, time.thread_time()
-        self._behind = late > ON_TIME_TOLERANCE
+        computed = time.thread_time()
+        self.note_lateness(now)
         self.late += self._behind
         self.late_by_itself += self._behind and computed - self._computed > (now - self._last) / self.speed
         self._computed, self._last = computed, now
-        if late > SLACK:
-            self.lost += late
-            self._wall, self._simulated = time.monotonic(), now
 
     def _wait_for_clients(self) -> None:
         patience_ends = time.monotonic() + self.patience
         while not self._ended:
             if self._clients() < self.needed:
-                self._sockets.serve(LOOK)
+                self._loop.serve(CHECK_PERIOD)
                 patience_ends = time.monotonic() + self.patience
                 continue
             missing = self._waiting()
@@ -148,4 +126,4 @@ class HostClock:
             if left <= 0:
                 self._overdue(missing)
                 return
-            self._sockets.serve(min(left, LOOK))
+            self._loop.serve(min(left, CHECK_PERIOD))

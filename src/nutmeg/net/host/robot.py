@@ -1,11 +1,12 @@
-"""One robot of a host as its protocol sees it: commands in, sensors out, and what people do to it by hand.
+"""One robot of a host as its protocol sees it: targets of motors in, sensors out, and what people do to it by hand.
 
 robot = host.take("nao-1", period=0.012)
-robot.tell(robot.motor_index(["HeadYaw"]), np.array([0.3]))     # rad; kept until told otherwise
+robot.set_targets(robot.motor_index(["HeadYaw"]), np.array([0.3]))  # rad; kept until the next call
 robot.motors.stiffness[:] = 1.0
-robot.read("imu")                                               # (6,) as `engine.sensing` says
-robot.poke("ChestButton", 1.0)                                  # pressed by hand, until None lets go
-robot.light("Chest", (0.0, 0.0, 1.0))                           # red, green, blue, 0 to 1
+robot.motors.current, robot.motors.temperature                      # (motors,) A and degrees Celsius
+robot.read("imu")                                                   # (6,), see `sim.sensing`
+robot.poke("ChestButton", 1.0)                                      # pressed by hand, until None lets go
+robot.light("Chest", (0.0, 0.0, 1.0))                               # red, green, blue, 0 to 1
 """
 
 from __future__ import annotations
@@ -29,46 +30,42 @@ if TYPE_CHECKING:
     from nutmeg.sim.worlds import Worlds
 
 
-# ----------------------------------------------------------------------------------------------------
-# The motors of one hosted robot: stiffness, gains, currents and temperatures.
-#
-# With servos (`servo`, `motoflex`) stiffness scales the voltage as `engine.supply` says, the battery sags, and the
-# current of a motor is its torque at the joint over torque constant and gear losses, i = |T| / (k eta). With ideal
-# drives stiffness scales gains and torque limit; there is no motor, so currents are zero and temperatures stay as
-# they were.
-#
-# **Heat.** A motor is one lump of metal: C dT/dt = R i² - (T - T0) / Rth, with R the winding's resistance. `thermal`
-# of the robot's `actuation.toml` gives Rth and C; where it is missing they are assumed (15 K/W and 40 J/K: a coreless
-# motor of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao estimates its motors'
-# temperatures from their currents in the same way. The winding's resistance is not made to grow by it (the engine
-# does that if `thermal` is set).
-#
-# **Battery.** Its charge falls by what all motors draw together (the electrical power of the servos over the
-# battery's voltage, `engine.supply`) plus what the computers draw, over its capacity (Nao V6: 62.5 Wh at 21.6 V, NAO6
-# datasheet H25600, so 2.9 Ah; computers 1 A, assumed). While `charging`, a charger gives 2 A (assumed) until it is
-# full, and all that the robot draws from then on. The current I through its resistance r (`[battery]` of the
-# actuation) warms it: C dT/dt = r I² - (T - T0) / Rth, with C = 300 J/K and Rth = 5 K/W (assumed: a third of a
-# kilogram of cells in a shell).
-
-
-SURROUNDINGS = 30.0
+AMBIENT_TEMPERATURE = 30.0
 """Inside a robot's shell [degrees Celsius], assumed."""
-THERMAL = (15.0, 40.0)
+MOTOR_THERMAL = (15.0, 40.0)
 """Thermal resistance [K/W] and heat capacity [J/K] of a motor where nothing else is known, assumed."""
-CAPACITY = 2.9 * 3600
+BATTERY_CAPACITY = 2.9 * 3600
 """Of the battery [A s]."""
-COMPUTERS = 1.0
+COMPUTER_CURRENT = 1.0
 """What everything but the motors draws [A], assumed."""
-CHARGER = 2.0
+CHARGER_CURRENT = 2.0
 """What a charger gives [A], assumed."""
-PACK = (5.0, 300.0)
+BATTERY_THERMAL = (5.0, 300.0)
 """Thermal resistance [K/W] and heat capacity [J/K] of the battery, assumed."""
 _KP, _KD = 1, 2
 """Places of a position drive's gains in the engine's `actuator_biasprm`."""
 
 
 class HostMotors:
-    """The motors of one robot in a single world.
+    """The motors of one robot in a single world: stiffness, gains, currents and temperatures.
+
+    With servos (`servo`, `motoflex`) stiffness scales the voltage as `sim.power_supply` says, the battery sags, and the
+    current of a motor is its torque at the joint over torque constant and gear losses, i = |T| / (k eta). With ideal
+    drives stiffness scales gains and torque limit; there is no motor, so currents are zero and temperatures stay as
+    they were.
+
+    **Heat.** A motor is one lump of metal: C dT/dt = R i² - (T - T0) / Rth, with R the winding's resistance. `thermal`
+    of the robot's `actuation.toml` gives Rth and C; where it is missing they are assumed (15 K/W and 40 J/K: a coreless
+    motor of 22 mm in a plastic shell, with a time constant of ten minutes). The real Nao estimates its motors'
+    temperatures from their currents in the same way. The winding's resistance is not made to grow by it (the engine
+    does that if `thermal` is set).
+
+    **Battery.** Its charge falls by what all motors draw together (the electrical power of the servos over the
+    battery's voltage, `sim.power_supply`) plus what the computers draw, over its capacity (Nao V6: 62.5 Wh at 21.6 V,
+    NAO6 datasheet H25600, so 2.9 Ah; computers 1 A, assumed). While `charging`, a charger gives 2 A (assumed) until it
+    is full, and all that the robot draws from then on. The current I through its resistance r (`[battery]` of the
+    actuation) warms it: C dT/dt = r I² - (T - T0) / Rth, with C = 300 J/K and Rth = 5 K/W (assumed: a third of a
+    kilogram of cells in a shell).
 
     Args:
         worlds: where the robot is; one world.
@@ -90,19 +87,19 @@ class HostMotors:
         """Velocity gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
         self.current: Floats = np.zeros(count)
         """Magnitude of each motor's current, (motors,) [A]."""
-        self.temperature: Floats = np.full(count, SURROUNDINGS)
+        self.temperature: Floats = np.full(count, AMBIENT_TEMPERATURE)
         """Of each motor, (motors,) [degrees Celsius]."""
         self.voltage = 0.0 if actuation is None else actuation.battery.voltage
         """Of the battery under the present load [V]; 0 where ideal drives need none."""
-        self.drawn = COMPUTERS
+        self.drawn = COMPUTER_CURRENT
         """What the robot draws from the battery [A]."""
         self.charge = 1.0
         """What is left in the battery, 0 to 1."""
         self.charging = False
         """Whether a charger is plugged in."""
-        self.battery_current = -COMPUTERS
+        self.battery_current = -COMPUTER_CURRENT
         """Into the battery [A]; negative while it is drained."""
-        self.battery_temperature = SURROUNDINGS
+        self.battery_temperature = AMBIENT_TEMPERATURE
         """Of the battery [degrees Celsius]."""
         self._inside = 0.0 if actuation is None else actuation.battery.resistance
         printed = actuation is not None and actuation.printed
@@ -122,7 +119,7 @@ class HostMotors:
         efficiency = np.array([s.efficiency for s in servos])
         self._torque_constant = model.actuator_gainprm[numbers, CONSTANT] * efficiency
         self._resistance = model.actuator_gainprm[numbers, RESISTANCE] * efficiency
-        thermal = np.array([s.thermal or THERMAL for s in servos])
+        thermal = np.array([s.thermal or MOTOR_THERMAL for s in servos])
         self._leak, self._capacity = 1.0 / thermal[:, 0], thermal[:, 1]
         self._torque = worlds.batch.bind("actuator_force")
 
@@ -140,19 +137,19 @@ class HostMotors:
     def _use_battery(self) -> None:
         """Empties, fills and warms the battery for one period."""
         full = self.charging and self.charge >= 1.0  # then the charger feeds the robot, and the battery rests
-        self.battery_current = 0.0 if full else CHARGER * self.charging - self.drawn
-        charge = self.charge + self.battery_current * self._period / CAPACITY
+        self.battery_current = 0.0 if full else CHARGER_CURRENT * self.charging - self.drawn
+        charge = self.charge + self.battery_current * self._period / BATTERY_CAPACITY
         self.charge = min(max(charge, 0.0), 1.0)
-        leak, capacity = 1 / PACK[0], PACK[1]
-        heating = self._inside * self.battery_current**2 - (self.battery_temperature - SURROUNDINGS) * leak
+        leak, capacity = 1 / BATTERY_THERMAL[0], BATTERY_THERMAL[1]
+        heating = self._inside * self.battery_current**2 - (self.battery_temperature - AMBIENT_TEMPERATURE) * leak
         self.battery_temperature += heating / capacity * self._period
 
     def _measure(self, supply: PowerSupply) -> None:
         np.abs(self._torque[0, self._numbers] / self._torque_constant, out=self.current)
-        heating = self._resistance * self.current**2 - (self.temperature - SURROUNDINGS) * self._leak
+        heating = self._resistance * self.current**2 - (self.temperature - AMBIENT_TEMPERATURE) * self._leak
         self.temperature += heating / self._capacity * self._period
         self.voltage = float(supply.voltage[0])
-        self.drawn = COMPUTERS + float(supply.current[0])
+        self.drawn = COMPUTER_CURRENT + float(supply.current[0])
 
 
 class _IdealDrives:
@@ -207,19 +204,9 @@ class HostedRobot:
         self._low, self._high = self.table.limits[self.table.motor_joints].T
 
     @property
-    def kind(self) -> str:
-        """Which robot it is: `nao-v6`, `ers7`."""
-        return self.table.settings.name
-
-    @property
     def angles(self) -> Floats:
         """True angles of the joints, (joints,) [rad]; `read` has those that the robot itself knows."""
         return np.asarray(self._views.angles[0])
-
-    @property
-    def rates(self) -> Floats:
-        """True speeds of the joints, (joints,) [rad/s]."""
-        return np.asarray(self._views.rates[0])
 
     @property
     def pose(self) -> Floats:
@@ -228,14 +215,14 @@ class HostedRobot:
 
     @property
     def targets(self) -> Floats:
-        """What the motors are told, (motors,) [rad]; a copy."""
+        """Targets of the motors, (motors,) [rad]; a copy."""
         return np.array(self._views.command[0])
 
     def motor_index(self, names: Iterable[str]) -> Indices:
         """Places of motors in `targets`, `motors.stiffness` and so on."""
         return self.table.motor_index(list(names))
 
-    def tell(self, index: Indices, angles: Floats) -> int:
+    def set_targets(self, index: Indices, angles: Floats) -> int:
         """Gives motors new targets [rad]; returns how many were no numbers, whose motors keep their old ones.
 
         Targets beyond a joint's range are moved to its end, as robots do.

@@ -7,10 +7,10 @@ clients. A protocol comes as a `Port`: it takes robots, opens sockets, and gets 
         name, period = "mine", 0.008
         def open(self, host):
             self.robot = host.take("ers7-1", period=self.period)        # a HostedRobot
-            listener = tcp_listener("127.0.0.1", 9000)                  # host_sockets.py
-            host.sockets.watch(listener, readable=self.accept)          # callbacks that neither block nor raise
+            sock = tcp_listener("127.0.0.1", 9000)                      # net.loop
+            self.listener = Listener(host.loop, sock, self.admit)       # admit(socket, peer): see net.connection
         def turn(self, time):                               # every 8 ms, after the sensors were sampled
-            self.robot.tell(index, angles)                  # what clients have said since the last turn
+            self.robot.set_targets(index, angles)           # commands that have come since the last turn
             self.send(time, self.robot.read("joints"))      # then what the robot senses now
         ...                                                 # clients, waiting, give_up, picture, close: see `Port`
 
@@ -26,7 +26,7 @@ once. So a command that answers packet k moves the motors from packet k + 1 on, 
 long as clients answer within a period. Everything but cameras and the recording's disk happens in one thread.
 
 **Tasks** are `sense`, the ports by their names, `motors`, `record`, `cameras` and `dynamics` (physics). Cameras are
-drawn in a process of their own (`host_cameras`), the recording is written by a thread of its own: neither delays
+drawn in a process of their own (`host.cameras`), the recording is written by a thread of its own: neither delays
 dynamics. Physics is stepped at 4 ms (`HostSettings.timestep`); all periods must be multiples of it.
 """
 
@@ -48,7 +48,7 @@ from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.net.host.cameras import CameraFeed, NoCameras, Picture
 from nutmeg.net.host.clock import HostClock
 from nutmeg.net.host.robot import HostedRobot
-from nutmeg.net.loop import Sockets
+from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Channel
 from nutmeg.sim.pace import ON_TIME_TOLERANCE
 from nutmeg.sim.schedule import Schedule
@@ -63,17 +63,14 @@ if TYPE_CHECKING:
     Source = tuple[Channel, Callable[[], Floats]]
 
 
-# ----------------------------------------------------------------------------------------------------
-# How punctual the tasks of a hosted simulation are: period, lateness, time taken, overruns.
-#
-# *Late* is a turn that began more than a millisecond after it was due by the wall clock; an *overrun* is one that
-# ended after the next one was due. A run in lock-step has no due times: there nothing is late, and a turn overruns
-# when it takes longer than its period.
-
-
 @dataclass(kw_only=True)
 class TaskTimes:
-    """Statistics of one task."""
+    """How punctual one task of a hosted simulation is.
+
+    *Late* is a turn that began more than a millisecond after it was due by the wall clock; an *overrun* is one that
+    ended after the next one was due. A run in lock-step has no due times: there nothing is late, and a turn overruns
+    when it takes longer than its period.
+    """
 
     name: str
     period: float
@@ -105,7 +102,7 @@ class TaskTimes:
         self.latest, self.longest = max(self.latest, late), max(self.longest, took)
 
     def row(self) -> dict[str, object]:
-        """The numbers as they are told, times in ms."""
+        """The numbers for reports and recordings, times in ms."""
         turns = max(1, self.turns)
         return {
             "task": self.name,
@@ -121,20 +118,16 @@ class TaskTimes:
         }
 
 
-# ----------------------------------------------------------------------------------------------------
-# A recording that is written by a thread of its own: the simulation only copies numbers.
-#
-# Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
-
-
-WAITING = 512
+MAX_WAITING_ROWS = 512
 """Rows that may wait for the disk."""
-PATIENCE = 30.0
+CLOSING_PATIENCE = 30.0
 """How long the end waits for the disk [s]."""
 
 
 class HostRecording:
-    """Records world 0.
+    """A recording of world 0, written by a thread of its own: the simulation only copies numbers.
+
+    Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
 
     Args:
         path: the recording to make.
@@ -159,7 +152,7 @@ class HostRecording:
         self.problem = ""
         """Why nothing is recorded any more; empty while all is well."""
         self._trace = TraceWriter(path, worlds, seed=seed, config=config, more=more)
-        self._rows: queue.Queue[Callable[[], None] | None] = queue.Queue(WAITING)
+        self._rows: queue.Queue[Callable[[], None] | None] = queue.Queue(MAX_WAITING_ROWS)
         self._thread = threading.Thread(target=self._work, name="recording", daemon=True)
         self._thread.start()
         self._closed = False
@@ -183,7 +176,7 @@ class HostRecording:
             return
         self._closed = True
         self._rows.put(None)
-        self._thread.join(PATIENCE)
+        self._thread.join(CLOSING_PATIENCE)
         if not self._thread.is_alive() and not self.problem:
             self._trace.close()
 
@@ -317,10 +310,10 @@ class RobotHost(Closing):
             self.worlds.advance(settings.settle)
         self.worlds.times = self._new_task("dynamics", settings.timestep)
         self._schedule = Schedule(self.worlds)
-        self.sockets = Sockets()
-        """Where ports register their sockets."""
+        self.loop = SocketLoop()
+        """Watches the ports' sockets."""
         self.clock = HostClock(
-            self.sockets,
+            self.loop,
             waiting=lambda: [name for port in self.ports for name in port.waiting()],
             clients=lambda: sum(port.clients for port in self.ports),
             lock_step=settings.lock_step,
@@ -367,8 +360,10 @@ class RobotHost(Closing):
             self.recording.event(self.time, kind, **fields)
 
     def every(self, period: float, name: str, run: Callable[[float], None]) -> None:
-        """Adds a task of one's own, measured like the others; before `run`."""
-        self._every(period, name, run)
+        """Adds a task, measured like the others; before `run`."""
+        same = sum(task.name.split("-")[0] == name for task in self.tasks)
+        task = self._new_task(f"{name}-{same + 1}" if same else name, period)
+        self._schedule.every(period, self._timed(task, run), name=task.name)
 
     def run(self, seconds: float = float("inf")) -> None:
         """Hosts for so long in simulated time, or until `stop`."""
@@ -396,21 +391,21 @@ class RobotHost(Closing):
         for port in self.ports:
             port.close()
         self._cameras.close()
-        self.sockets.close()
+        self.loop.close()
 
     def _add_tasks(self, cameras: Callable[[Worlds], CameraFeed] | None) -> None:
         periods = sorted({robot.period for robot in self.robots.values()})
         for period in periods:
-            self._every(period, "sense", self._sampler(period))
+            self.every(period, "sense", self._each_robot(period, HostedRobot.sample))
         for period in sorted({port.period for port in self.ports}):
             self._schedule.every(period, self.clock.keep)
         for port in self.ports:
-            self._every(port.period, port.name, port.turn)
+            self.every(port.period, port.name, port.turn)
         for period in periods:
-            self._every(period, "motors", self._driver(period))
+            self.every(period, "motors", self._each_robot(period, lambda robot, now: robot.motors.sample(now)))
         if cameras is not None and periods:
             self._cameras = cameras(self.worlds)
-            self._every(periods[0], "cameras", self._look)
+            self.every(periods[0], "cameras", self._look)
         if self.settings.record is not None:
             self._record(self.settings.record)
 
@@ -424,23 +419,15 @@ class RobotHost(Closing):
         self.recording = HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
         self._schedule.every(settings.record_period, self._timed(task, self.recording.sample), name="record")
 
-    def _sampler(self, period: float) -> Callable[[float], None]:
+    def _each_robot(self, period: float, run: Callable[[HostedRobot, float], None]) -> Callable[[float], None]:
+        """A task that does something with every robot of a period."""
         robots = [robot for robot in self.robots.values() if robot.period == period]
 
-        def sample(now: float) -> None:
+        def task(now: float) -> None:
             for robot in robots:
-                robot.sample(now)
+                run(robot, now)
 
-        return sample
-
-    def _driver(self, period: float) -> Callable[[float], None]:
-        robots = [robot for robot in self.robots.values() if robot.period == period]
-
-        def drive(now: float) -> None:
-            for robot in robots:
-                robot.motors.sample(now)
-
-        return drive
+        return task
 
     def _look(self, now: float) -> None:
         """Posts the state for the cameras, and hands pictures on that have come."""
@@ -452,11 +439,6 @@ class RobotHost(Closing):
     def _give_up(self, names: Sequence[str]) -> None:
         for port in self.ports:
             port.give_up(names)
-
-    def _every(self, period: float, name: str, run: Callable[[float], None]) -> None:
-        same = sum(task.name.split("-")[0] == name for task in self.tasks)
-        task = self._new_task(f"{name}-{same + 1}" if same else name, period)
-        self._schedule.every(period, self._timed(task, run), name=task.name)
 
     def _new_task(self, name: str, period: float) -> TaskTimes:
         self.tasks.append(TaskTimes(name=name, period=period))

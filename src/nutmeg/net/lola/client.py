@@ -5,8 +5,8 @@
             nao.move({"HeadYaw": 0.3}, stiffness=0.5)   # sent when the next packet is waited for
             nao.light("Chest", (0, 1, 0))
 
-It works with a real Nao V6 as well: nothing here knows that the robot is simulated. A joint that was never told
-anything stays where it was when the client connected, at the stiffness that it was given.
+It works with a real Nao V6 as well: nothing here knows that the robot is simulated. A joint that was never moved
+stays where it was when the client connected, at the stiffness that it was given.
 """
 
 from __future__ import annotations
@@ -128,13 +128,8 @@ class LolaClient(Closing):
                 self._targets["Stiffness"][place] = stiffness
         self._changed |= {"Position", "Stiffness"} if stiffness is not None else {"Position"}
 
-    def stiffen(self, stiffness: float) -> None:
-        """Sets the stiffness of all joints, with the next `send`."""
-        self._targets["Stiffness"][:] = stiffness
-        self._changed.add("Stiffness")
-
     def light(self, name: str, values: Sequence[float]) -> None:
-        """Sets lights, as many numbers as `names.LIGHTS` says, with the next `send`."""
+        """Sets lights, as many numbers as `packets.LIGHTS` says, with the next `send`."""
         if name not in LIGHTS:
             raise UnknownNameError("light", name, LIGHTS)
         self._targets[name] = np.array(values, dtype=np.float64)

@@ -24,30 +24,36 @@ Only what somebody looks at is drawn. A client that reads too slowly misses whol
 
 from __future__ import annotations
 
-import contextlib
-import socket
 import struct
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.net.connection import Connection, Limits, no_report, refuse
 from nutmeg.net.lola.packets import CAMERAS
-from nutmeg.net.loop import tcp_listener
+from nutmeg.net.loop import Listener, tcp_listener
 
 if TYPE_CHECKING:
+    import socket
+
     from nutmeg.base.arrays import Bytes
     from nutmeg.net.host.cameras import Picture
     from nutmeg.net.host.robot_host import RobotHost
-    from nutmeg.net.loop import Sockets
 
 MAGIC = b"NUTM"
 HEAD = struct.Struct("<4sBBHHHdII")
 RGB, YUYV = 0, 1
-CLIENTS = 4
+MAX_CLIENTS = 4
 """Connections at once to one robot's port."""
-SEND_BUFFER = 2 * 1024 * 1024
-"""What the system is asked to hold for a client [bytes]: a few pictures of 640 x 480."""
+LIMITS = Limits(
+    piece=256,
+    cycle_share=1 << 30,  # no cycle renews it while nothing is drawn; a piece in each turn is little enough
+    sustained=1 << 30,
+    burst=1 << 30,
+    socket_buffer=2 * 1024 * 1024,  # a few pictures of 640 x 480
+)
+"""What one client may do."""
 
 
 def yuyv(pixels: Bytes) -> Bytes:
@@ -70,21 +76,33 @@ def packed_picture(picture: Picture, form: int) -> bytes:
     return head + body
 
 
-@dataclass(eq=False)
-class _Viewer:
-    """Somebody who looks through a robot's cameras."""
+class _Choices:
+    """Reads what viewers choose: pairs of bytes, cameras and format."""
 
-    socket: socket.socket
-    robot: str
-    cameras: int = 3
-    form: int = YUYV
-    unsent: bytes = b""
-    missed: int = 0
-    asked: bytes = b""
+    problem: str | None = None
+
+    def __init__(self) -> None:
+        self._kept = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The newest pair that is complete, if there is one."""
+        data = self._kept + data
+        whole = len(data) // 2 * 2
+        self._kept = data[whole:]
+        return [data[whole - 2 : whole]] if whole else []
+
+
+class _Viewer(Connection[bytes]):
+    """The connection to a client that looks through a robot's cameras."""
+
+    robot = ""
+    cameras = 3
+    """The cameras that are wanted, a bit for each."""
+    form = YUYV
 
 
 class PicturePort:
-    """Serves pictures.
+    """Serves pictures; the owner of its viewers' connections.
 
     Args:
         host: the address to listen on.
@@ -95,102 +113,63 @@ class PicturePort:
         self.ports: dict[str, int] = {}
         """The port of each robot, by its name."""
         self.sent = self.missed = 0
-        """Pictures sent, and left out because somebody read too slowly."""
+        """Pictures sent, and left out because a client read too slowly."""
         self._address, self._first = host, port
-        self._listeners: list[socket.socket] = []
+        self._listeners: list[Listener] = []
         self._viewers: list[_Viewer] = []
 
     def open(self, host: RobotHost, robots: tuple[str, ...]) -> None:
         """Listens, a port for each robot."""
         self._host = host
-        self._sockets: Sockets = host.sockets
         for number, robot in enumerate(robots):
-            listener = tcp_listener(self._address, self._first + number if self._first else 0)
-            self._listeners.append(listener)
-            self.ports[robot] = int(listener.getsockname()[1])
-            self._sockets.watch(listener, readable=lambda at=listener, r=robot: self._accept(at, r))  # type: ignore[misc]
+            sock = tcp_listener(self._address, self._first + number if self._first else 0)
+            self._listeners.append(Listener(host.loop, sock, partial(self._admit, robot)))
+            self.ports[robot] = self._listeners[-1].address[1]
 
     def send(self, picture: Picture) -> None:
-        """Sends a picture to everybody who looks through its camera."""
+        """Sends a picture to the viewers of its camera."""
         robot, _, camera = picture.camera.rpartition("/")
         if camera not in CAMERAS:
             return
         ready: dict[int, bytes] = {}
-        for viewer in list(self._viewers):
+        for viewer in self._viewers:
             if viewer.robot != robot or not viewer.cameras & (1 << CAMERAS.index(camera)):
-                continue
-            if viewer.unsent:
-                viewer.missed += 1
-                self.missed += 1
                 continue
             if viewer.form not in ready:
                 ready[viewer.form] = packed_picture(picture, viewer.form)
-            viewer.unsent = ready[viewer.form]
-            self.sent += 1
-            self._flush(viewer)
+            if viewer.offer(ready[viewer.form]):
+                self.sent += 1
+            else:
+                self.missed += 1
+
+    def handle(self, connection: _Viewer, message: bytes) -> None:
+        """A viewer has chosen cameras and a format."""
+        connection.cameras, connection.form = message[0] & 3, YUYV if message[1] else RGB
+        self._want()
+
+    def dismiss(self, connection: _Viewer) -> None:
+        """A viewer has gone."""
+        self._viewers.remove(connection)
+        self._want()
 
     def close(self) -> None:
         """Disconnects everybody and frees the ports."""
-        for viewer in list(self._viewers):
-            self._drop(viewer)
+        for viewer in self._viewers:
+            viewer.close()
         for listener in self._listeners:
-            self._sockets.forget(listener)
             listener.close()
+        self._viewers.clear()
         self._listeners.clear()
 
-    def _accept(self, listener: socket.socket, robot: str) -> None:
-        try:
-            sock, _ = listener.accept()
-        except OSError:  # whoever came has gone again
+    def _admit(self, robot: str, sock: socket.socket, peer: str) -> None:
+        name = f"{robot} cameras {peer}"
+        if sum(viewer.robot == robot for viewer in self._viewers) >= MAX_CLIENTS:
+            refuse(sock, name, MAX_CLIENTS, no_report)
             return
-        if sum(viewer.robot == robot for viewer in self._viewers) >= CLIENTS:
-            sock.close()
-            return
-        sock.settimeout(0.0)
-        with contextlib.suppress(OSError):  # the peer may have gone already
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        viewer = _Viewer(sock, robot)
+        viewer = _Viewer(sock, name, self._host.loop, reader=_Choices(), owner=self, limits=LIMITS)
+        viewer.robot = robot
         self._viewers.append(viewer)
-        self._watch(viewer)
         self._want()
-
-    def _watch(self, viewer: _Viewer) -> None:
-        writable = (lambda: self._flush(viewer)) if viewer.unsent else None
-        self._sockets.watch(viewer.socket, readable=lambda: self._receive(viewer), writable=writable)
-
-    def _flush(self, viewer: _Viewer) -> None:
-        try:
-            viewer.unsent = viewer.unsent[viewer.socket.send(viewer.unsent) :]
-        except BlockingIOError:
-            pass  # no room yet: it is watched, and tried again
-        except OSError:
-            self._drop(viewer)
-            return
-        self._watch(viewer)
-
-    def _receive(self, viewer: _Viewer) -> None:
-        try:
-            data = viewer.socket.recv(256)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop(viewer)
-            return
-        asked = viewer.asked + data
-        whole = len(asked) // 2 * 2
-        if whole:
-            viewer.cameras, viewer.form = asked[whole - 2] & 3, YUYV if asked[whole - 1] else RGB
-            self._want()
-        viewer.asked = asked[whole:]
-
-    def _drop(self, viewer: _Viewer) -> None:
-        if viewer in self._viewers:
-            self._viewers.remove(viewer)
-            self._sockets.forget(viewer.socket)
-            viewer.socket.close()
-            self._want()
 
     def _want(self) -> None:
         """Tells the host which cameras somebody looks through."""

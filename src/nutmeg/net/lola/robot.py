@@ -1,21 +1,20 @@
-"""What a simulated Nao tells through LoLA, in the units and signs of the real one.
+"""A simulated Nao behind LoLA: its sensors in the units and signs of the real one, and its actuators.
 
     body = LolaBody(robot, number=1)
-    body.obey(commands)                 # what a client said
-    body.packet()                       # 896 bytes, once a cycle
+    body.obey(commands)                 # a client's actuator packet
+    body.packet()                       # 896 bytes of sensors, once a cycle
 
 - *Accelerometer* has the sign of the Nao: gravity, not its reaction, so that it is (0, 0, -9.81) when the robot stands.
   In the sources of nao_lola a real robot leaning back by 0.36 rad has (-3.07, -0.39, -9.32). *Gyroscope* is in rad/s, x
   forward, y left, z up; *Angles* are roll and pitch, estimated from both (as in `motion.inertial`).
 - *FSR* are in kilograms; a standing Nao's sum is its mass.
-- *Battery* is charge (0..1), status, current (negative while it is drained) and temperature, those of `host_motors`
-  unless somebody pokes them. The status is a word of
-  16 bits with a sign, sent as a float: -32724 on battery and -32628 while charging are what rUNSWift's sources note of
-  real robots (bit 5: discharging, bit 7: charging).
-- *Current* and *Temperature* are those of `host_motors`. *Status* says how hot a motor is: 0 fine, 1 hot (from 70
+- *Battery* is charge (0..1), status, current (negative while it is drained) and temperature, those of `host.robot`
+  unless somebody pokes them. The status is a word of 16 bits with a sign, sent as a float: -32724 on battery and -32628
+  while charging are what rUNSWift's sources note of real robots (bit 5: discharging, bit 7: charging).
+- *Current* and *Temperature* are those of `host.robot`. *Status* says how hot a motor is: 0 fine, 1 hot (from 70
   degrees), 2 very hot (75), 3 too hot (80); the temperatures are assumed, and nothing is switched off.
 - *Stiffness* is what the motors have; until a client has set it, they hold the start pose at full stiffness.
-- Hands are not simulated: they go where they are told, within half a second.
+- Hands are not simulated: they reach their targets within half a second.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.net.host.robot import SURROUNDINGS
+from nutmeg.net.host.robot import AMBIENT_TEMPERATURE
 from nutmeg.net.lola.packets import FORCES, HANDS, JOINTS, LIGHTS, PERIOD, SONARS, TOUCHES, Commands, SensorPacket
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class LolaBody:
             good = np.isfinite(numbers)
             wrong += int(len(numbers) - np.count_nonzero(good))
             if name == "Position":
-                self.robot.tell(self._motors, numbers[self._joints])
+                self.robot.set_targets(self._motors, numbers[self._joints])
                 self._keep(self._hand_targets, numbers[self._hands])
             elif name == "Stiffness":
                 self._stiffen(numbers, good)
@@ -111,7 +110,7 @@ class LolaBody:
         packet["Position"] = self._all(robot.read("encoders")[self._encoders], self._hand_places)
         packet["Stiffness"] = self._all(motors.stiffness[self._motors], self._hand_stiffness)
         packet["Current"] = self._all(motors.current[self._motors], 0.0)
-        packet["Temperature"] = self._all(motors.temperature[self._motors], SURROUNDINGS)
+        packet["Temperature"] = self._all(motors.temperature[self._motors], AMBIENT_TEMPERATURE)
         packet["Status"] = self._all(np.digitize(motors.temperature[self._motors], HOT).astype(float), 0.0)
 
     def _all(self, joints: Floats, hands: Floats | float) -> Floats:

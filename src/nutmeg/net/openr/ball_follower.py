@@ -36,24 +36,16 @@ if TYPE_CHECKING:
     from nutmeg.net.openr.models import Model
 
 
-# ----------------------------------------------------------------------------------------------------
-# Finds an orange ball in a picture of an AIBO's camera, by its colour.
-#
-# Orange is rich in Cr, and the more so the brighter it is: Cr - 128 is 0.6 to 0.8 of Y for the ball and 0.2 for a
-# yellow goal, in light and in shade alike. Only pixels with neighbours of that colour count, so that noise is no
-# ball. How far away it is follows from how large it looks.
-
-
-RADIUS = 0.0325
-"""Of the ball [m]."""
-GREY = 128
+BALL_RADIUS = 0.0325
+"""Radius of the ball [m]."""
+NEUTRAL_CHROMA = 128
 """Cr and Cb of what has no colour."""
-CR_OF_Y, LEAST_CR, MOST_CB = 0.25, 30, 122
+MIN_CR_PER_Y, MIN_CR, MAX_CB = 0.25, 30, 122
 """Orange: Cr - 128 is more than this share of Y and than this, Cb is less than this."""
-NEIGHBOURS = 2
+MIN_NEIGHBOURS = 2
 """Pixels beside, above and below of the same colour that a pixel of the ball has at least."""
-FEWEST = 4
-"""Pixels that are a ball."""
+MIN_PIXELS = 4
+"""Fewer pixels are no ball."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +59,16 @@ class BallSighting:
     distance: float
     """From the camera to the ball's centre, judged by its size [m]; too far if it is partly hidden."""
     pixels: int
-    """That have its colour."""
+    """Pixels of its colour."""
 
 
 class BallFinder:
-    """Knows a model's camera.
+    """Finds an orange ball in a picture of an AIBO's camera, by its colour.
+
+    Orange is rich in Cr, and the more so the brighter it is: Cr - 128 is 0.6 to 0.8 of Y for the ball and 0.2 for a
+    yellow goal, in light and in shade alike. Only pixels with neighbours of that colour count, so that noise is no
+    ball. How far away it is follows from how large it looks. Unlike the players' perception, it needs neither a
+    calibrated camera nor the robot's pose, as little as its twin in C++ (`clients/openr/examples/ball_follower`).
 
     Args:
         model: which AIBO.
@@ -90,13 +87,13 @@ class BallFinder:
         if planes.shape != self._shape:
             raise UsageError(f"the picture has the shape {planes.shape}; this camera's have {self._shape}.")
         rows, columns = np.nonzero(of_ball(planes))
-        if len(rows) < FEWEST:
+        if len(rows) < MIN_PIXELS:
             return None
         right, down = np.median(columns) - self._middle[0], np.median(rows) - self._middle[1]
         return BallSighting(
             left=-math.atan(right / self._focal),
             above=-math.atan(down / self._focal),
-            distance=self._focal * RADIUS * math.sqrt(math.pi / len(rows)),
+            distance=self._focal * BALL_RADIUS * math.sqrt(math.pi / len(rows)),
             pixels=len(rows),
         )
 
@@ -104,39 +101,39 @@ class BallFinder:
 def of_ball(planes: Bytes) -> Bools:
     """Which pixels of planes Y, Cr, Cb, (3, height, width), have the ball's colour, (height, width)."""
     y, cr, cb = planes.astype(np.int16)
-    orange = (cr - GREY > np.maximum(CR_OF_Y * y, LEAST_CR)) & (cb < MOST_CB)
+    orange = (cr - NEUTRAL_CHROMA > np.maximum(MIN_CR_PER_Y * y, MIN_CR)) & (cb < MAX_CB)
     framed = np.pad(orange, 1).astype(np.int8)
     beside = framed[:-2, 1:-1] + framed[2:, 1:-1] + framed[1:-1, :-2] + framed[1:-1, 2:]
-    return np.asarray(orange & (beside >= NEIGHBOURS))
+    return np.asarray(orange & (beside >= MIN_NEIGHBOURS))
 
 
-VECTOR = FRAME * FRAMES * 1e-6
+VECTOR_PERIOD = FRAME * FRAMES * 1e-6
 """Time between two sensor vectors [s]."""
-LATE = 2
+PICTURE_DELAY = 2
 """Vectors after which a picture is used."""
-LEGS = tuple(name for leg in LEG_JOINT_NAMES for name in leg)
+LEG_JOINTS = tuple(name for leg in LEG_JOINT_NAMES for name in leg)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
-    """How a follower goes about it."""
+class FollowerSettings:
+    """Gains and thresholds of a follower."""
 
-    believe: float = 0.7
-    """Share of the difference to what a picture says by which it changes its mind about where the ball is."""
-    look: float = -0.25
-    """Where the head looks while it searches: pitch, negative is down [rad]."""
-    aside: float = 0.7
-    """How far it looks ahead of the turn while it searches [rad]."""
-    search: float = 0.8
-    """How fast it turns while it searches [rad/s]."""
+    measurement_weight: float = 0.7
+    """Weight of a new picture in the estimate of where the ball is, 0 to 1."""
+    search_pitch: float = -0.25
+    """Pitch of the head while the robot searches, negative is down [rad]."""
+    search_pan: float = 0.7
+    """Pan of the head to the side of the turn while the robot searches [rad]."""
+    search_rate: float = 0.8
+    """Turn rate while the robot searches [rad/s]."""
     turn_gain: float = 2.0
     """Turn rate for each radian of bearing [1/s]."""
-    straight: float = 0.6
-    """Bearing up to which it walks ahead while it turns [rad]."""
-    lost: float = 1.0
-    """Time without the ball after which it searches [s]."""
-    there: float = 0.10
-    """Distance from the camera to the ball, along the ground, at which it has arrived [m]."""
+    walk_bearing: float = 0.6
+    """Bearing up to which the robot walks ahead while it turns [rad]."""
+    lost_time: float = 1.0
+    """Time without the ball after which the robot searches [s]."""
+    arrival_distance: float = 0.10
+    """Distance from the camera to the ball, along the ground, at which the robot has arrived [m]."""
 
 
 class BallFollower:
@@ -145,16 +142,16 @@ class BallFollower:
     Args:
         model: which AIBO.
         walk: its trot, by a name or path for `read_walk`.
-        manner: how it goes about it.
+        settings: gains and thresholds.
     """
 
-    def __init__(self, model: Model, walk: str = "trot", manner: Manner | None = None) -> None:
+    def __init__(self, model: Model, walk: str = "trot", settings: FollowerSettings | None = None) -> None:
         trot = read_walk(walk, model.robot).for_robot(model.robot).trot
         if trot is None:
             raise UsageError(f"the walk {walk!r} is no trot.")
         placed = Placement(robot=model.robot, name="self")
         table = assemble(SceneSettings(field="floor", ball="none", robots=(placed,), visuals=False)).robot("self")
-        self.finder, self.manner = BallFinder(model), manner or Manner()
+        self.finder, self.settings = BallFinder(model), settings or FollowerSettings()
         self.trot = Trot(AiboLegs(table), [trot], period=FRAME * 1e-6)
         self._neck = Neck(dict(zip(table.joints, table.limits.tolist(), strict=True)))
         self._pictures: deque[tuple[float, BallSighting | None]] = deque(maxlen=64)
@@ -162,7 +159,7 @@ class BallFollower:
         self._seen_at, self._turned = -math.inf, 0.0
         self.bearing = 0.0
         """Of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
-        self.pitch = self.manner.look
+        self.pitch = self.settings.search_pitch
         """Of the ball from the neck, positive up [rad]."""
         self.distance = math.inf
         """From the camera to the ball along the ground, as judged last [m]."""
@@ -170,12 +167,12 @@ class BallFollower:
     @property
     def arrived(self) -> bool:
         """Whether it thinks that it is at the ball."""
-        return self.distance < self.manner.there
+        return self.distance < self.settings.arrival_distance
 
     def standing(self) -> dict[str, float]:
         """Angles of legs and neck before the first step [rad]."""
-        legs = dict(zip(LEGS, self.trot.angles()[0].ravel().tolist(), strict=True))
-        return legs | self._neck.angles(0.0, self.manner.look)
+        legs = dict(zip(LEG_JOINTS, self.trot.angles()[0].ravel().tolist(), strict=True))
+        return legs | self._neck.angles(0.0, self.settings.search_pitch)
 
     def see(self, picture: CameraPicture) -> None:
         """Takes note of a picture."""
@@ -184,28 +181,28 @@ class BallFollower:
     def decide(self, sensors: Sensors) -> dict[str, list[float]]:
         """References of legs and neck for the next frames, from a sensor vector."""
         self._heads.append((sensors.time, sensors["NECK:pan"], self._neck.pitch(sensors), self._turned))
-        while self._pictures and self._pictures[0][0] <= sensors.time - LATE * VECTOR:
+        while self._pictures and self._pictures[0][0] <= sensors.time - PICTURE_DELAY * VECTOR_PERIOD:
             taken, seen = self._pictures.popleft()
             if seen is not None:
                 self._notice(seen, taken, sensors.time)
-        searching = sensors.time - self._seen_at > self.manner.lost
+        searching = sensors.time - self._seen_at > self.settings.lost_time
         wanted = self._search() if searching else self._approach()
         rows = []
         for _ in range(FRAMES):
             self.trot.advance(wanted)
             rows.append(self.trot.angles()[0].ravel())
-        legs = dict(zip(LEGS, np.transpose(rows).tolist(), strict=True))
-        turn = float(self.trot.velocity()[0, 2]) * VECTOR
+        legs = dict(zip(LEG_JOINTS, np.transpose(rows).tolist(), strict=True))
+        turn = float(self.trot.velocity()[0, 2]) * VECTOR_PERIOD
         self.bearing, self._turned = self.bearing - turn, self._turned + turn
-        side = math.copysign(self.manner.aside, self.bearing)
-        neck = self._neck.angles(*((side, self.manner.look) if searching else (self.bearing, self.pitch)))
+        side = math.copysign(self.settings.search_pan, self.bearing)
+        neck = self._neck.angles(*((side, self.settings.search_pitch) if searching else (self.bearing, self.pitch)))
         return legs | {name: [angle] * FRAMES for name, angle in neck.items()}
 
     def _notice(self, seen: BallSighting, taken: float, now: float) -> None:
-        """Changes its mind about where the ball is, from a picture that was taken at some time."""
+        """Corrects the estimate of where the ball is by a picture, with the head as it was when that was taken."""
         _, pan, pitch, turned = min(self._heads, key=lambda head: abs(head[0] - taken))
-        anew = now - self._seen_at > self.manner.lost
-        share = 1.0 if anew else self.manner.believe
+        anew = now - self._seen_at > self.settings.lost_time
+        share = 1.0 if anew else self.settings.measurement_weight
         self._seen_at = now
         self.bearing += share * (pan + seen.left + turned - self._turned - self.bearing)
         self.pitch += share * (pitch + seen.above - self.pitch)
@@ -215,15 +212,15 @@ class BallFollower:
         """Turns on the spot, to the side where the ball must be: velocities [m/s, m/s, rad/s]."""
         self.distance = math.inf
         self.bearing = math.copysign(math.pi, self.bearing)
-        return 0.0, 0.0, math.copysign(self.manner.search, self.bearing)
+        return 0.0, 0.0, math.copysign(self.settings.search_rate, self.bearing)
 
     def _approach(self) -> tuple[float, float, float]:
         """Goes to the ball: velocities [m/s, m/s, rad/s]."""
         if self.arrived:
             return 0.0, 0.0, 0.0
         top = self.trot.top_speed()[0]
-        turn = float(np.clip(self.manner.turn_gain * self.bearing, -top[2], top[2]))
-        return float(top[0]) * max(0.0, 1 - abs(self.bearing) / self.manner.straight), 0.0, turn
+        turn = float(np.clip(self.settings.turn_gain * self.bearing, -top[2], top[2]))
+        return float(top[0]) * max(0.0, 1 - abs(self.bearing) / self.settings.walk_bearing), 0.0, turn
 
 
 class Neck:
@@ -265,7 +262,7 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
     robot.observe_sensors(newest.append)
     while not follower.arrived and newest[0].time < end:
         robot.command(follower.decide(newest[0]))  # one vector for what came meanwhile: none queue up
-        robot.spin(VECTOR / 2)  # until the next vector
+        robot.spin(VECTOR_PERIOD / 2)  # until the next vector
     return follower.arrived
 
 
@@ -274,7 +271,7 @@ def catch_up(robot: OpenrClient) -> None:
     while not robot.design.lock_step:
         began = time.monotonic()
         next(robot.sensors())
-        if time.monotonic() - began > VECTOR / 4:  # this one had to be waited for
+        if time.monotonic() - began > VECTOR_PERIOD / 4:  # this one had to be waited for
             return
 
 
@@ -287,7 +284,7 @@ def stand_up(robot: OpenrClient, pose: Mapping[str, float], *, seconds: float = 
     vectors = robot.sensors()
     sensors = next(vectors)
     begin, way = np.array([sensors[name] for name in pose]), np.array(list(pose.values()))
-    frames = FRAMES * max(1, round(seconds / VECTOR))
+    frames = FRAMES * max(1, round(seconds / VECTOR_PERIOD))
     share = np.arange(1, frames + 1)[:, None] / frames
     for first in range(0, frames, FRAMES):
         rows = begin + share[first : first + FRAMES] * (way - begin)

@@ -16,7 +16,7 @@ switches 0 or 1. Everything runs in the caller's thread: packets are read while 
         robot.spin(seconds=10)
 
 Sensor vectors and pictures that nobody takes are dropped, the oldest first, and counted in `missed`. With a server in
-lock-step, whoever waits for the next sensor vector has dealt with the last one: time goes on while this client waits.
+lock-step, a client that waits for the next sensor vector has dealt with the last one: time goes on while it waits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -65,7 +65,8 @@ from nutmeg.net.openr.packets import (
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
 
-KEPT = 64
+Item = TypeVar("Item")
+MAX_WAITING = 64
 """Sensor vectors, pictures and status reports that wait to be taken."""
 _UNITLESS = ("switch", "touch")
 
@@ -140,9 +141,9 @@ class OpenrClient(Closing):
         """Packets that the server dropped because this client was too slow."""
         self._sockets = [_connect(sensors, timeout)]
         self._readers = [PacketReader(), PacketReader()]
-        self._vectors: deque[Sensors] = deque(maxlen=KEPT)
-        self._pictures: deque[CameraPicture] = deque(maxlen=KEPT)
-        self._statuses: deque[Status] = deque(maxlen=KEPT)
+        self._vectors: deque[Sensors] = deque(maxlen=MAX_WAITING)
+        self._pictures: deque[CameraPicture] = deque(maxlen=MAX_WAITING)
+        self._statuses: deque[Status] = deque(maxlen=MAX_WAITING)
         self._planes: dict[int, Bytes] = {}
         self._watchers: list[tuple[deque[Any], Callable[[Any], None]]] = []
         self._sent = 0
@@ -162,19 +163,11 @@ class OpenrClient(Closing):
 
     def sensors(self) -> Iterator[Sensors]:
         """Sensor vectors as they come, for ever, beginning with the newest that has come already."""
-        _leave_newest(self._vectors)
-        while True:
-            if not self._vectors:
-                self._wait_for_news(lambda: bool(self._vectors))
-            yield self._vectors.popleft()
+        return self._taken(self._vectors)
 
     def pictures(self) -> Iterator[CameraPicture]:
         """Pictures as they come, for ever, beginning with the newest that has come already."""
-        _leave_newest(self._pictures)
-        while True:
-            if not self._pictures:
-                self._wait_for_news(lambda: bool(self._pictures))
-            yield self._pictures.popleft()
+        return self._taken(self._pictures)
 
     def observe_sensors(self, observer: Callable[[Sensors], None]) -> None:
         """Has `spin` call this with every sensor vector."""
@@ -232,7 +225,7 @@ class OpenrClient(Closing):
         return number
 
     def move(self, angles: Mapping[str, float], seconds: float, *, channel: int = 0) -> None:
-        """Moves joints to angles [rad] at an even speed and waits until they were told so."""
+        """Moves joints to angles [rad] at an even speed and waits until the last reference was given."""
         start = next(self.sensors())
         frames = max(1, round(seconds * 1e6 / FRAME))
         begin = np.array([start[name] for name in angles])
@@ -343,14 +336,17 @@ class OpenrClient(Closing):
                 CameraPicture(time=packet.time * 1e-6, sequence=packet.sequence, planes=planes),
             )
 
+    def _taken(self, waiting: deque[Item]) -> Iterator[Item]:
+        while len(waiting) > 1:
+            waiting.popleft()
+        while True:
+            if not waiting:
+                self._wait_for_news(lambda: bool(waiting))
+            yield waiting.popleft()
+
     def _keep(self, waiting: deque[Any], item: object) -> None:
         self.missed += len(waiting) == waiting.maxlen
         waiting.append(item)
-
-
-def _leave_newest(waiting: deque[Any]) -> None:
-    while len(waiting) > 1:
-        waiting.popleft()
 
 
 def _connect(address: tuple[str, int], timeout: float) -> socket.socket:

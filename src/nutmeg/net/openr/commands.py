@@ -15,12 +15,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nutmeg.net.openr.models import Gains
-from nutmeg.net.openr.packets import LONGEST_COMMAND, Packet, PacketError, PacketType
+from nutmeg.net.openr.packets import MAX_COMMAND, Packet, PacketError, PacketType
 
 CHANNELS = 16
-MOST_COMMANDS = 96
-MOST_FRAMES = 16
-MOST_WAIT = 125 * 600
+MAX_COMMANDS = 96
+MAX_VECTOR_FRAMES = 16
+MAX_WAIT = 125 * 600
 """Ten minutes; a vector that waits longer is refused."""
 OPTIONAL = 128
 EVERY = 0xFFFFFFFF
@@ -108,8 +108,8 @@ def commands_packet(vector: CommandVector, *, sequence: int = 0, model: int = 0)
     body = b"".join(parts)
     read_commands(body)
     packet = Packet(type=PacketType.COMMANDS, model=model, sequence=sequence, body=body).pack()
-    if len(packet) > LONGEST_COMMAND:
-        raise PacketError(f"a COMMANDS packet has {len(packet)} bytes; at most {LONGEST_COMMAND} are allowed.")
+    if len(packet) > MAX_COMMAND:
+        raise PacketError(f"a COMMANDS packet has {len(packet)} bytes; at most {MAX_COMMAND} are allowed.")
     return packet
 
 
@@ -117,8 +117,8 @@ def read_commands(body: bytes) -> CommandVector:
     """The vector in the body of a COMMANDS packet."""
     channel, wait, sync_key, count, offset, size = _read(_VECTOR, body, 0, "COMMANDS")
     _need(channel < CHANNELS, f"channel is {channel}; it is 0 to {CHANNELS - 1}.")
-    _need(wait <= MOST_WAIT, f"wait is {wait} frames; at most {MOST_WAIT} are allowed.")
-    _need(count <= MOST_COMMANDS, f"numData is {count}; at most {MOST_COMMANDS} are allowed.")
+    _need(wait <= MAX_WAIT, f"wait is {wait} frames; at most {MAX_WAIT} are allowed.")
+    _need(count <= MAX_COMMANDS, f"numData is {count}; at most {MAX_COMMANDS} are allowed.")
     _need(offset + size <= OPTIONAL, f"the optional area is {offset} + {size} bytes; at most {OPTIONAL} are allowed.")
     start = _VECTOR.size
     optional = body[start : start + size]
@@ -137,7 +137,7 @@ def read_commands(body: bytes) -> CommandVector:
 def _read_command(body: bytes, start: int) -> tuple[Command, int]:
     type_, primitive, frames = _read(_COMMAND, body, start, "COMMANDS")
     _need(type_ in COMMAND_TYPES, f"a command has type {type_}; allowed are {sorted(COMMAND_TYPES)}.")
-    _need(1 <= frames <= MOST_FRAMES, f"a command has {frames} frames; 1 to {MOST_FRAMES} are allowed.")
+    _need(1 <= frames <= MAX_VECTOR_FRAMES, f"a command has {frames} frames; 1 to {MAX_VECTOR_FRAMES} are allowed.")
     start += _COMMAND.size
     end = start + 8 * frames
     _need(end <= len(body), "the packet ends within a command.")

@@ -14,36 +14,37 @@
     pos = [1.0, 0.0]
     heading = 3.14159
 
-    settings = read(Path("aibos.toml"), OpenrSettings)
+Robots without addresses get those of their number: 10120 and 10121, then 10122 and 10123, and so on. To serve them:
 
-Robots without addresses get those of their number: 10120 and 10121, then 10122 and 10123, and so on.
+    settings = settings_for(["ers7", "ers210"])             # or a file: settings_for(config=Path("aibos.toml"))
+    with RobotHost(host_settings(settings), [OpenrPort(settings)], cameras=...) as host:
+        host.run()
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.settings import read
 from nutmeg.model.scene import Placement
-from nutmeg.net.host.robot_host import HostSettings, RobotHost
+from nutmeg.net.host.robot_host import HostSettings
 from nutmeg.net.openr.models import MODELS
-from nutmeg.net.openr.port import OpenrPort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
-
-    from nutmeg.net.host.cameras import CameraFeed
-    from nutmeg.sim.worlds import Worlds
 
 
 FIRST_PORT = 10120
 """Where the first robot sends its sensors; commands go to the next port."""
 HERE = "127.0.0.1"
+ROBOT_SPACING = 0.8
+"""Distance between robots without a place of their own [m]."""
+BALL_DISTANCE = 0.9
+"""From such robots to the ball [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,18 +142,6 @@ def address(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-# ----------------------------------------------------------------------------------------------------
-# Serving AIBOs over OPEN-R: from a configuration to a host that runs.
-#
-# `serve_openr` is the same in one call, for programs and tests:
-
-
-APART = 0.8
-"""Between robots that nobody placed [m]."""
-BALL_AHEAD = 0.9
-"""From the robots to a ball that nobody placed [m]."""
-
-
 def settings_for(
     robots: Sequence[str] = ("ers7",),
     *,
@@ -190,7 +179,7 @@ def settings_for(
         rows.append(
             OpenrRobotSettings(
                 model="ers7" if name == "ers7" else "ers210",
-                pos=(-BALL_AHEAD, APART * (number - (len(robots) - 1) / 2)),
+                pos=(-BALL_DISTANCE, ROBOT_SPACING * (number - (len(robots) - 1) / 2)),
                 pose=pose,
                 awake=awake,
                 actuation=actuation,
@@ -201,57 +190,8 @@ def settings_for(
     return OpenrSettings(robot=tuple(rows), pictures=pictures)
 
 
-def host_settings(
-    settings: OpenrSettings,
-    *,
-    lock_step: bool = False,
-    needed: int = 1,
-    speed: float = 1.0,
-    noise: bool = True,
-    seed: int = 0,
-    record: Path | None = None,
-    patience: float = 10.0,
-) -> HostSettings:
-    """What a host needs to know to serve these robots."""
+def host_settings(settings: OpenrSettings, **options: Any) -> HostSettings:  # noqa: ANN401
+    """What a host needs to know to serve these robots; options are further fields of `HostSettings`."""
     return HostSettings(
-        robots=settings.placements,
-        field=settings.field,
-        ball=settings.ball,
-        ball_pos=settings.ball_pos,
-        lock_step=lock_step,
-        needed=needed,
-        patience=patience,
-        speed=speed,
-        noise=noise,
-        seed=seed,
-        record=record,
+        robots=settings.placements, field=settings.field, ball=settings.ball, ball_pos=settings.ball_pos, **options
     )
-
-
-def serve_openr(
-    settings: OpenrSettings,
-    host: HostSettings | None = None,
-    *,
-    seconds: float = math.inf,
-    cameras: Callable[[Worlds], CameraFeed] | None = None,
-    report: Callable[[str], None] = lambda _text: None,
-    ready: Callable[[RobotHost, OpenrPort], None] = lambda _host, _port: None,
-) -> OpenrPort:
-    """Serves robots for so long in simulated time, or until the host is stopped; returns the port with its counts.
-
-    Args:
-        settings: the robots and their addresses.
-        host: pace, recording and so on; `host_settings(settings)` if None.
-        seconds: of simulated time.
-        cameras: makes the feed of pictures; None keeps graphics off.
-        report: told what happens to clients.
-        ready: called when clients can connect, with the host (whose `stop` ends it) and the port.
-    """
-    if cameras is None:
-        settings = dataclasses.replace(settings, pictures=False)
-    port = OpenrPort(settings, report=report)
-    chosen = host or host_settings(settings)
-    with RobotHost(chosen, [port], cameras=cameras if settings.pictures else None) as running:
-        ready(running, port)
-        running.run(seconds)
-    return port

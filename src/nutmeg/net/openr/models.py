@@ -96,7 +96,7 @@ class Primitive:
     of: str = ""
     """Joint, sensor or camera of the simulated robot; empty if there is none."""
     measures: Measures | None = None
-    """What it tells in the sensor vector; nothing if it is not in there."""
+    """What it measures, if it is in the sensor vector."""
     axis: int = 0
     """acceleration: 0 to the front, 1 to the right, 2 up."""
     turn: int | None = None

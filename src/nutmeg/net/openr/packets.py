@@ -1,4 +1,4 @@
-"""Packets of the OPEN-R streams: the header, what tells the robot's design, and cutting a stream into packets.
+"""Packets of the OPEN-R streams: the header, the robot's design, sensor vectors, pictures and status reports.
 
     packet = design_packet(model_named("ers7"), pictures=True)
     reader = PacketReader(longest=16384)
@@ -7,7 +7,16 @@
     if reader.problem is not None:
         ...                                  # the stream is lost; disconnect, and say why
 
-Every byte is told in docs/reference/openr-wire.md. All numbers are little-endian.
+    vector = SensorVector(model)             # one buffer, filled again and again
+    vector.values["value"][k, f] = 523599    # primitive k, frame f of four
+    packet = vector.packet(sequence=0, time=32000)
+
+    planes = ycrcb(picture)                  # (height, width, 3) RGB -> three planes Y, Cr, Cb
+    packets = image_packets(model, planes, sequence=0, frame=12, time=100000)
+
+Every byte is described in docs/reference/openr-wire.md; sensor vectors and pictures are laid out as OPEN-R has them in
+memory. All numbers are little-endian. Colours are converted by ITU-R BT.601 in full range, in whole numbers. What
+clients send is in `commands`.
 """
 
 from __future__ import annotations
@@ -31,10 +40,10 @@ VERSION = 1
 HEADER = struct.Struct("<4sHHIIIIQ")
 """magic, version, type, length, model, sequence, dropped, time"""
 HEADER_SIZE = HEADER.size
-LONGEST_COMMAND = 16384
-"""The longest packet of a client, bytes."""
-LONGEST = 65536
-"""The longest packet of a server, bytes."""
+MAX_COMMAND = 16384
+"""The longest packet of a client [bytes]."""
+MAX_PACKET = 65536
+"""The longest packet of a server [bytes]."""
 
 _DESIGN = struct.Struct("<32s8I")
 _PRIMITIVE = struct.Struct("<128s4I6HI")
@@ -92,25 +101,20 @@ def header(type_: int, body: int, model: int = 0, sequence: int = 0, dropped: in
 
 
 def with_dropped(packet: bytes, dropped: int) -> bytes:
-    """A packet that tells how many were dropped before it."""
+    """A packet with the number of packets that were dropped before it."""
     return packet[:20] + struct.pack("<I", dropped & 0xFFFFFFFF) + packet[24:]
 
 
 class PacketReader:
     """Cuts a stream of bytes into packets; a header that makes no sense loses the stream."""
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    def __init__(self, longest: int = MAX_PACKET) -> None:
         """A reader of packets of at most `longest` bytes."""
         self.longest = longest
         """Packets longer than this lose the stream, bytes."""
         self.problem: str | None = None
         """Why nothing more can be read from this stream, once that is so."""
         self._kept = bytearray()
-
-    @property
-    def waiting(self) -> int:
-        """Bytes of a packet that is not complete yet."""
-        return len(self._kept)
 
     def feed(self, data: bytes) -> list[Packet]:
         """The packets that are complete once `data` has arrived; after a problem, none."""
@@ -145,7 +149,7 @@ class PacketReader:
 
 @dataclass(frozen=True, kw_only=True)
 class PrimitiveRecord:
-    """A primitive as the DESIGN packet tells it."""
+    """A primitive in the DESIGN packet."""
 
     locator: str
     number: int
@@ -158,7 +162,7 @@ class PrimitiveRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What the DESIGN packet tells."""
+    """The content of a DESIGN packet."""
 
     design: str
     sensors: int
@@ -191,7 +195,7 @@ def design_packet(model: Model, *, pictures: bool = True, lock_step: bool = Fals
 
 
 def read_design(body: bytes) -> Design:
-    """What the body of a DESIGN packet tells."""
+    """Reads the body of a DESIGN packet."""
     if len(body) < _DESIGN.size:
         raise PacketError(f"a DESIGN packet has a body of {len(body)} bytes; at least {_DESIGN.size} are needed.")
     name, count, sensors, _, _, width, height, period, lock_step = _DESIGN.unpack_from(body)
@@ -239,7 +243,7 @@ def status_packet(model: int, sequence: int, time: int, status: Status) -> bytes
 
 
 def read_status(body: bytes) -> Status:
-    """What the body of a STATUS packet tells."""
+    """Reads the body of a STATUS packet."""
     if len(body) != _STATUS.size:
         raise PacketError(f"a STATUS packet has a body of {len(body)} bytes; {_STATUS.size} are needed.")
     command, channel, event, frame = _STATUS.unpack(body)
@@ -251,12 +255,6 @@ def _text(raw: bytes) -> str:
         return raw.split(b"\0", 1)[0].decode("ascii")
     except UnicodeDecodeError:
         raise PacketError(f"a name is {raw[:32]!r}; names are ASCII.") from None
-
-
-# ----------------------------------------------------------------------------------------------------
-# Sensor vectors and pictures as OPEN-R lays them out in memory.
-#
-# Layouts: docs/reference/openr-wire.md. The conversion of colours is ITU-R BT.601 in full range, in whole numbers.
 
 
 OPTIONAL = 128
@@ -338,7 +336,7 @@ class SensorVector:
 
 @dataclass(frozen=True, kw_only=True)
 class SensorFrames:
-    """What a SENSORS packet tells."""
+    """The content of a SENSORS packet."""
 
     frame: int
     """Number of the first frame."""
@@ -349,7 +347,7 @@ class SensorFrames:
 
 
 def read_sensors(body: bytes, count: int) -> SensorFrames:
-    """What the body of a SENSORS packet tells, for a vector of `count` primitives."""
+    """Reads the body of a SENSORS packet, for a vector of `count` primitives."""
     layout = vector_dtype(count)
     if len(body) != layout.itemsize:
         raise PacketError(f"a SENSORS packet has a body of {len(body)} bytes; {layout.itemsize} are needed.")
@@ -419,7 +417,7 @@ class ImagePlane:
 
 
 def read_image(packet: Packet) -> ImagePlane:
-    """What an IMAGE packet tells."""
+    """Reads an IMAGE packet."""
     body = packet.body
     if len(body) < IMAGE_HEADER:
         raise PacketError(f"an IMAGE packet has a body of {len(body)} bytes; at least {IMAGE_HEADER} are needed.")

@@ -1,8 +1,8 @@
 """One AIBO behind OPEN-R: command vectors in, sensor vectors out, a frame at a time. No sockets here.
 
 robot = OpenrRobot(model, hosted, torque)
-robot.hear(packet, owner)                       # a client's packet; PacketError if its inside is wrong
-for happening in robot.turn(): ...              # every 8 ms
+robot.receive(packet, owner)                    # a client's packet; PacketError if its inside is wrong
+for event in robot.turn(): ...                  # every 8 ms
 packet = robot.vector()                         # after every fourth turn, else None
 """
 
@@ -30,7 +30,7 @@ from nutmeg.net.openr.commands import (
     read_gains,
     read_power,
 )
-from nutmeg.net.openr.execution import CommandQueues, Happening, Owner
+from nutmeg.net.openr.execution import CommandQueues, Owner, VectorEvent
 from nutmeg.net.openr.models import FRAME, FRAMES, Gains, Kind
 from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketType, SensorVector, image_packets, ycrcb
 
@@ -44,26 +44,22 @@ if TYPE_CHECKING:
     from nutmeg.net.openr.models import Model, Primitive
 
 
-# ----------------------------------------------------------------------------------------------------
-# The motors of an AIBO under OPEN-R: power, gains, references.
-#
-# A joint without power or with P = 0 is limp; its reference follows it, so that it does not jump when it is switched
-# on. With the standard gains it has the stiffness and damping of its drive; other gains scale them in proportion,
-# where half of the damping is taken to be that of the gear and stays. There is no integral part.
-#
-# Ears have no gains: they are stiff while there is power.
-
-
-MOST_STIFFNESS = 8.0
+MAX_STIFFNESS = 8.0
 """Times the stiffness of the drive: at 16 times the light mouth would not be stable in steps of 4 ms."""
-MOST_DAMPING = 4.0
+MAX_DAMPING = 4.0
 """Times the damping of the drive."""
-GEAR = 0.5
+GEAR_DAMPING = 0.5
 """Share of the damping that is the gear's; assumed."""
 
 
 class OpenrMotors:
-    """The motors of one robot.
+    """The motors of an AIBO under OPEN-R: power, gains, references.
+
+    A joint without power or with P = 0 is limp; its reference follows it, so that it does not jump when it is switched
+    on. With the standard gains it has the stiffness and damping of its drive; other gains scale them in proportion,
+    where half of the damping is taken to be that of the gear and stays. There is no integral part.
+
+    Ears have no gains: they are stiff while there is power.
 
     Args:
         model: which AIBO.
@@ -103,18 +99,18 @@ class OpenrMotors:
         stiff = gains.p / standard.p * 2.0 ** (standard.p_shift - gains.p_shift)
         damp = gains.d / standard.d * 2.0 ** (standard.d_shift - gains.d_shift)
         place = self._place[number]
-        self._scale[0, place] = min(stiff, MOST_STIFFNESS)
-        self._scale[1, place] = GEAR + (1 - GEAR) * min(damp, 2 * MOST_DAMPING - 1)
+        self._scale[0, place] = min(stiff, MAX_STIFFNESS)
+        self._scale[1, place] = GEAR_DAMPING + (1 - GEAR_DAMPING) * min(damp, 2 * MAX_DAMPING - 1)
 
-    def refer(self, number: int, angle: float) -> None:
+    def set_reference(self, number: int, angle: float) -> None:
         """Gives a joint a reference, by its ID [rad]; beyond its limits, the limit."""
         place = self._place[number]
         self.references[place] = np.clip(angle, *self._limits[place])
 
-    def refer_ear(self, number: int, state: int) -> None:
+    def set_ear(self, number: int, state: int) -> None:
         """Moves an ear down (0) or up (1); other states are no command."""
         if state in (0, 1):
-            self.refer(number, float(self._limits[self._place[number]][state]))
+            self.set_reference(number, float(self._limits[self._place[number]][state]))
 
     @property
     def limp(self) -> Bools:
@@ -128,34 +124,30 @@ class OpenrMotors:
         motors = self._robot.motors
         motors.stiffness[:] = np.where(limp, 0.0, 1.0)
         motors.p_gain[:], motors.d_gain[:] = np.where(limp, 1.0, self._scale)
-        self._robot.tell(self._all, self.references)
+        self._robot.set_targets(self._all, self.references)
 
 
-# ----------------------------------------------------------------------------------------------------
-# What an AIBO senses, in OPEN-R's units and order: one frame of the sensor vector at a time.
-#
-# Angles are micro-radians, accelerations micro-metres per second squared, distances micrometres; signals are the A/D
-# values beside them, of which OPEN-R tells ten bits. Units: Sony OPEN-R SDK, Model Information; the sign of
-# accelerations is that of gravity's pull (Tekkotsu reads them so: a standing robot has -9.8 m/s² upward). `pwmDuty`
-# is 512 at the drive's limit, as Tekkotsu scales it. Ranges of signals are assumed: they are calibrated for each
-# robot.
-
-
-TEN_BITS = 1023
+MAX_SIGNAL = 1023
 MICRO = 1e6
-LARGEST_ACCELERATION = 19.6133
+MAX_ACCELERATION = 19.6133
 """[m/s²]"""
 PRESSED_FORCE = 980665
-"""What a pressed head of an ERS-210 tells [1e-6 N]."""
-TOUCHED = 50
-"""What a touched sensor of an ERS-7 tells, of 80; its thresholds are 9 to 14."""
+"""The value of a pressed head of an ERS-210 [1e-6 N]."""
+TOUCHED_VALUE = 50
+"""The value of a touched sensor of an ERS-7, of 80; its thresholds are 9 to 14."""
 FULL_DUTY = 512
 _GRAVITY_SIGNS = np.array([-1.0, 1.0, -1.0])
 """From proper acceleration forward, left, up to gravity's pull forward, right, up."""
 
 
-class OpenrSenses:
-    """Reads the sensors of one robot.
+class OpenrSensors:
+    """The sensors of an AIBO in OPEN-R's units and order, one frame of the sensor vector at a time.
+
+    Angles are micro-radians, accelerations micro-metres per second squared, distances micrometres; signals are the A/D
+    values beside them, of which OPEN-R has ten bits. Units: Sony OPEN-R SDK, Model Information; the sign of
+    accelerations is that of gravity's pull (Tekkotsu reads them so: a standing robot has -9.8 m/s² upward). `pwmDuty`
+    is 512 at the drive's limit, as Tekkotsu scales it. Ranges of signals are assumed: they are calibrated for each
+    robot.
 
     Args:
         model: which AIBO.
@@ -183,7 +175,7 @@ class OpenrSenses:
             if primitive.measures == "acceleration":
                 value = float(acceleration[primitive.axis])
                 slot["value"][row] = round(value * MICRO)
-                slot["signal"][row] = _ten_bits(value, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
+                slot["signal"][row] = _ten_bits(value, -MAX_ACCELERATION, MAX_ACCELERATION)
             elif primitive.measures == "distance" and limits is not None:
                 self._fill_distance(slot, row, primitive, limits, frame)
             else:
@@ -206,7 +198,7 @@ class OpenrSenses:
 
     def _joint_signal(self, angles: Floats) -> Floats:
         share = (angles - self._low) / (self._high - self._low)
-        return np.asarray(np.round(TEN_BITS * np.clip(share, 0.0, 1.0)))
+        return np.asarray(np.round(MAX_SIGNAL * np.clip(share, 0.0, 1.0)))
 
     def _fill_distance(
         self,
@@ -226,26 +218,16 @@ class OpenrSenses:
     def _simple(self, primitive: Primitive) -> tuple[int, int]:
         """Value and signal of a switch, a touch or force sensor, or of what never changes."""
         if primitive.constant is not None:
-            return primitive.constant, primitive.constant if primitive.measures == "switch" else TEN_BITS // 2 + 1
+            return primitive.constant, primitive.constant if primitive.measures == "switch" else MAX_SIGNAL // 2 + 1
         pressed = bool(self._robot.read(primitive.of)[0] > 0)
         if primitive.measures == "force":
-            return PRESSED_FORCE * pressed, TEN_BITS * pressed
-        value = (TOUCHED if primitive.measures == "touch" else 1) * pressed
+            return PRESSED_FORCE * pressed, MAX_SIGNAL * pressed
+        value = (TOUCHED_VALUE if primitive.measures == "touch" else 1) * pressed
         return value, value
 
 
 def _ten_bits(value: float, low: float, high: float) -> int:
-    return round(TEN_BITS * min(1.0, max(0.0, (value - low) / (high - low))))
-
-
-# ----------------------------------------------------------------------------------------------------
-# White balance, gain and shutter of an AIBO's camera, as `OPENR::ControlPrimitive` sets them.
-#
-# The picture comes as the camera takes it by default: balanced for fluorescent light, 0 dB, 1/100 s (Sony OPEN-R SDK,
-# Model Information). What was asked is done to the finished picture: light is proportional to v^2.2, a longer shutter
-# and gain multiply it, and a balance for light of T kelvin divides each colour by what a black body of T emits
-# (Planck's law at 600, 540 and 450 nm), green being left as it is. What was too bright or too dark before stays so,
-# and blur of motion does not change.
+    return round(MAX_SIGNAL * min(1.0, max(0.0, (value - low) / (high - low))))
 
 
 GAMMA = 2.2
@@ -258,17 +240,24 @@ FLUORESCENT, MIDDLE = 3, 2
 
 
 class CameraControls:
-    """What clients asked of one camera."""
+    """White balance, gain and shutter of an AIBO's camera, as `OPENR::ControlPrimitive` sets them.
+
+    The picture comes as the camera takes it by default: balanced for fluorescent light, 0 dB, 1/100 s (Sony OPEN-R SDK,
+    Model Information). What was asked is done to the finished picture: light is proportional to v^2.2, a longer shutter
+    and gain multiply it, and a balance for light of T kelvin divides each colour by what a black body of T emits
+    (Planck's law at 600, 540 and 450 nm), green being left as it is. What was too bright or too dark before stays so,
+    and blur of motion does not change.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.asked = {WHITE_BALANCE: FLUORESCENT, GAIN: MIDDLE, SHUTTER: MIDDLE}
+        self.parameters = {WHITE_BALANCE: FLUORESCENT, GAIN: MIDDLE, SHUTTER: MIDDLE}
         """The present parameter of each request."""
         self._table: Bytes | None = None
 
-    def ask(self, request: int, parameter: int) -> None:
+    def set(self, request: int, parameter: int) -> None:
         """Sets one of them; parameters are 1, 2 and 3, as OPEN-R numbers them."""
-        self.asked[request] = parameter
+        self.parameters[request] = parameter
         factors = self.factors
         self._table = None if np.allclose(factors, 1.0) else _table(factors)
 
@@ -277,10 +266,10 @@ class CameraControls:
         """By what the light of each colour is multiplied, (3,)."""
         camera = self._model.camera
         kelvin = camera.white_balance
-        now, usual = (emission(kelvin[which - 1]) for which in (self.asked[WHITE_BALANCE], FLUORESCENT))
+        now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[WHITE_BALANCE], FLUORESCENT))
         balance = usual / now
-        decibels = camera.gain[self.asked[GAIN] - 1] - camera.gain[MIDDLE - 1]
-        longer = camera.shutter[self.asked[SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
+        decibels = camera.gain[self.parameters[GAIN] - 1] - camera.gain[MIDDLE - 1]
+        longer = camera.shutter[self.parameters[SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
         return np.asarray(balance * longer * 10 ** (decibels / 20))
 
     def apply(self, pixels: Bytes) -> Bytes:
@@ -302,7 +291,7 @@ def _table(factors: Floats) -> Bytes:
     return np.asarray(np.round(255 * np.clip(light, 0.0, 1.0) ** (1 / GAMMA)), np.uint8)
 
 
-_TAKEN = {
+_ACCEPTED = {
     Kind.JOINT2: (JOINT_COMMAND, JOINT_COMMAND2),
     Kind.JOINT3: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
     Kind.JOINT4: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
@@ -315,7 +304,7 @@ _MOTION = (JOINT_COMMAND, JOINT_COMMAND2)
 
 
 class OpenrRobot(Generic[Owner]):
-    """What stands in for OVirtualRobotComm.
+    """The robot as OPEN-R programs see it, in the place of OVirtualRobotComm.
 
     Args:
         model: which AIBO.
@@ -336,10 +325,10 @@ class OpenrRobot(Generic[Owner]):
         self.motors = OpenrMotors(model, robot)
         self.queues: CommandQueues[Owner] = CommandQueues()
         self.camera = CameraControls(model)
-        """What clients asked of the camera."""
+        """White balance, gain and shutter of the camera."""
         self.frame = 0
         """Number of the next frame."""
-        self._senses = OpenrSenses(model, robot, torque)
+        self._senses = OpenrSensors(model, robot, torque)
         self._vector = SensorVector(model)
         if awake:
             self.motors.wake()
@@ -354,7 +343,7 @@ class OpenrRobot(Generic[Owner]):
         """Number of the next sensor vector."""
         return self.frame // FRAMES
 
-    def hear(self, packet: Packet, owner: Owner) -> None:
+    def receive(self, packet: Packet, owner: Owner) -> None:
         """Takes a client's packet; one whose inside is wrong raises PacketError, and changes nothing."""
         if packet.model not in (0, self.model.model):
             raise PacketError(f"the packet is for model {packet.model}; this is {self.model.model}.")
@@ -367,22 +356,22 @@ class OpenrRobot(Generic[Owner]):
         elif packet.type == PacketType.POWER:
             self.motors.power = read_power(packet.body)
         elif packet.type == PacketType.CAMERA:
-            self.camera.ask(*read_camera(packet.body))
+            self.camera.set(*read_camera(packet.body))
 
-    def turn(self) -> list[Happening[Owner]]:
-        """One frame: senses, then executes commands; tells what became of them."""
+    def turn(self) -> list[VectorEvent[Owner]]:
+        """One frame: reads the sensors, then executes commands; returns what became of them."""
         slot = self.frame % FRAMES
         values = self._vector.values
         self._senses.hold(values[:, slot], values[:, slot - 1])
         self._senses.fill(values[:, slot], frame=self.frame, references=self.motors.references)
-        happened = self.queues.advance(self._obey)
-        for happening in happened:
-            if happening.event == Event.BEGUN:
-                vector = happening.vector
+        events = self.queues.advance(self._execute)
+        for event in events:
+            if event.event == Event.BEGUN:
+                vector = event.vector
                 self._vector.echo(vector.sync_key, vector.offset, vector.optional)
         self.motors.turn()
         self.frame += 1
-        return happened
+        return events
 
     def vector(self) -> bytes | None:
         """The SENSORS packet that the last turn has completed, if it has."""
@@ -402,7 +391,7 @@ class OpenrRobot(Generic[Owner]):
                 most = len(self.model.primitives)
                 raise PacketError(f"a command is for primitive {command.primitive}; there are 1 to {most}.")
             primitive = self.model.primitive(command.primitive)
-            if command.type not in _TAKEN.get(primitive.kind, ()):
+            if command.type not in _ACCEPTED.get(primitive.kind, ()):
                 raise PacketError(f"{primitive.locator} does not take commands of type {command.type}.")
 
     def _set_gains(self, pairs: list[tuple[int, Gains]]) -> None:
@@ -413,14 +402,14 @@ class OpenrRobot(Generic[Owner]):
             for joint in self.model.joints if number == EVERY else (number,):
                 self.motors.set_gains(joint, gains)
 
-    def _obey(self, command: Command, value: bytes) -> None:
+    def _execute(self, command: Command, value: bytes) -> None:
         """Executes the value of a command for this frame."""
         ear = self.model.primitive(command.primitive).kind in (Kind.JOINT3, Kind.JOINT4)
         if ear:
-            self.motors.refer_ear(command.primitive, struct.unpack_from("<I", value)[0])
+            self.motors.set_ear(command.primitive, struct.unpack_from("<I", value)[0])
         elif command.type in _MOTION:
             (reference,) = struct.unpack_from("<i", value)
-            self.motors.refer(command.primitive, reference * 1e-6)
+            self.motors.set_reference(command.primitive, reference * 1e-6)
             if command.type == JOINT_COMMAND and any(value[4:7]):
                 ps, i_shift, ds = self.model.shifts
                 p, i, d = value[4:7]

@@ -8,7 +8,8 @@
         agent.play(Waver())
 
 `play` calls the player once for each percept, and returns when the server ends the connection. Each answer carries
-`(syn)`, which servers that do not wait ignore.
+`(syn)`, which servers that do not wait ignore. `read_percept` reads what servers send; `play_crowd` plays with many
+trivial agents, to measure a server.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import math
 import selectors
 import socket
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.base.interrupts import Closing
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import (
@@ -32,32 +33,117 @@ from nutmeg.match.worlds.physical.percept import (
     PARTS,
     WITH_TOES,
     WITHOUT_TOES,
+    Action,
     GameView,
     Heard,
     Percept,
     Sight,
 )
-from nutmeg.net.loop import WakefulSelector
+from nutmeg.net.loop import AwakeSelector
 from nutmeg.net.simspark import sexpr
 from nutmeg.net.simspark.sexpr import Expression, Unframer, framed
 
 if TYPE_CHECKING:
-    from nutmeg.match.worlds.physical.percept import Action, Player
+    from nutmeg.match.worlds.physical.percept import Player
 
-
-# ----------------------------------------------------------------------------------------------------
-# SimSpark's percept messages read back: the agent's side of `percepts`, for players over the socket and for tests.
-#
-# It reads what servers send, so a message that is not a percept raises `ProtocolError`; what a message has beyond the
-# perceptors known here is passed over, because servers differ in what they add.
-
-
+MAX_PERCEPT = 1 << 20
+"""What a server may send at most [bytes]."""
 _JOINT_COLUMNS = {name.encode(): column for column, name in enumerate(JOINTS)}
 _FOOT_ROWS = {name.encode(): row for row, name in enumerate(FEET)}
 _PART_COLUMNS = {name.encode(): column for column, name in enumerate(PARTS)}
-_MOST_WORDS = 65536
+_MAX_WORDS = 65536
 
 Words: TypeAlias = list[Expression]
+
+
+def action_message(action: Action) -> bytes:
+    """The text of an answer, with `(syn)` at its end."""
+    pieces: list[str] = []
+    if action.beam is not None:
+        pieces.append("(beam {:g} {:g} {:g})".format(*action.beam))
+    if action.speeds is not None:
+        speeds = action.speeds.tolist()
+        pairs = zip(EFFECTORS[: len(speeds)], speeds, strict=True)
+        pieces += [f"({name} {speed:.5f})" for name, speed in pairs if not math.isnan(speed)]
+    if action.say is not None:
+        pieces.append(f"(say {action.say})")
+    if action.wants_pass:
+        pieces.append("(pass)")
+    pieces.append("(syn)")
+    return "".join(pieces).encode("ascii")
+
+
+class Agent(Closing):
+    """A connection to a server, as one of its players; enters the game at once.
+
+    Args:
+        host: address of the server.
+        port: its port for agents.
+        team: name of the team.
+        number: of the player; 0 takes any that is free.
+        robot_type: 0 to 4.
+    """
+
+    def __init__(
+        self, host: str = "127.0.0.1", port: int = 3100, *, team: str, number: int = 0, robot_type: int = 0
+    ) -> None:
+        try:
+            self._socket = socket.create_connection((host, port), timeout=30.0)
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"no server answers on {host}, port {port} ({error}). "
+                "Start one with `nutmeg serve`, or name another port."
+            ) from None
+        self._socket.settimeout(None)  # a server that waits for its agents may wait long
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._unframer = Unframer(MAX_PERCEPT)
+        self._messages: list[bytes] = []
+        self.send(f"(scene rsg/agent/nao/nao_hetero.rsg {robot_type})(syn)".encode("ascii"))
+        self.receive()
+        self.send(f"(init (unum {number})(teamname {team}))(syn)".encode("ascii"))
+
+    def close(self) -> None:
+        """Disconnects."""
+        self._socket.close()
+
+    def send(self, message: bytes) -> None:
+        """Sends a message as it is."""
+        self._socket.sendall(framed(message))
+
+    def receive(self) -> bytes | None:
+        """The next message of the server; None when it has ended the connection."""
+        while not self._messages:
+            try:
+                data = self._socket.recv(65536)
+            except ConnectionResetError:
+                data = b""
+            if not data or self._unframer.problem is not None:
+                return None
+            self._messages = self._unframer.feed(data)
+        return self._messages.pop(0)
+
+    def perceive(self) -> Percept | None:
+        """The next percept; None when the server has ended the connection."""
+        message = self.receive()
+        return None if message is None else read_percept(message)
+
+    def answer(self, action: Action) -> None:
+        """Sends an action."""
+        self.send(action_message(action))
+
+    def play(self, player: Player, cycles: int | None = None) -> int:
+        """Lets a player play until the server ends it, or for so many cycles; returns how many it were."""
+        played = 0
+        while cycles is None or played < cycles:
+            percept = self.perceive()
+            if percept is None:
+                break
+            try:
+                self.answer(player.act(percept))
+            except (BrokenPipeError, ConnectionResetError):
+                break
+            played += 1
+        return played
 
 
 class ProtocolError(NutmegError):
@@ -65,12 +151,16 @@ class ProtocolError(NutmegError):
 
 
 def read_percept(message: bytes) -> Percept:
-    """The percept in a message, whose length has been taken off."""
-    reading = sexpr.read(message, most_words=_MOST_WORDS)
-    if reading.problem is not None:
-        raise ProtocolError(f"a percept cannot be read: {reading.problem}. It begins {sexpr.shown(message[:80])}")
+    """The percept in a message, whose length has been taken off.
+
+    A message that is not a percept raises `ProtocolError`. Perceptors that are not known here are passed over, because
+    servers differ in what they add.
+    """
+    parsed = sexpr.parse(message, max_words=_MAX_WORDS)
+    if parsed.problem is not None:
+        raise ProtocolError(f"a percept cannot be read: {parsed.problem}. It begins {sexpr.shown(message[:80])}")
     try:
-        return _percept([_list(expression) for expression in reading.expressions])
+        return _percept([_list(expression) for expression in parsed.expressions])
     except (LookupError, ValueError, TypeError) as error:
         raise ProtocolError(f"a percept has unexpected content ({error!r}): {sexpr.shown(message, 200)}") from None
 
@@ -182,135 +272,34 @@ def _numbers(words: Words) -> list[float]:
     return [float(_atom(word)) for word in words]
 
 
-LONGEST_PERCEPT = 1 << 20
-"""Bytes; what a server may send at most."""
-
-
-def action_message(action: Action) -> bytes:
-    """The text of an answer, with `(syn)` at its end."""
-    pieces: list[str] = []
-    if action.beam is not None:
-        pieces.append("(beam {:g} {:g} {:g})".format(*action.beam))
-    if action.speeds is not None:
-        speeds = action.speeds.tolist()
-        pairs = zip(EFFECTORS[: len(speeds)], speeds, strict=True)
-        pieces += [f"({name} {speed:.5f})" for name, speed in pairs if not math.isnan(speed)]
-    if action.say is not None:
-        pieces.append(f"(say {action.say})")
-    if action.wants_pass:
-        pieces.append("(pass)")
-    pieces.append("(syn)")
-    return "".join(pieces).encode("ascii")
-
-
-class Agent:
-    """A connection to a server, as one of its players."""
-
-    def __init__(
-        self, host: str = "127.0.0.1", port: int = 3100, *, team: str, number: int = 0, robot_type: int = 0
-    ) -> None:
-        """Connect and enter the game; number 0 takes any that is free."""
-        try:
-            self._socket = socket.create_connection((host, port), timeout=30.0)
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"no server answers on {host}, port {port} ({error}). "
-                "Start one with `nutmeg serve`, or name another port."
-            ) from None
-        self._socket.settimeout(None)  # a server that waits for its agents may wait long
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._unframer = Unframer(LONGEST_PERCEPT)
-        self._messages: list[bytes] = []
-        self.send(f"(scene rsg/agent/nao/nao_hetero.rsg {robot_type})(syn)".encode("ascii"))
-        self.receive()
-        self.send(f"(init (unum {number})(teamname {team}))(syn)".encode("ascii"))
-
-    def __enter__(self) -> Agent:
-        """The agent itself, connected."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Disconnect."""
-        self.close()
-
-    def close(self) -> None:
-        """Disconnect."""
-        self._socket.close()
-
-    def send(self, message: bytes) -> None:
-        """Send a message as it is."""
-        self._socket.sendall(framed(message))
-
-    def receive(self) -> bytes | None:
-        """The next message of the server; None when it has ended the connection."""
-        while not self._messages:
-            try:
-                data = self._socket.recv(65536)
-            except ConnectionResetError:
-                data = b""
-            if not data or self._unframer.problem is not None:
-                return None
-            self._messages = self._unframer.feed(data)
-        return self._messages.pop(0)
-
-    def perceive(self) -> Percept | None:
-        """The next percept; None when the server has ended the connection."""
-        message = self.receive()
-        return None if message is None else read_percept(message)
-
-    def answer(self, action: Action) -> None:
-        """Send an action."""
-        self.send(action_message(action))
-
-    def play(self, player: Player, cycles: int | None = None) -> int:
-        """Let a player play until the server ends it, or for so many cycles; returns how many it were."""
-        played = 0
-        while cycles is None or played < cycles:
-            percept = self.perceive()
-            if percept is None:
-                break
-            try:
-                self.answer(player.act(percept))
-            except (BrokenPipeError, ConnectionResetError):
-                break
-            played += 1
-        return played
-
-
-# ----------------------------------------------------------------------------------------------------
-# Many trivial agents in one process, to find out how fast a server is: each answers every percept with all its
-# motors.
-#
-# They read nothing of what they are told but its length, and stay awake while the server is quick (`wakeful`), so
-# what is measured is the server. The first eleven are one team, the others the second. `play_crowd` returns when the
-# server ends the connections, or after so many percepts of each agent.
-
-
-_SCENE = framed(b"(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)")
-
-
 @dataclass(slots=True, eq=False)
 class _Extra:
     """One of the crowd."""
 
     socket: socket.socket
     entry: bytes
-    unframer: Unframer = field(default_factory=lambda: Unframer(LONGEST_PERCEPT))
+    unframer: Unframer = field(default_factory=lambda: Unframer(MAX_PERCEPT))
     percepts: int = 0
 
 
-def answer_of_motors(speed: float = 0.01) -> bytes:
-    """A full set of motors and `(syn)`, framed."""
-    motors = "".join(f"({name} {speed:.5f})" for name in EFFECTORS[:WITHOUT_TOES])
-    return framed(f"{motors}(syn)".encode("ascii"))
-
-
 def play_crowd(host: str, port: int, count: int, percepts: int | None = None) -> int:
-    """Play with `count` agents until the server ends it, or each has had so many percepts; percepts in all."""
-    answer = answer_of_motors()
-    with WakefulSelector() as selector:
+    """Plays with many trivial agents in one process, to find out how fast a server is.
+
+    Each agent answers every percept with all its motors. The agents read nothing of a percept but its length, and stay
+    awake while the server is quick (`net.loop`), so that the server is what is measured. The first eleven are one team,
+    the others the second.
+
+    Args:
+        host: address of the server.
+        port: its port for agents.
+        count: how many agents.
+        percepts: ends when each agent has had so many; when the server ends the connections if None.
+
+    Returns:
+        the number of percepts of all agents together.
+    """
+    answer = framed(action_message(Action(speeds=np.full(WITHOUT_TOES, 0.01))))
+    with AwakeSelector() as selector:
         extras = [_connect(host, port, index) for index in range(count)]
         for extra in extras:
             selector.register(extra.socket, selectors.EVENT_READ, extra)
@@ -328,14 +317,14 @@ def play_crowd(host: str, port: int, count: int, percepts: int | None = None) ->
 def _connect(host: str, port: int, index: int) -> _Extra:
     sock = socket.create_connection((host, port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.sendall(_SCENE)
+    sock.sendall(framed(b"(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)"))
     team = "Extras" if index < MAX_PLAYERS else "Others"
     entry = f"(init (unum {index % MAX_PLAYERS + 1})(teamname {team}))(syn)"
     return _Extra(socket=sock, entry=framed(entry.encode("ascii")))
 
 
 def _turn(extra: _Extra, answer: bytes) -> bool:
-    """Answer what has arrived; whether the server is still there."""
+    """Answers what has arrived; whether the server is still there."""
     try:
         data = extra.socket.recv(65536)
         for _ in extra.unframer.feed(data):

@@ -1,48 +1,71 @@
-"""The agents of a served game: from their first word to the cycle in which they leave.
+"""The agents of a served game: from their first message to the cycle in which they leave.
 
-    agents = Agents(game, limits, report)
-    agents.admit(connection)                     # a new client
-    agents.handle(connection, message)           # whenever one has arrived
-    agents.tell(game.cycle(agents.take_actions()))
+    agents = Agents(game, loop, SparkLimits(), report)
+    listener = Listener(loop, tcp_listener("127.0.0.1", 3100), agents.admit)
+    agents.tell(game.cycle(agents.take_actions()))          # once a cycle
 
 An agent asks for a robot with `(scene ...)`, is sent percepts of a robot that stands nowhere, asks to enter with
-`(init ...)`, and plays; while there is no seat for it, it is sent nothing. Until the next percept it may send several
-messages, which count as one; a server that waits for its agents takes `(syn)`, and also the two requests above, as the
-sign that an agent is ready.
+`(init ...)`, and plays. An agent that the game refuses is disconnected with the game's reason. Until the next percept
+it may send several messages, which count as one; a server that waits for its agents takes `(syn)`, and also the two
+requests above, as the sign that an agent is ready.
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import NutmegError
 from nutmeg.match.rules.slots import SLOTS, side_and_number
 from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, Action, Percept
-from nutmeg.net.connection import Limits, Report, Reporter
+from nutmeg.net.connection import Connection, Limits, Report, Reporter, refuse
 from nutmeg.net.simspark.effectors import Entry, joints_of, merged, read_orders
 from nutmeg.net.simspark.percepts import PerceptWriter
+from nutmeg.net.simspark.sexpr import Unframer
 
 if TYPE_CHECKING:
-    from nutmeg.net.connection import Connection
+    import socket
+
+    from nutmeg.net.loop import SocketLoop
     from nutmeg.net.simspark.game_port import GamePort
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkLimits(Limits):
+    """Bounds for each agent and monitor."""
+
+    agent_message: int = 4096
+    """The longest message of an agent [bytes]."""
+    monitor_message: int = 65536
+    """The longest message of a monitor [bytes]."""
+    unsent: int = 131072
+    """Bytes that may wait here for an agent that does not read, beside what its socket holds."""
+    handshake: float = 10.0
+    """Time to ask for a robot, and again to enter the game once percepts come [s]."""
+    patience: float = 600.0
+    """How long a server that waits for `(syn)` waits for one agent [s]."""
+    newcomers: float = 5.0
+    """How long such a server waits for the answer of an agent that does not know its number yet [s]. The league's
+    server does not wait for the answers to an agent's first percepts at all, and there are agents that throw one of
+    them away."""
+    agents: int = 64
+    """Connections of agents at once."""
+    monitors: int = 16
+    """Connections of monitors at once."""
 
 
 @dataclass(slots=True, eq=False)
 class Agent:
     """One client, and how far it has come."""
 
-    connection: Connection
+    connection: Connection[bytes]
     since: float
     """When it connected, or was first sent a percept without having entered."""
     robot_type: int | None = None
     """The robot it asked for."""
     joints: int = WITHOUT_TOES
-    entry: Entry | None = None
-    """Its request to enter, while there is no seat for it."""
     slot: int | None = None
     """Its place in the game, once it has entered."""
     action: Action | None = None
@@ -54,51 +77,59 @@ class Agent:
     greeted: bool = False
     """Whether it has been sent any percept."""
     introduced: bool = False
-    """Whether it has been told its number and side."""
+    """Whether it has been sent its number and side."""
 
 
 class Agents:
-    """All agents."""
+    """All agents; the owner of their connections."""
 
-    def __init__(self, game: GamePort, limits: Limits, report: Reporter) -> None:
-        """Nobody yet."""
-        self._game, self._limits, self._report = game, limits, report
-        self._agents: dict[Connection, Agent] = {}
+    def __init__(self, game: GamePort, loop: SocketLoop, limits: SparkLimits, report: Reporter) -> None:
+        self._game, self._loop, self._limits, self._report = game, loop, limits, report
+        self._agents: dict[Connection[bytes], Agent] = {}
         self._swaps = game.swaps
         self._writer = PerceptWriter()
-        self._silent: set[Agent] = set()  # who has sent nothing since its last percept
-        self._unready: set[Agent] = set()  # who has not said since then that the next cycle may come
+        self._silent: set[Agent] = set()
+        """Agents that have sent nothing since their last percept."""
+        self._unready: set[Agent] = set()
+        """Agents that have not said since their last percept that the next cycle may come."""
 
-    def __len__(self) -> int:
+    @property
+    def connections(self) -> list[Connection[bytes]]:
         """Connected clients, whether they play or not."""
-        return len(self._agents)
+        return list(self._agents)
 
     @property
     def playing(self) -> int:
-        """Clients that have entered the game."""
+        """The number of clients that have entered the game."""
         return sum(agent.slot is not None for agent in self._agents.values())
 
-    def admit(self, connection: Connection) -> None:
-        """A new client, of whom nothing is known."""
+    def admit(self, sock: socket.socket, peer: str) -> None:
+        """Takes in a new client, of which nothing is known yet."""
+        name, limits = f"agent {peer}", self._limits
+        if len(self._agents) >= limits.agents:
+            refuse(sock, name, limits.agents, self._report)
+            return
+        reader = Unframer(limits.agent_message)
+        connection = Connection(sock, name, self._loop, reader=reader, owner=self, limits=limits, report=self._report)
         self._agents[connection] = Agent(connection=connection, since=time.monotonic())
 
-    def dismiss(self, connection: Connection) -> None:
-        """A client that has gone; its robot leaves the game."""
+    def dismiss(self, connection: Connection[bytes]) -> None:
+        """A client has gone: its robot leaves the game."""
         self._follow_swaps()
         agent = self._agents.pop(connection)
         self._forget(agent)
         if agent.slot is not None:
             self._game.leave(agent.slot)
 
-    def handle(self, connection: Connection, message: bytes) -> None:
-        """Take up a message."""
+    def handle(self, connection: Connection[bytes], message: bytes) -> None:
+        """Takes up a message."""
         agent = self._agents[connection]
         action, scene, entry, problems, broken = read_orders(message, agent.joints)
         self._silent.discard(agent)
         if scene is not None:
             self._give_robot(agent, scene)
         if entry is not None:
-            self._ask_to_enter(agent, entry)
+            self._enter(agent, entry)
         if agent.slot is not None:
             agent.action = action if agent.action is None else merged(agent.action, action)
         if action.syn or scene is not None or entry is not None:
@@ -106,15 +137,13 @@ class Agents:
             self._unready.discard(agent)
         if problems:
             for problem in problems:
-                note_problem(connection, problem, self._limits, self._report)
+                connection.note_problem(problem)
             if broken:
-                count_broken(connection, self._limits)
+                connection.count_broken()
 
     def take_actions(self) -> dict[int, Action]:
-        """What the agents want done, by slot; asked once a cycle. Who waits for a seat enters if there is one."""
+        """The actions of the agents by slot; asked once a cycle."""
         self._follow_swaps()
-        for agent in [a for a in self._agents.values() if a.entry is not None]:
-            self._try_to_enter(agent)
         actions: dict[int, Action] = {}
         for agent in self._agents.values():
             if agent.slot is not None and agent.action is not None:
@@ -123,7 +152,7 @@ class Agents:
         return actions
 
     def tell(self, percepts: Mapping[int, Percept]) -> None:
-        """Send the percepts of a cycle: write them all, then send one after the other, so that they come together."""
+        """Sends the percepts of a cycle: all are written first, then sent one after the other, to arrive together."""
         self._follow_swaps()
         messages = []
         for agent in self._agents.values():
@@ -137,34 +166,32 @@ class Agents:
             self._unready.add(agent)
             if not agent.greeted:
                 agent.greeted, agent.since = True, now
-            agent.connection.send_framed(message)
+            agent.connection.send(message)
             if agent.connection.unsent > self._limits.unsent:
                 agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
 
-    def awaited(self) -> list[Connection]:
-        """Who has not said `(syn)` since its last percept."""
+    def awaited(self) -> list[Connection[bytes]]:
+        """Connections of the agents that have not said `(syn)` since their last percept."""
         return [agent.connection for agent in self._unready]
 
     def waited_for(self, *, for_syn: bool) -> bool:
-        """Whether somebody has not answered its last percept (or not with `(syn)`)."""
+        """Whether an agent has not answered its last percept (or not with `(syn)`)."""
         return bool(self._unready if for_syn else self._silent)
 
     @property
     def any_with_robot(self) -> bool:
-        """Whether anybody is there for whom a cycle means something."""
+        """Whether a cycle means something to anybody."""
         for agent in self._agents.values():  # noqa: SIM110 (asked several times a cycle; a generator is slow)
-            if agent.robot_type is not None and agent.entry is None:
+            if agent.robot_type is not None:
                 return True
         return False
 
     def check(self, now: float, *, for_syn: bool) -> None:
-        """Lose those who take too long."""
+        """Disconnects agents that take too long."""
         limits = self._limits
-        for agent in self._agents.values():
-            if agent.entry is not None:
-                continue
-            shy = agent.slot is None and (agent.robot_type is None or agent.greeted)
-            if shy and now - agent.since > limits.handshake:
+        for agent in list(self._agents.values()):
+            undecided = agent.slot is None and (agent.robot_type is None or agent.greeted)
+            if undecided and now - agent.since > limits.handshake:
                 wanted = "(scene ...)" if agent.robot_type is None else "(init ...)"
                 agent.connection.lose(f"it has not sent {wanted} within {limits.handshake:g} s")
             elif for_syn and agent.greeted and not agent.ready and now - agent.asked > limits.patience:
@@ -174,9 +201,10 @@ class Agents:
             elif agent.greeted and not agent.introduced and now - agent.asked > limits.newcomers:
                 agent.ready = True
                 self._forget(agent)
+            agent.connection.update()
 
     def lose(self, slot: int, reason: str) -> None:
-        """Disconnect whoever plays in a slot, if that is a client."""
+        """Disconnects the agent of a slot, if there is one."""
         self._follow_swaps()
         for agent in self._agents.values():
             if agent.slot == slot:
@@ -184,53 +212,33 @@ class Agents:
                 self._forget(agent)
 
     def _forget(self, agent: Agent) -> None:
-        """Wait for somebody no longer."""
+        """Waits for an agent no longer."""
         self._silent.discard(agent)
         self._unready.discard(agent)
 
     def _give_robot(self, agent: Agent, robot_type: int) -> None:
         if agent.robot_type is not None:
-            note_problem(agent.connection, "it asked for a second robot", self._limits, self._report)
+            agent.connection.note_problem("it asked for a second robot")
             return
         agent.robot_type, agent.joints = robot_type, joints_of(robot_type)
-        with self._refusing(agent):
-            self._game.prepare_seat(robot_type)
 
-    def _ask_to_enter(self, agent: Agent, entry: Entry) -> None:
-        if agent.robot_type is None or agent.slot is not None or agent.entry is not None:
+    def _enter(self, agent: Agent, entry: Entry) -> None:
+        if agent.robot_type is None or agent.slot is not None:
             problem = "(init ...) before (scene ...)" if agent.robot_type is None else "a second (init ...)"
-            note_problem(agent.connection, problem, self._limits, self._report)
+            agent.connection.note_problem(problem)
             return
-        agent.entry = entry
-        self._try_to_enter(agent)
-
-    def _try_to_enter(self, agent: Agent) -> None:
-        """Enter if there is a seat; otherwise the agent waits, and nobody waits for it."""
-        entry, robot_type = agent.entry, agent.robot_type
-        assert entry is not None
-        assert robot_type is not None
-        with self._refusing(agent):
-            if not self._game.has_seat(robot_type):
-                self._game.prepare_seat(robot_type)
-                return
-            self._follow_swaps()
-            agent.slot = self._game.enter(entry.team, entry.number, robot_type)
-            agent.entry = None
-            side, number = side_and_number(agent.slot)
-            text = f"number {number} of {entry.team}, {side.word}, robot type {robot_type}"
-            self._report(Report(kind="joined", client=agent.connection.name, text=text))
-
-    @contextlib.contextmanager
-    def _refusing(self, agent: Agent) -> Iterator[None]:
-        """Whom the game refuses something is disconnected, with the game's reason."""
+        self._follow_swaps()
         try:
-            yield
+            agent.slot = self._game.enter(entry.team, entry.number, agent.robot_type)
         except NutmegError as error:
-            agent.entry = None
             agent.connection.lose(f"it was refused: {error}")
+            return
+        side, number = side_and_number(agent.slot)
+        text = f"number {number} of {entry.team}, {side.word}, robot type {agent.robot_type}"
+        self._report(Report(kind="joined", client=agent.connection.name, text=text))
 
     def _follow_swaps(self) -> None:
-        """Change slots if the teams have changed ends."""
+        """Changes slots if the teams have changed ends."""
         if (self._game.swaps - self._swaps) % 2:
             for agent in self._agents.values():
                 if agent.slot is not None:
@@ -241,9 +249,7 @@ class Agents:
         if agent.slot is not None:
             percept = percepts.get(agent.slot)
             return percept if agent.introduced or percept is None else _introducing(agent, percept)
-        if agent.robot_type is None or agent.entry is not None:
-            return None
-        return self._game.percept_before_joining(agent.robot_type)
+        return None if agent.robot_type is None else self._game.percept_before_joining(agent.robot_type)
 
 
 def _introducing(agent: Agent, percept: Percept) -> Percept:
@@ -257,18 +263,3 @@ def _introducing(agent: Agent, percept: Percept) -> Percept:
     agent.introduced = True
     side, number = side_and_number(agent.slot)
     return percept._replace(game=percept.game._replace(number=number, side=side))
-
-
-def note_problem(connection: Connection, problem: str, limits: Limits, report: Reporter) -> None:
-    """Tell a problem with a client's message, the first few times."""
-    connection.problems += 1
-    if connection.problems <= limits.reported_problems:
-        last = "; further problems are not told" if connection.problems == limits.reported_problems else ""
-        report(Report(kind="problem", client=connection.name, text=f"{problem}{last}"))
-
-
-def count_broken(connection: Connection, limits: Limits) -> None:
-    """Count a message without sense; too many lose the client."""
-    connection.broken += 1
-    if connection.broken >= limits.broken_messages:
-        connection.lose(f"it sent {connection.broken} messages without sense")

@@ -1,4 +1,4 @@
-"""What a game offers to whoever serves it over the network: a protocol, so that neither has to know the other.
+"""What a game offers to the server: a protocol, so that neither has to know the other.
 
     class MyGame:                        # nothing to inherit from
         def cycle(self, actions): ...
@@ -28,7 +28,7 @@ class GamePort(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """The rule book; monitors are told some of its numbers."""
+        """The rule book; monitors are sent some of its numbers."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class GamePort(Protocol):
 
     @property
     def fouls(self) -> Sequence[Event]:
-        """All fouls so far, in the order in which they were called; monitors are told each once."""
+        """All fouls so far, in the order in which they were called; monitors are sent each once."""
         ...
 
     @property
@@ -53,12 +53,12 @@ class GamePort(Protocol):
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays, whoever moves them."""
+        """Which slots are occupied, by agents or by players of the server, (22,)."""
         ...
 
     @property
     def robot_types(self) -> Ints:
-        """(22,) 0 to 4, of those who play."""
+        """The robot types of the occupied slots, 0 to 4, (22,)."""
         ...
 
     @property
@@ -66,22 +66,14 @@ class GamePort(Protocol):
         """How often the teams have changed ends; each time, every player's slot changes by 11."""
         ...
 
-    def has_seat(self, robot_type: int) -> bool:
-        """Whether a player of a type can enter without holding up the game."""
-        ...
-
-    def prepare_seat(self, robot_type: int) -> None:
-        """Begin to make room for one more player of a type, unless that is done or under way; returns at once."""
-        ...
-
     def percept_before_joining(self, robot_type: int) -> Percept:
-        """What an agent is told that has a robot, but no team and number yet."""
+        """The percept of an agent that has a robot, but no team and number yet."""
         ...
 
     def enter(self, team: str, number: int, robot_type: int) -> int:
-        """A player enters, and this is its slot; number 0 is any that is free.
+        """Lets a player enter and returns its slot; number 0 takes any that is free.
 
-        The percept of its next cycle tells it its number and side.
+        The percept of its next cycle has its number and side. A game without a free seat refuses.
         """
         ...
 
@@ -111,7 +103,7 @@ class GamePort(Protocol):
         ...
 
     def kick_off(self, side: Side | None) -> None:
-        """A trainer starts a half; None is whoever's turn it is."""
+        """A trainer starts a half; None takes the team whose turn it is."""
         ...
 
     def drop_ball(self) -> None:

@@ -1,12 +1,12 @@
-"""Monitors and trainers of a served game: they are shown the scene, and may command what happens in it.
+"""Monitors and trainers of a served game: they are sent the scene, and may command what happens in it.
 
-    monitors = Monitors(game, limits, report, lose_player=agents.lose, end=server.stop)
-    monitors.admit(connection)
-    monitors.handle(connection, b"(kickOff Left)")
+    monitors = Monitors(game, loop, SparkLimits(), report, lose_player=agents.lose, end=server.stop)
+    listener = Listener(loop, tcp_listener("127.0.0.1", 3200), monitors.admit)
     monitors.show()                              # every other cycle
 
-Trainers often never read what they are sent. So a monitor that does not keep up is not disconnected: it misses frames,
-and is sent a full one as soon as it has read the last.
+A monitor is sent a full frame once, and then the differences. Trainers often never read what they are sent. So a
+monitor that does not keep up is not disconnected: it misses frames, and is sent a full one as soon as it has read the
+last. What trainers may command is in `trainer`.
 """
 
 from __future__ import annotations
@@ -17,29 +17,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.match.rules.book import Foul
 from nutmeg.match.rules.play_modes import WIRE_NAMES, Side, mode_named
 from nutmeg.match.rules.slots import side_and_number
-from nutmeg.net.simspark import trainer
-from nutmeg.net.simspark.agents import count_broken, note_problem
+from nutmeg.net.connection import Connection, refuse
 from nutmeg.net.simspark.effectors import ROBOT_TYPES
+from nutmeg.net.simspark.sexpr import Unframer, framed
+from nutmeg.net.simspark.trainer import Trainer
 
 if TYPE_CHECKING:
+    import socket
+
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.match.rules.book import Pitch, Rules
-    from nutmeg.net.connection import Connection, Limits, Reporter
+    from nutmeg.net.connection import Reporter
+    from nutmeg.net.loop import SocketLoop
+    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.game_port import GamePort
-
-
-# ----------------------------------------------------------------------------------------------------
-# The scene as SimSpark's monitors draw it: a tree of transforms, meshes and shapes, whole or only where changed.
-#
-# `transforms` has one row for the ball and one for each part of each robot, in the order of `scene.bodies`. Names of
-# meshes and materials, nesting and number format are those that rcssserver3d 0.7.3 sends; monitors have the meshes
-# themselves. Nodes that draw nothing there (flags, lines, boxes for collisions) are here, too: there are monitors
-# that count nodes, and expect the ball at number 35 and the robots after it.
-
 
 _TRANSFORM = "%g %g %g 0 %g %g %g 0 %g %g %g 0 %g %g %g 1"
 _UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -53,11 +47,10 @@ _SKY = " ".join(f"Material_skyrender_000{k}.tif" for k in range(1, 7))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Performer:
-    """A robot on the stage."""
+class SceneRobot:
+    """A robot in the scene."""
 
     slot: int
-    """Whose it is."""
     robot_type: int
     """0 to 4."""
 
@@ -74,21 +67,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """The whole tree for a cast of robots."""
+    """The scene as SimSpark's monitors draw it: a tree of transforms, meshes and shapes.
+
+    `transforms` has one row for the ball and one for each part of each robot, in the order of `scene.bodies`. Names of
+    meshes and materials, nesting and number format are those that rcssserver3d 0.7.3 sends; monitors have the meshes
+    themselves. Nodes that draw nothing there (flags, lines, boxes for collisions) are here, too: there are monitors
+    that count nodes, and expect the ball at number 35 and the robots after it.
+    """
 
     tree: Node
-    cast: tuple[Performer, ...]
+    robots: tuple[SceneRobot, ...]
     """The robots, in the order in which they stand in the tree."""
     bodies: tuple[tuple[int | None, str], ...]
     """Slot and body of each moving transform; the ball comes first and has no slot."""
 
     @classmethod
-    def of(cls, pitch: Pitch, cast: Sequence[Performer]) -> Scene:
+    def of(cls, pitch: Pitch, robots: Sequence[SceneRobot]) -> Scene:
         """The tree for a pitch and these robots."""
-        robots = [_robot(performer) for performer in cast]
-        bodies = [(p.slot, name) for p, node in zip(cast, robots, strict=True) for name in node.bodies]
-        tree = _group([*_stadium(pitch), _ball(pitch.ball_radius), *robots])
-        return cls(tree=tree, cast=tuple(cast), bodies=((None, "ball"), *bodies))
+        nodes = [_robot(robot) for robot in robots]
+        bodies = [(robot.slot, name) for robot, node in zip(robots, nodes, strict=True) for name in node.bodies]
+        tree = _group([*_stadium(pitch), _ball(pitch.ball_radius), *nodes])
+        return cls(tree=tree, robots=tuple(robots), bodies=((None, "ball"), *bodies))
 
     def whole(self, transforms: Floats) -> str:
         """Everything; `transforms` is (bodies, 12): the columns of the rotation, then the place."""
@@ -150,12 +149,12 @@ def _ball(radius: float) -> Node:
     return _moving("ball", [_mesh("soccerball", (radius, radius, radius), "soccerball_rcs-soccerball.png")])
 
 
-def _robot(performer: Performer) -> Node:
+def _robot(robot: SceneRobot) -> Node:
     """A robot: parts side by side, each with its place in the world."""
-    team, uniform = side_and_number(performer.slot)
+    team, uniform = side_and_number(robot.slot)
     side = "matLeft" if team is Side.LEFT else "matRight"
     number = f"matNum{uniform}"
-    kind = performer.robot_type
+    kind = robot.robot_type
     tinted = f"{side} naowhite" if kind == ROBOT_TYPES - 1 else f"{side} matType{kind} naowhite"
     ring = _still([_shape("StdUnitCylinder 1 1", (0.2, 0.2, 0.02), "matSelect", hidden=True)])
     torso = _still([_mesh(f"naobody{kind}", (0.1, 0.1, 0.1), f"{number} {tinted}")], turned=_ROBOT_MESH)
@@ -236,86 +235,82 @@ def _three(size: tuple[float, float, float]) -> str:
     return " ".join(f"{value:g}" for value in size)
 
 
-# ----------------------------------------------------------------------------------------------------
-# What monitors are sent: once the whole of game and scene, then, twenty-five times a second, what has changed.
-#
-# The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
-# since the last look, as rcssserver3d tells them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
-# as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
-# when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
-# monitors; when robots come or go, everybody needs a full one.
-
-
-WORTH_TELLING = 0.005
+MIN_CHANGE = 0.005
 """Smaller changes of a number in a transform are not sent."""
 BALL_MASS = 0.026
-"""kg; told to monitors, which do nothing with it. Source: rcssserver3d 0.7.3."""
-FOULS_TOLD = frozenset(
+"""Sent to monitors, which do nothing with it [kg]. Source: rcssserver3d 0.7.3."""
+REPORTED_FOULS = frozenset(
     {Foul.CROWDING, Foul.TOUCHING, Foul.ILLEGAL_DEFENCE, Foul.INCAPABLE, Foul.CHARGING, Foul.SELF_COLLISION}
 )
-"""Those that rcssserver3d tells monitors; a kind that these do not know may end them."""
+"""The fouls that rcssserver3d sends to monitors; an unknown kind may end a monitor."""
 
 
 class MonitorFrames:
-    """The frames of a game, one moment at a time."""
+    """The frames of a game: the whole of it once, then, 25 times a second, what has changed.
+
+    The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
+    since the last look, as rcssserver3d sends them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
+    as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
+    when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
+    monitors; when robots come or go, everybody needs a full one.
+    """
 
     def __init__(self, game: GamePort) -> None:
-        """Frames of this game; nothing is looked at yet."""
         self._game = game
         self._environment = environment(game.rules)
         self._scene: Scene | None = None
         self._rows: Floats = np.zeros((0, 12))
-        self._told: Floats = self._rows
+        self._sent: Floats = self._rows
         self._facts: dict[str, str] = {}
-        self._told_facts: dict[str, str] = {}
+        self._sent_facts: dict[str, str] = {}
         self._called: list[str] = []
-        self._fouls_seen = self._fouls_told = 0
+        self._fouls_seen = self._fouls_sent = 0
         self._indices: Indices = np.zeros((0, 2), np.intp)
         self._changed: list[bool] = []
-        self.new_cast = True
+        self.robots_changed = True
         """Whether robots have come or gone since the last look, so that differences mean nothing."""
 
     def look(self) -> None:
-        """Take in the game as it is now; what has changed since the last look is the next difference."""
-        self._told, self._told_facts = self._rows, self._facts
-        cast = _cast(self._game)
-        self.new_cast = self._scene is None or self._scene.cast != cast
-        if self._scene is None or self.new_cast:
-            self._scene = Scene.of(self._game.rules.pitch, cast)
+        """Takes in the game as it is now; what has changed since the last look is the next difference."""
+        self._sent, self._sent_facts = self._rows, self._facts
+        robots = _scene_robots(self._game)
+        self.robots_changed = self._scene is None or self._scene.robots != robots
+        if self._scene is None or self.robots_changed:
+            self._scene = Scene.of(self._game.rules.pitch, robots)
             self._indices = _indices(self._scene, self._game.body_names)
         rows = self._present_rows()
-        if self.new_cast:
-            self._rows, self._told = rows, rows
-        changed: Bools = np.any(np.abs(rows - self._told) > WORTH_TELLING, axis=1)
+        if self.robots_changed:
+            self._rows, self._sent = rows, rows
+        changed: Bools = np.any(np.abs(rows - self._sent) > MIN_CHANGE, axis=1)
         self._changed = changed.tolist()
-        self._rows = np.where(changed[:, None], rows, self._told)
+        self._rows = np.where(changed[:, None], rows, self._sent)
         self._facts = game_facts(self._game)
         self._called = self._new_fouls()
 
     def full(self) -> bytes:
-        """Everything."""
+        """The frame with everything."""
         assert self._scene is not None, "look comes first"
         facts = "".join(f"({name} {value})" for name, value in self._facts.items() if value)
         header = f"({self._environment}{facts}{''.join(self._called)})"
         return f"{header}(RSG 0 1){self._scene.whole(self._rows)}".encode("ascii")
 
     def difference(self) -> bytes:
-        """What changed between the last two looks; the time is always told."""
+        """The frame with what has changed between the last two looks; the time is always in it."""
         assert self._scene is not None, "look comes first"
-        told = self._told_facts
-        facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != told.get(n))]
+        sent = self._sent_facts
+        facts = [f"({n} {v})" for n, v in self._facts.items() if n == "time" or (v and v != sent.get(n))]
         changes = self._scene.changes(self._rows, self._changed)
         return f"({''.join(facts + self._called)})(RDS 0 1){changes}".encode("ascii")
 
     def _new_fouls(self) -> list[str]:
-        """Those called since the last look."""
+        """The fouls that were called since the last look."""
         found = []
         for event in self._game.fouls[self._fouls_seen :]:
             self._fouls_seen += 1
-            if event.side is None or event.foul not in FOULS_TOLD:
+            if event.side is None or event.foul not in REPORTED_FOULS:
                 continue
-            self._fouls_told += 1
-            found.append(f"(foul {self._fouls_told} {int(event.foul)} {event.side + 1} {event.number})")
+            self._fouls_sent += 1
+            found.append(f"(foul {self._fouls_sent} {int(event.foul)} {event.side + 1} {event.number})")
         return found
 
     def _present_rows(self) -> Floats:
@@ -351,12 +346,12 @@ def environment(rules: Rules) -> str:
         "PassModeMinOppBallDist": rules.pass_mode.opponent_distance,
         "PassModeDuration": rules.pass_mode.duration,
     }
-    told = "".join(f"({name} {value:g})" for name, value in numbers.items())
-    return f"{told}(play_modes {' '.join(WIRE_NAMES)})"
+    text = "".join(f"({name} {value:g})" for name, value in numbers.items())
+    return f"{text}(play_modes {' '.join(WIRE_NAMES)})"
 
 
 def game_facts(game: GamePort) -> dict[str, str]:
-    """Clock, teams, score and play mode as a monitor is told; teams that have not come are empty."""
+    """Clock, teams, score and play mode as a monitor is sent them; teams that have not come are empty."""
     view, names = game.view, game.team_names
     return {
         "time": f"{view.time:g}",
@@ -369,9 +364,9 @@ def game_facts(game: GamePort) -> dict[str, str]:
     }
 
 
-def _cast(game: GamePort) -> tuple[Performer, ...]:
+def _scene_robots(game: GamePort) -> tuple[SceneRobot, ...]:
     types = game.robot_types.tolist()
-    return tuple(Performer(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
+    return tuple(SceneRobot(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
 
 
 def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
@@ -381,132 +376,75 @@ def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
     return np.array(pairs, np.intp).reshape(-1, 2)
 
 
-@dataclass(slots=True, eq=False)
-class Monitor:
-    """One client."""
-
-    needs_full: bool = True
-    """Whether differences mean nothing to it."""
-    selected: int | None = None
-    """The slot it has selected."""
-
-
 class Monitors:
-    """All monitors."""
+    """All monitors; the owner of their connections.
+
+    Args:
+        game: what is shown and commanded.
+        loop: watches the sockets.
+        limits: what one monitor may do.
+        report: called with what happens to monitors.
+        lose_player: disconnects the agent of a slot, with a reason.
+        end: ends the simulation.
+    """
 
     def __init__(
         self,
         game: GamePort,
-        limits: Limits,
+        loop: SocketLoop,
+        limits: SparkLimits,
         report: Reporter,
         *,
         lose_player: Callable[[int, str], None],
         end: Callable[[], None],
     ) -> None:
-        """Nobody yet; `lose_player` disconnects an agent by slot, `end` ends the simulation."""
-        self._game, self._limits, self._report = game, limits, report
+        self._game, self._loop, self._limits, self._report = game, loop, limits, report
         self._lose_player, self._end = lose_player, end
-        self._monitors: dict[Connection, Monitor] = {}
+        self._monitors: dict[Connection[bytes], Trainer] = {}
         self._frames = MonitorFrames(game)
 
-    def __len__(self) -> int:
+    @property
+    def connections(self) -> list[Connection[bytes]]:
         """Connected monitors."""
-        return len(self._monitors)
+        return list(self._monitors)
 
-    def admit(self, connection: Connection) -> None:
-        """A new client."""
-        self._monitors[connection] = Monitor()
+    def admit(self, sock: socket.socket, peer: str) -> None:
+        """Takes in a new client."""
+        name, limits = f"monitor {peer}", self._limits
+        if len(self._monitors) >= limits.monitors:
+            refuse(sock, name, limits.monitors, self._report)
+            return
+        reader = Unframer(limits.monitor_message)
+        connection = Connection(sock, name, self._loop, reader=reader, owner=self, limits=limits, report=self._report)
+        self._monitors[connection] = Trainer(self._game, lose_player=self._lose_player, end=self._end)
 
-    def dismiss(self, connection: Connection) -> None:
-        """A client that has gone."""
+    def dismiss(self, connection: Connection[bytes]) -> None:
+        """A client has gone."""
         del self._monitors[connection]
 
     def show(self) -> None:
-        """Send everybody the present moment, as far as they can take it."""
+        """Sends everybody the present moment, as far as they can take it."""
         if not self._monitors:
             return
         self._frames.look()
         full: bytes | None = None
         difference: bytes | None = None
-        for connection, monitor in self._monitors.items():
-            monitor.needs_full |= self._frames.new_cast or connection.unsent > 0
+        for connection, trainer in self._monitors.items():
+            trainer.needs_full |= self._frames.robots_changed or connection.unsent > 0
             if connection.unsent > 0:
                 continue
-            if monitor.needs_full:
-                full = full or self._frames.full()
+            if trainer.needs_full:
+                full = full or framed(self._frames.full())
                 connection.send(full)
-                monitor.needs_full = False
+                trainer.needs_full = False
             else:
-                difference = difference or self._frames.difference()
+                difference = difference or framed(self._frames.difference())
                 connection.send(difference)
 
-    def handle(self, connection: Connection, message: bytes) -> None:
-        """Carry out the commands in a message."""
-        orders = trainer.read_commands(message)
-        problems = list(orders.problems)
-        for command in orders.commands:
-            try:
-                self._obey(command, self._monitors[connection])
-            except NutmegError as error:
-                problems.append(str(error))
-        for problem in problems:
-            note_problem(connection, problem, self._limits, self._report)
-        if orders.broken and not orders.commands:
-            count_broken(connection, self._limits)
-
-    def _obey(self, command: trainer.Command, monitor: Monitor) -> None:
-        game = self._game
-        match command:
-            case trainer.PlacePlayer(slot=slot, position=place, heading=heading):
-                self._refuse_absent(slot)
-                game.place_player(slot, place, heading)
-            case trainer.Select(slot=slot):
-                monitor.selected = slot
-            case trainer.SelectNext():
-                monitor.selected = self._next(monitor.selected)
-            case trainer.Nothing():
-                pass
-            case trainer.Kill(slot=named):
-                self._lose_player(self._meant(named, monitor), "a trainer removed it")
-            case trainer.SendOff(slot=named):
-                game.send_off(self._meant(named, monitor))
-            case trainer.SendFullState():
-                monitor.needs_full = True
-            case trainer.EndSimulation():
-                self._end()
-            case _:
-                _command_game(game, command)
-
-    def _next(self, selected: int | None) -> int | None:
-        """The next player after the one that is selected, or the first; None if nobody plays."""
-        players = np.flatnonzero(self._game.present).tolist()
-        return next((slot for slot in players if selected is not None and slot > selected), next(iter(players), None))
-
-    def _meant(self, named: int | None, monitor: Monitor) -> int:
-        slot = monitor.selected if named is None else named
-        if slot is None:
-            raise UsageError("no player is selected; select one first, or name it with (unum n)(team Left).")
-        self._refuse_absent(slot)
-        return slot
-
-    def _refuse_absent(self, slot: int) -> None:
-        if not self._game.present[slot]:
-            side, number = side_and_number(slot)
-            raise UsageError(f"player {number} of the {side.word} team is not in the game.")
-
-
-def _command_game(game: GamePort, command: trainer.Command) -> None:
-    """Carry out what is about the game, not about clients."""
-    match command:
-        case trainer.PlaceBall(position=position, velocity=velocity):
-            game.place_ball(position, velocity)
-        case trainer.SetPlayMode(mode=mode):
-            game.set_play_mode(mode)
-        case trainer.KickOff(side=side):
-            game.kick_off(side)
-        case trainer.DropBall():
-            game.drop_ball()
-        case trainer.SetTime(time=time):
-            game.set_time(time)
-        case trainer.SetScore(left=left, right=right):
-            game.set_score(left, right)
+    def handle(self, connection: Connection[bytes], message: bytes) -> None:
+        """Carries out the commands in a message."""
+        outcome = self._monitors[connection].obey(message)
+        for problem in outcome.problems:
+            connection.note_problem(problem)
+        if outcome.broken:
+            connection.count_broken()

@@ -1,11 +1,18 @@
-"""S-expressions as robot soccer servers send them: lists in parentheses, atoms between spaces, nothing quoted.
+r"""The text of SimSpark's messages: S-expressions, each message preceded by its length.
 
-    reading = read(b"(init (unum 2)(teamname Nutmeg))")
-    reading.expressions        # [[b"init", [b"unum", b"2"], [b"teamname", b"Nutmeg"]]]
-    reading.problem            # None
+    parsed = parse(b"(init (unum 2)(teamname Nutmeg))")
+    parsed.expressions         # [[b"init", [b"unum", b"2"], [b"teamname", b"Nutmeg"]]]
+    parsed.problem             # None
 
-Whatever the bytes are, `read` returns: what it could not make sense of is said in `problem`, and what came before that
-is in `expressions`. Depth and number of words are bounded, so the work is at most proportional to the bound.
+    framed(b"(syn)")           # b"\0\0\0\x05(syn)": an unsigned 32-bit length, big end first
+    unframer = Unframer(longest=8192)
+    for message in unframer.feed(socket.recv(65536)): ...
+    unframer.problem           # None, or why the stream makes no sense
+
+Lists stand in parentheses, atoms between spaces, and nothing is quoted. Whatever the bytes are, `parse` returns: what
+it could not make sense of is said in `problem`, and what came before that is in `expressions`. Depth and number of
+words are bounded. A length is believed only up to `longest`, so that a peer that announces four gigabytes costs
+nothing; a message that never becomes complete occupies at most `longest` bytes.
 """
 
 from __future__ import annotations
@@ -20,47 +27,47 @@ from typing import TypeAlias
 Expression: TypeAlias = "bytes | list[Expression]"
 
 _WORD = re.compile(rb"[()]|[^\s()]+")
-DEEPEST = 8
+MAX_DEPTH = 8
 """Levels of parentheses; agents need two, trainers three."""
-MOST_WORDS = 4096
+MAX_WORDS = 4096
 """Words and parentheses in a message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What was read of a message."""
+class Parsed:
+    """The expressions of a message."""
 
     expressions: list[Expression]
     """Complete expressions, in order."""
     problem: str | None = None
-    """Why reading ended before the end of the message, or None."""
+    """Why parsing ended before the end of the message, or None."""
 
 
-def read(message: bytes, *, deepest: int = DEEPEST, most_words: int = MOST_WORDS) -> Reading:
+def parse(message: bytes, *, max_depth: int = MAX_DEPTH, max_words: int = MAX_WORDS) -> Parsed:
     """The expressions in a message, up to the first thing that makes no sense."""
     done: list[Expression] = []
     inside: list[list[Expression]] = []
     here = done
     for count, match in enumerate(_WORD.finditer(message)):
         word = match.group()
-        if count >= most_words:
-            return Reading(done, f"more than {most_words} words and parentheses")
+        if count >= max_words:
+            return Parsed(done, f"more than {max_words} words and parentheses")
         if word == b"(":
-            if len(inside) >= deepest:
-                return Reading(done, f"more than {deepest} levels of parentheses at byte {match.start()}")
+            if len(inside) >= max_depth:
+                return Parsed(done, f"more than {max_depth} levels of parentheses at byte {match.start()}")
             inside.append([])
             here = inside[-1]
         elif word == b")":
             if not inside:
-                return Reading(done, f"a closing parenthesis too many at byte {match.start()}")
+                return Parsed(done, f"a closing parenthesis too many at byte {match.start()}")
             closed = inside.pop()
             here = inside[-1] if inside else done
             here.append(closed)
         else:
             here.append(word)
     if inside:
-        return Reading(done, f"{len(inside)} parentheses are not closed")
-    return Reading(done)
+        return Parsed(done, f"{len(inside)} parentheses are not closed")
+    return Parsed(done)
 
 
 def number(word: Expression) -> float | None:
@@ -94,13 +101,6 @@ def shown(found: Expression | bytes, most: int = 40) -> str:
     return written if len(written) <= most else f"{written[:most]}..."
 
 
-# ----------------------------------------------------------------------------------------------------
-# Messages in a stream of bytes: each is preceded by its length, an unsigned 32-bit number, big end first.
-#
-# This is how SimSpark's agents and monitors talk. A length is believed only up to `longest`, so that a peer that
-# announces four gigabytes costs nothing; a message that never becomes complete occupies at most `longest` bytes.
-
-
 _LENGTH = struct.Struct(">I")
 
 
@@ -110,20 +110,14 @@ def framed(message: bytes) -> bytes:
 
 
 class Unframer:
-    """Cuts a stream of bytes into messages."""
+    """Cuts a stream of bytes into messages of at most `longest` bytes."""
 
     def __init__(self, longest: int) -> None:
-        """A reader of messages of at most `longest` bytes."""
         self.longest = longest
-        """Messages longer than this lose the stream, bytes."""
+        """Longer messages are a problem [bytes]."""
         self.problem: str | None = None
         """Why nothing more can be read from this stream, once that is so."""
         self._kept = b""
-
-    @property
-    def waiting(self) -> int:
-        """Bytes of a message that is not complete yet."""
-        return len(self._kept)
 
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that are complete once `data` has arrived; after a problem, none."""

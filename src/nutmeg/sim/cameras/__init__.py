@@ -1,7 +1,7 @@
 """What robots see: their cameras drawn off screen, with lenses and sensors that are not perfect.
 
 `RobotCamera` takes pictures (`effects` has what its lens and sensor do to them, step by step in `lens`, `shutter`,
-`response`, `auto_exposure` and `colour_filter`); `net.camera_process.CameraProcess` takes them in a process of its own.
+`response`, `auto_exposure` and `colour_filter`); `net.host.camera_process.CameraProcess` takes them in a process of its own.
 """
 
 from nutmeg.sim.cameras.effects import CameraEffects

@@ -45,6 +45,7 @@ OStatus Voice::DoInit(const OSystemEvent& event) {
     REGISTER_ALL_ENTRY;
     SET_ALL_READY_AND_NOTIFY_ENTRY;
     said = heard = 0;
+    started = ready = over = false;
     MemoryRegionID memory;
     OSoundVectorData* vector;
     OPENR::NewSoundVectorData(1, TENTH, &memory, &vector);
@@ -64,8 +65,22 @@ OStatus Voice::DoStart(const OSystemEvent& event) {
     TellSystem();
     CopyOnWrite();
     ASSERT_READY_TO_ALL_OBSERVER;
-    Say();
+    started = true;
+    GoOn();
     return oSUCCESS;
+}
+
+// Says the next sound as soon as the speaker is ready for it, which may be before or after DoStart.
+void Voice::GoOn() {
+    if (!started || !ready) return;
+    ready = false;
+    if (said < 2) {
+        Say();
+        return;
+    }
+    over = true;  // the microphone goes on until the program ends: nothing more is told of it
+    OSYSPRINT(("said %d, heard something %d\n", said, heard > 0));
+    OPENR::Shutdown(OBootCondition(obcbPAUSE_SW));
 }
 
 void Voice::Say() {
@@ -76,16 +91,12 @@ void Voice::Say() {
 }
 
 void Voice::Ready(const OReadyEvent& event) {
-    if (said == 0) return;
-    if (said == 1) {
-        Say();
-    } else {
-        OSYSPRINT(("said %d, heard something %d\n", said, heard > 0));
-        OPENR::Shutdown(OBootCondition(obcbPAUSE_SW));
-    }
+    ready = true;
+    GoOn();
 }
 
 void Voice::Notify(const ONotifyEvent& event) {
+    if (over) return;
     OSoundVectorData* vector = (OSoundVectorData*)event.RCData(0)->Base();
     const OSoundSampleStereo16* samples = (const OSoundSampleStereo16*)vector->GetData(0);
     OSYSPRINT(("vector %d %d\n", samples[0].L, samples[511].R));

@@ -15,9 +15,13 @@ public:
     void Notify(const ONotifyEvent& event);
 
 private:
+    void GoOn();
     void Say();
     RCRegion* region;
     int said;
     int heard;
+    bool started;
+    bool ready;
+    bool over;
 };
 #endif

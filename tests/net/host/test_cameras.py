@@ -10,11 +10,11 @@ from nutmeg.net.host.cameras import CamerasInStep, Picture
 from nutmeg.sim import Worlds
 
 
-def pictures(most: float | None, seconds: float) -> list[Picture]:
+def pictures(max_rate: float | None, seconds: float) -> list[Picture]:
     """What the camera of an AIBO brings in frames of 8 ms."""
     scene = assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot="ers7", name="aibo"),)))
     worlds = Worlds(scene)
-    cameras = CamerasInStep(worlds, most=most)
+    cameras = CamerasInStep(worlds, max_rate=max_rate)
     found: list[Picture] = []
     try:
         cameras.show(0.0, worlds.qpos[0])

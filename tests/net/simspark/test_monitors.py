@@ -16,7 +16,7 @@ from nutmeg.net.simspark.monitors import MonitorFrames
 
 def tree(message: bytes) -> Any:
     """Header, kind of frame, and scene."""
-    reading = sexpr.read(message, deepest=20, most_words=1 << 20)
+    reading = sexpr.parse(message, max_depth=20, max_words=1 << 20)
     assert reading.problem is None
     header, kind, scene = reading.expressions
     return header, kind, scene
@@ -129,12 +129,12 @@ def test_a_robot_that_looks_to_the_right_goal_has_its_y_axis_there(game: Any) ->
 
 def test_whoever_comes_or_goes_makes_a_full_frame_necessary(game: Any) -> None:
     frames = three_robots(game)
-    assert frames.new_cast
+    assert frames.robots_changed
     frames.look()
-    assert not frames.new_cast
+    assert not frames.robots_changed
     game.leave(1)
     frames.look()
-    assert frames.new_cast
+    assert frames.robots_changed
     assert frames.full().count(b"naohead.obj") == 2
 
 

@@ -15,9 +15,17 @@ from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement
 from nutmeg.net.host.cameras import Picture
 from nutmeg.net.host.clock import HostClock
-from nutmeg.net.host.robot import CAPACITY, CHARGER, COMPUTERS, PACK, SURROUNDINGS, THERMAL, HostedRobot
+from nutmeg.net.host.robot import (
+    AMBIENT_TEMPERATURE,
+    BATTERY_CAPACITY,
+    BATTERY_THERMAL,
+    CHARGER_CURRENT,
+    COMPUTER_CURRENT,
+    MOTOR_THERMAL,
+    HostedRobot,
+)
 from nutmeg.net.host.robot_host import HostSettings, RobotHost, TaskTimes
-from nutmeg.net.loop import Sockets
+from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Recording
 
 
@@ -102,11 +110,13 @@ def test_a_motor_warms_up_as_its_equation_says() -> None:
         host.run(1.2)
         servo = next(s for s in host.worlds.actuations("nao")[0].servo.values() if "*KneePitch" in s.joints)  # type: ignore[union-attr]
         resistance = servo.resistance(21.6) * servo.efficiency
-        heat, warm = SURROUNDINGS, []
+        heat, warm = AMBIENT_TEMPERATURE, []
         for current in currents:
-            heat += (resistance * current**2 - (heat - SURROUNDINGS) / THERMAL[0]) / THERMAL[1] * 0.012
+            heat += (
+                (resistance * current**2 - (heat - AMBIENT_TEMPERATURE) / MOTOR_THERMAL[0]) / MOTOR_THERMAL[1] * 0.012
+            )
             warm.append(heat)
-    assert motors.temperature[knee] > SURROUNDINGS
+    assert motors.temperature[knee] > AMBIENT_TEMPERATURE
     assert motors.temperature[knee] == pytest.approx(warm[-1], abs=1e-6)
     assert resistance == pytest.approx(21.6**2 / (servo.no_load_speed * servo.stall_torque))
 
@@ -116,7 +126,7 @@ def test_the_battery_loses_what_is_drawn() -> None:
     with RobotHost(settings(("nao", "ideal")), [port]) as host:
         host.run(1.2)
     motors = port.robots["nao"].motors
-    assert motors.charge == pytest.approx(1 - 101 * 0.012 * COMPUTERS / CAPACITY)
+    assert motors.charge == pytest.approx(1 - 101 * 0.012 * COMPUTER_CURRENT / BATTERY_CAPACITY)
     assert not motors.current.any()
 
 
@@ -132,17 +142,17 @@ def test_the_battery_loses_the_work_of_the_servos_warms_and_is_charged_again() -
         motors.charge = 1.0
         host.run(0.024)
     current, drawn, charge = (np.array(column) for column in zip(*seen[1:], strict=True))
-    assert (drawn > COMPUTERS).all()  # standing takes power, too
+    assert (drawn > COMPUTER_CURRENT).all()  # standing takes power, too
     assert current[:48] == pytest.approx(-drawn[:48])
-    assert current[52:99] == pytest.approx(CHARGER - drawn[52:99])
-    assert np.diff(charge[:48]) == pytest.approx(current[1:48] * 0.012 / CAPACITY)
+    assert current[52:99] == pytest.approx(CHARGER_CURRENT - drawn[52:99])
+    assert np.diff(charge[:48]) == pytest.approx(current[1:48] * 0.012 / BATTERY_CAPACITY)
     assert (np.diff(charge[52:99]) > 0).all()
     assert current[-1] == 0.0
-    heat = SURROUNDINGS
+    heat = AMBIENT_TEMPERATURE
     for one in current:
-        heat += (0.15 * one**2 - (heat - SURROUNDINGS) / PACK[0]) / PACK[1] * 0.012
+        heat += (0.15 * one**2 - (heat - AMBIENT_TEMPERATURE) / BATTERY_THERMAL[0]) / BATTERY_THERMAL[1] * 0.012
     assert motors.battery_temperature == pytest.approx(heat, abs=1e-5)
-    assert heat > SURROUNDINGS
+    assert heat > AMBIENT_TEMPERATURE
 
 
 def test_gains_of_an_ideal_drive_make_it_weaker() -> None:
@@ -162,7 +172,7 @@ def test_a_robot_can_be_taken_once_and_targets_stay_within_a_joint() -> None:
             host.take("nao", period=0.012)
         robot = port.robots["nao"]
         index = robot.motor_index(["HeadYaw", "HeadPitch"])
-        assert robot.tell(index, np.array([99.0, np.nan])) == 1
+        assert robot.set_targets(index, np.array([99.0, np.nan])) == 1
         low, high = robot.table.limits[robot.table.joints.index("HeadYaw")]
         assert robot.targets[index[0]] == pytest.approx(high)
         assert low < robot.targets[index[1]] < high
@@ -234,10 +244,10 @@ def test_a_host_ends_when_told_from_another_thread() -> None:
 
 
 def test_in_lock_step_a_clock_stands_still_without_clients_and_loses_patience_with_silent_ones() -> None:
-    sockets, missing, given_up = Sockets(), ["slow"], list[Sequence[str]]()
+    loop, missing, given_up = SocketLoop(), ["slow"], list[Sequence[str]]()
     clients = [0]
     clock = HostClock(
-        sockets,
+        loop,
         waiting=lambda: missing,
         clients=lambda: clients[0],
         lock_step=True,
@@ -245,17 +255,17 @@ def test_in_lock_step_a_clock_stands_still_without_clients_and_loses_patience_wi
         overdue=given_up.append,
     )
     began = time.monotonic()
-    threading.Timer(0.15, lambda: (clients.__setitem__(0, 1), sockets.wake())).start()
+    threading.Timer(0.15, lambda: (clients.__setitem__(0, 1), loop.wake())).start()
     clock.start(0.0)
     clock.keep(0.012)
     assert time.monotonic() - began >= 0.15
     assert given_up == [["slow"]]
-    sockets.close()
+    loop.close()
 
 
 def test_a_clock_that_is_far_behind_starts_anew() -> None:
-    sockets = Sockets()
-    clock = HostClock(sockets, waiting=list, clients=lambda: 0)
+    loop = SocketLoop()
+    clock = HostClock(loop, waiting=list, clients=lambda: 0)
     clock.start(0.0)
     time.sleep(0.4)
     before = time.monotonic()
@@ -263,4 +273,4 @@ def test_a_clock_that_is_far_behind_starts_anew() -> None:
     assert clock.lost > 0.25
     assert clock.behind(0.012)
     assert clock.due(0.024) >= before, "what was lost is not made up for"
-    sockets.close()
+    loop.close()
