@@ -21,7 +21,7 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.learning.gym.spaces import Layout, Part
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import GOALS, LIVE, PlayMode, Side, mode_named, side_of
-from nutmeg.match.worlds.physical.percept import WITHOUT_TOES
+from nutmeg.match.worlds.physical.percept import CYCLE, WITHOUT_TOES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,6 @@ MAX_SIGHTING_AGE = 10.0
 """Ages do not grow beyond this, s."""
 MAX_SIGHTING_DISTANCE = 60.0
 """Longer than the diagonal of any pitch, m."""
-CYCLE = 0.02
 TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
 """As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
 PHASE_NAMES = ("live", "our kick", "their kick", "stopped", "our goal", "their goal", "over")

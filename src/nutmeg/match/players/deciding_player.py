@@ -31,7 +31,7 @@ from nutmeg.match.players.decide import (
     abilities_of,
     own_name,
 )
-from nutmeg.match.players.limbs import CYCLE, Limbs
+from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import Request
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
@@ -39,7 +39,7 @@ from nutmeg.match.players.tracking.localisation import head_frame, spot
 from nutmeg.match.rules.book import load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
-from nutmeg.match.worlds.physical.percept import Action
+from nutmeg.match.worlds.physical.percept import CYCLE, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 

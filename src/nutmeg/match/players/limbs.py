@@ -31,7 +31,7 @@ from nutmeg.match.players.kicks import Moves, foot_for
 from nutmeg.match.players.request import Dive, GetUp, Kick, Stand
 from nutmeg.match.players.request import Walk as WalkWish
 from nutmeg.match.worlds.physical.ground import TOED_TYPE
-from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
+from nutmeg.match.worlds.physical.percept import CYCLE, JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.motion.bodies import OnboardRobot
 from nutmeg.motion.keyframes import shipped_get_ups
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
@@ -104,8 +104,6 @@ LEG_TYPES = ("type0", "type1", "type2", "type3", "type0")
 """What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
 GET_UP_TYPES = ("type0", "type0", "type2", "type3", "type0")
 """Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
-CYCLE = 0.02
-"""Of a percept [s]."""
 COMMAND_DELAY = 1
 """Cycles from an answer to when it begins to move the joints."""
 NECK_JOINTS = ("hj1", "hj2")

@@ -19,6 +19,7 @@ import zlib
 from dataclasses import dataclass
 
 from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.worlds.physical.percept import CYCLE
 
 Point = tuple[float, float]
 
@@ -29,8 +30,6 @@ MAX_ARRIVAL_TIME = 25.5
 """The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
 MAX_REPORTED_AGE = 12.7
 """The longest age, s; stands for all longer ones."""
-CYCLE = 0.02
-"""Of the server, s."""
 SPEAKING_CYCLES = 2
 """Cycles for which one player has the word."""
 _CHECK_BITS = 18

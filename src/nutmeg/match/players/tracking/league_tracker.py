@@ -45,6 +45,7 @@ from nutmeg.match.players.tracking.localisation import (
 )
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam, mode_named
+from nutmeg.match.worlds.physical.percept import CYCLE
 from nutmeg.model.ball import load_ball
 
 if TYPE_CHECKING:
@@ -399,8 +400,6 @@ class Ends:
             self._wish = None
 
 
-CYCLE = 0.02
-"""Length of a cycle, for the first one [s]."""
 MAX_PERCEPT_GAP = 1.0
 """A gap between percepts is bridged up to this long [s]."""
 LOST_DEVIATION = 10.0
