@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.learning.gym.spaces import Layout, Part
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import GOALS, LIVE, PlayMode, Side, mode_named, side_of
-from nutmeg.match.worlds.physical.percept import CYCLE, WITHOUT_TOES
+from nutmeg.match.worlds.physical.percept import WITHOUT_TOES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +157,7 @@ class PerceptRows:
     def take(self, percept: Percept, side: Side) -> None:
         """Takes the percept of a cycle, of a player that plays from a side."""
         self._percept, self._side = percept, side
-        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CYCLE, MAX_SIGHTING_AGE)
+        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, MAX_SIGHTING_AGE)
         if percept.sight is not None:
             self._see(percept.sight)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.match.players.builtin.player import MAX_HEARD_BALL_AGE
 from nutmeg.match.players.decide import (
     DECISION_INTERVAL,
@@ -39,7 +40,7 @@ from nutmeg.match.players.tracking.localisation import head_frame, spot
 from nutmeg.match.rules.book import load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
-from nutmeg.match.worlds.physical.percept import CYCLE, Action
+from nutmeg.match.worlds.physical.percept import Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 ABILITIES_NAME = "nao-spark"
 """Whose abilities the league's robot has."""
-DECISION_CYCLES = round(DECISION_INTERVAL / CYCLE)
+DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
 """A head lower than the own torso belongs to somebody who lies [m]."""
