@@ -67,16 +67,16 @@ def served_cycle(trace: Trace) -> int:
 
 def walk_evaluation(trace: Trace) -> int:
     """A walk tried on a course in one world."""
+    from nutmeg.base.constants import CONTROL_CYCLE
     from nutmeg.learning.courses import Bout, read_course, run_bouts
     from nutmeg.motion.walk.files import read_walk
 
     course = read_course("go-to-target")
-    bout = Bout(read_walk("initial"), course, 0, np.random.default_rng(1))
+    bout = Bout(read_walk("initial"), course.trajectory[0], np.random.default_rng(1))
     run_bouts("nao-spark", [bout])
     with trace():
-        results = run_bouts("nao-spark", [bout])
-    del results
-    return 500
+        run_bouts("nao-spark", [bout])
+    return round(sum(target.seconds for target in bout.trajectory.target) / CONTROL_CYCLE)
 
 
 def identification(trace: Trace) -> int:
