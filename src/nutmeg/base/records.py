@@ -1,70 +1,116 @@
-"""Records for kernels: a dataclass of numbers as a numpy dtype, so that a kernel reads `walk.speed`, not `row[3]`.
+"""Records for kernels: a dataclass as a numpy dtype, so that a kernel reads `player.heading`, not `row[17]`.
 
-    @dataclass(frozen=True, kw_only=True)
-    class Speeds:
-        ahead: float = 0.2
-        turn: float = 1.0
+    @dataclass
+    class Player:
+        heading: float
+        present: bool
 
-    SPEEDS = record_of(Speeds)                # dtype([("ahead", float64), ("turn", float64)])
-    record = record_values(Speeds(turn=0.5))  # array of shape (1,): record[0].ahead in a kernel
+    players = new_records(Player, 512, 22)    # Records[Records[Player]]: players[7][3].heading in a kernel
+    players[7, 3].heading                     # the same in Python
+    players["heading"]                        # (512, 22), a view, in Python
+    numbers = record_values(settings)         # (1,): numbers[0].walk.ahead in a kernel
 
-A field that is a dataclass gives one column per number, named `group_number`. A field `Annotated[Floats, (2, 3)]`
-gives an array of that shape; records with such fields are states that kernels change, made with `np.zeros(n, dtype)`.
+Fields are numbers, dataclasses (a record in the record), `tuple[float, float, float]` (an array of three numbers),
+`Annotated[Floats, (2, 3)]` (an array of that shape), or `Records[Other]` with `field(metadata={"length": 22})` (an
+array of records). Fields that are no numbers (names, sources) are left out. The dataclass is the type of its record for
+the type checker, so that kernels are checked.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
-from typing import TYPE_CHECKING, get_type_hints
+import itertools
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
 from nutmeg.base.arrays import Bools, Bytes, Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from _typeshed import DataclassInstance
     from numpy.typing import NDArray
 
-_KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
+_KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_, np.uint64: np.uint64}
 _ARRAYS: dict[object, type[np.generic]] = {Floats: np.float64, Ints: np.int64, Bools: np.bool_, Bytes: np.uint8}
 
-
-@cache
-def record_of(kind: type[DataclassInstance]) -> np.dtype[np.void]:
-    """The dtype that holds one object of a dataclass; fields that are no numbers (names, sources) are left out."""
-    return np.dtype(list(_columns(kind)))
+Item = TypeVar("Item")
 
 
-def record_values(*objects: DataclassInstance) -> NDArray[np.void]:
-    """(N,) the numbers of objects of the same dataclass, of the type that `record_of` gives for it."""
-    return np.array([tuple(_numbers(each)) for each in objects], record_of(type(objects[0])))
+if TYPE_CHECKING:
+
+    class Records(np.ndarray[Any, np.dtype[np.record]], Generic[Item]):
+        """An array of records as the type checker sees it: `records[3]` is a record, `records["x"]` is a field."""
+
+        @overload  # type: ignore[override]
+        def __getitem__(self, index: slice) -> Records[Item]: ...
+        @overload
+        def __getitem__(self, index: int | np.integer[Any]) -> Item: ...
+        @overload
+        def __getitem__(self, index: str | tuple[Any, ...] | NDArray[Any] | list[int]) -> Any: ...  # noqa: ANN401
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...  # noqa: ANN401
+        def __len__(self) -> int: ...
+
+else:
+
+    class Records(Generic[Item]):
+        """An array of records: the type of fields that hold one; the array itself is a numpy array."""
 
 
-@cache
-def _hints(kind: type[DataclassInstance]) -> dict[str, object]:
-    return get_type_hints(kind)
+@lru_cache(maxsize=256)
+def record_of(kind: type[Any]) -> np.dtype[np.record]:
+    """The dtype of a dataclass whose fields are numbers, dataclasses, or arrays of either.
+
+    Every field begins at a multiple of eight bytes. numpy's own alignment does not reach into `np.record`, which is
+    what makes `record.x` work in Python as it does in kernels.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    found = [(field.name, _format(field, hints[field.name])) for field in dataclasses.fields(kind)]
+    formats = {name: np.dtype(one) for name, one in found if one is not None}
+    ends = [0, *itertools.accumulate(-(-one.itemsize // 8) * 8 for one in formats.values())]
+    layout: Any = {"names": [*formats], "formats": [*formats.values()], "offsets": ends[:-1], "itemsize": ends[-1]}
+    dtype: np.dtype[Any] = np.dtype((np.record, np.dtype(layout)))
+    return dtype
 
 
-def _columns(kind: type[DataclassInstance]) -> Iterator[tuple[str, type[np.generic], tuple[int, ...]]]:
-    hints, annotated = _hints(kind), get_type_hints(kind, include_extras=True)
-    for field in dataclasses.fields(kind):
-        hint = hints[field.name]
-        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            yield from ((f"{field.name}_{name}", number, shape) for name, number, shape in _columns(hint))
-        elif hint in _KINDS:
-            yield field.name, _KINDS[hint], ()
-        elif hint in _ARRAYS and (shape := getattr(annotated[field.name], "__metadata__", None)):
-            yield field.name, _ARRAYS[hint], shape[0]
+def _format(field: dataclasses.Field[Any], hint: Any) -> Any:  # noqa: ANN401 (types)
+    """What numpy calls the type of a field; None for names and other fields that are no numbers."""
+    if get_origin(hint) is Annotated:
+        hint, *notes = get_args(hint)
+        if hint in _ARRAYS:
+            return _ARRAYS[hint], next(note for note in notes if isinstance(note, tuple))
+    if hint in _KINDS:
+        return _KINDS[hint]
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return record_of(hint)
+    if get_origin(hint) is tuple and set(get_args(hint)) == {float}:
+        return np.float64, (len(get_args(hint)),)
+    if get_origin(hint) is Records:
+        return record_of(get_args(hint)[0]), (field.metadata["length"],)
+    return None
 
 
-def _numbers(value: DataclassInstance) -> Iterator[float]:
-    hints = _hints(type(value))
-    for field in dataclasses.fields(value):
-        number = getattr(value, field.name)
-        if dataclasses.is_dataclass(number) and not isinstance(number, type):
-            yield from _numbers(number)
-        elif hints[field.name] in _KINDS:
-            yield number
+@overload
+def new_records(kind: type[Item], count: int, /) -> Records[Item]: ...
+@overload
+def new_records(kind: type[Item], count: int, rows: int, /) -> Records[Records[Item]]: ...
+@overload
+def new_records(kind: type[Item], count: int, rows: int, columns: int, /) -> Records[Records[Records[Item]]]: ...
+def new_records(kind: Any, *shape: int) -> Any:
+    """An array of records of a dataclass, filled with zeros."""
+    return np.zeros(shape, record_of(kind))
+
+
+def record_values(*objects: Item) -> Records[Item]:
+    """(N,) the records of objects of one dataclass.
+
+    Kernels get settings as arrays of one record: numba takes 12 us to find the type of a single record, 0.2 us of an
+    array.
+    """
+    dtype = record_of(cast("Any", type(objects[0])))
+    return cast("Records[Item]", np.array([_values(each, dtype) for each in objects], dtype))
+
+
+def _values(value: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:  # noqa: ANN401
+    values = ((getattr(value, name), dtype[name]) for name in dtype.names or ())
+    return tuple(_values(one, kind) if dataclasses.is_dataclass(one) else one for one, kind in values)

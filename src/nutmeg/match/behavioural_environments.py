@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.behavioural.vision import SightingRecord

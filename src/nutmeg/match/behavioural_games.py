@@ -22,7 +22,7 @@ import numpy as np
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel, unchecked
-from nutmeg.base.nested_records import nested_records, new_records
+from nutmeg.base.records import new_records, record_values
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
@@ -42,7 +42,7 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.strategies.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
@@ -244,14 +244,14 @@ def _traits(left: Entry | Sequence[Entry], right: Entry | Sequence[Entry], count
             raise UsageError(
                 f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each."
             )
-        table[:, column] = nested_records(*[strategy(one) if isinstance(one, str) else one for one in found])
+        table[:, column] = record_values(*[strategy(one) if isinstance(one, str) else one for one in found])
     return table
 
 
 def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
     """(M,) pitch and bodies."""
     radius = world.ball_radius
-    return nested_records(*[ground_of(rules, abilities_of(each, ball_radius=radius)) for each in world.settings])
+    return record_values(*[ground_of(rules, abilities_of(each, ball_radius=radius)) for each in world.settings])
 
 
 # ---- when the referee must be asked

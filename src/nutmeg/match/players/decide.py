@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings

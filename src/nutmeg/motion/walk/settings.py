@@ -148,7 +148,8 @@ def walk_records(walks: Sequence[PendulumWalkSettings]) -> NDArray[np.void]:
         raise UsageError("no walk parameters were given; at least one set is needed.")
     different = {id(walk): walk for walk in walks}
     row = {key: number for number, key in enumerate(different)}
-    return record_values(*different.values())[[row[id(walk)] for walk in walks]]
+    rows: NDArray[np.void] = record_values(*different.values())[[row[id(walk)] for walk in walks]]
+    return rows
 
 
 def walk_matrix(records: NDArray[np.void]) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.nested_records import Records
+from nutmeg.base.records import Records
 from nutmeg.match.players.perception.localisation import (
     MAX_MAP_DISTANCE,
     LocalisationSettings,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.nested_records import Records, nested_records, new_records
+from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.match.players.behavioural import kick_of, order_from
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.request import Dive, GetUp, Kick, Request, Walk
@@ -28,7 +28,7 @@ from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, MatchesState, Orders
 
 RULES = load_rules("spl2011")
-GROUND = nested_records(ground_of(RULES, abilities_of(load_behaviour("nao"))))
+GROUND = record_values(ground_of(RULES, abilities_of(load_behaviour("nao"))))
 
 
 def belief(x: float, y: float, ball: tuple[float, float]) -> Records[BeliefRecord]:
@@ -52,7 +52,7 @@ def order(
     game, found = new_records(GameRecord, 1), new_records(OrderRecord, 1)
     game[0] = time, mode, 0, number, 4, False
     memory = new_memories(1, 1)[0] if memory is None else memory
-    decide_one(record, game, GROUND, nested_records(strategy(name)), memory, found)
+    decide_one(record, game, GROUND, record_values(strategy(name)), memory, found)
     return found
 
 

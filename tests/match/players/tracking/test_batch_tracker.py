@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from nutmeg.base.nested_records import new_records
+from nutmeg.base.records import new_records
 from nutmeg.match.players.tracking.batch_tracker import Tracker, landmark_table
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind

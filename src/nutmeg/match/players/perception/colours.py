@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from nutmeg.base.arrays import Bytes, Floats, Ints
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.base.nested_records import nested_record_of
+from nutmeg.base.records import record_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
 
 
 Classes = NDArray[np.uint8]
@@ -168,7 +168,7 @@ class BlobRecord:
     bottom: int
 
 
-BLOB = nested_record_of(BlobRecord)
+BLOB = record_of(BlobRecord)
 
 
 def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:

@@ -23,13 +23,13 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.base.nested_records import nested_records, new_records
+from nutmeg.base.records import new_records, record_values
 from nutmeg.match.players.belief import Pose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.model.field import FieldSettings
 
 
@@ -207,7 +207,7 @@ class ParticleFilter:
     ) -> None:
         self.settings = settings or LocalisationSettings()
         self._rng, self._lines = rng, line_map(field)
-        self._numbers = nested_records(self.settings)
+        self._numbers = record_values(self.settings)
         self._reach = np.array([field.length, field.width]) / 2 + field.border
         self.particles: Floats = np.zeros((self.settings.particles, 3))
         """(N, 3) x, y [m], heading [rad]."""
@@ -385,4 +385,4 @@ def post_sighting(
 
 def post_records(posts: Sequence[PostSighting]) -> Records[PostSighting]:
     """(P,) sightings as the filter takes them."""
-    return nested_records(*posts) if posts else new_records(PostSighting, 0)
+    return record_values(*posts) if posts else new_records(PostSighting, 0)

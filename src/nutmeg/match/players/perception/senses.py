@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.decide import View
     from nutmeg.match.players.perception.localisation import LocalisationSettings, PostSighting
     from nutmeg.match.players.perception.objects import FoundPost, FoundRobot

@@ -20,7 +20,7 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.nested_records import nested_record_of
+from nutmeg.base.records import record_of
 from nutmeg.match.players.strategies.ball_play import (
     ALL_PLAYERS,
     length,
@@ -39,7 +39,7 @@ from nutmeg.match.worlds.behavioural.world import beam
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.strategies.records import GroundRecord, MemoryRecord
     from nutmeg.match.players.strategies.strategies import Strategy
     from nutmeg.match.players.tracking.records import BeliefRecord
@@ -97,7 +97,7 @@ MIN_DIVE_DISTANCE = 0.12
 CYCLES_PER_SECOND = 10.0
 """Of the behavioural world."""
 DEGREES = 180.0 / math.pi
-GAME, ORDER = nested_record_of(GameRecord), nested_record_of(OrderRecord)
+GAME, ORDER = record_of(GameRecord), record_of(OrderRecord)
 WANDER_SEED = np.uint64(977)
 """Key of the places that wanderers go to."""
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nutmeg.base.nested_records import new_records
+from nutmeg.base.records import new_records
 
 if TYPE_CHECKING:
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Abilities
     from nutmeg.match.players.strategies.strategies import Strategy
     from nutmeg.match.players.tracking.records import BeliefRecord
@@ -186,7 +186,7 @@ class PlayerContext(NamedTuple):
 
 
 def ground_of(rules: Rules, body: Abilities) -> GroundRecord:
-    """The pitch of a rule book, and what a body can do on it; `nested_records` makes it a record."""
+    """The pitch of a rule book, and what a body can do on it; `record_values` makes it a record."""
     pitch = rules.pitch
     return GroundRecord(
         length=pitch.length,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.nested_records import nested_records, new_records
+from nutmeg.base.records import new_records, record_values
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.strategies.decisions import decide_one
 from nutmeg.match.players.strategies.records import (
@@ -31,7 +31,7 @@ from nutmeg.match.rules.play_modes import mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Legs as RequestLegs
 
@@ -99,14 +99,14 @@ def strategy(name: str) -> Strategy:
 
 def strategy_decide(which: str | Strategy) -> Decide:
     """A strategy as a player for any world."""
-    traits = nested_records(strategy(which) if isinstance(which, str) else which)
+    traits = record_values(strategy(which) if isinstance(which, str) else which)
     # Compiled now, so that the first decision of a match is as quick as all others.
     blank = new_records(BeliefRecord, 1), new_records(GameRecord, 1), new_records(GroundRecord, 1)
     decide_one(*blank, traits, new_memories(1, 1)[0], new_records(OrderRecord, 1))
 
     def decide(percept: View, memory: Memory) -> Request:
         if MEMORY_KEY not in memory:
-            grounds = nested_records(ground_of(memory.rules, memory.body))
+            grounds = record_values(ground_of(memory.rules, memory.body))
             kept = new_memories(1, 1)[0], grounds, new_records(GameRecord, 1), new_records(OrderRecord, 1)
             memory[MEMORY_KEY] = kept
         memories, grounds, game, order = memory[MEMORY_KEY]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nutmeg.base.arrays import Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.tracking.records import OtherRecord
     from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.match.worlds.behavioural.vision import SightingRecord

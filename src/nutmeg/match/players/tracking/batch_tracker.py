@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
-from nutmeg.base.nested_records import nested_records, new_records
+from nutmeg.base.records import new_records, record_values
 from nutmeg.match.players.tracking.batch_filters import (
     LandmarkRecord,
     LandmarkTable,
@@ -39,7 +39,7 @@ from nutmeg.match.worlds.behavioural.vision import Vision
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.decisions import Decision
@@ -89,7 +89,7 @@ class Tracker:
             half_length=field.length / 2,
             half_width=field.width / 2,
         )
-        self._numbers, self._blank, self._all = nested_records(numbers), _blank_mind(ball_radius), np.arange(count)
+        self._numbers, self._blank, self._all = record_values(numbers), _blank_mind(ball_radius), np.arange(count)
         self.minds = new_records(MindRecord, count, SLOTS)
         """(M, 22)."""
         for match in range(count):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nutmeg.base.nested_records import Records, new_records
+from nutmeg.base.records import Records, new_records
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.rules.book import MAX_PLAYERS
 

@@ -23,7 +23,7 @@ from nutmeg.match.worlds.behavioural.random import KICK, key, normal_pair
 from nutmeg.match.worlds.behavioural.state import KickKind, Posture
 
 if TYPE_CHECKING:
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.collisions import Rectangle
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player

@@ -24,7 +24,7 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.kernels import inlined
-from nutmeg.base.nested_records import nested_record_of
+from nutmeg.base.records import record_of
 from nutmeg.match.worlds.behavioural.eyes import BodiesSettings, VisionSettings
 from nutmeg.match.worlds.behavioural.random import normal_pair
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.eyes import CamerasSettings
     from nutmeg.match.worlds.behavioural.state import Player
 
@@ -267,7 +267,7 @@ class Gaze(NamedTuple):
 
 
 NOT_FOUND = Polar(-1.0, 0.0, 0.0)
-OCCLUDER = nested_record_of(Occluder)
+OCCLUDER = record_of(Occluder)
 
 
 @inlined

@@ -24,7 +24,7 @@ from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, SmallInts
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 

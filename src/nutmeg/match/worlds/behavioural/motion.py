@@ -33,7 +33,7 @@ from nutmeg.match.worlds.behavioural.random import (
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 
 if TYPE_CHECKING:
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 

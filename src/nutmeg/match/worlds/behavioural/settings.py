@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.nested_records import nested_records
+from nutmeg.base.records import record_values
 from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
 
 
 Positive = Annotated[float, above(0.0)]
@@ -314,7 +314,7 @@ NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dat
 
 def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
     """A record of numbers for each match, for kernels."""
-    return nested_records(*settings)
+    return record_values(*settings)
 
 
 def behaviour_names() -> list[str]:

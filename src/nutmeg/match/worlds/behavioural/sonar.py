@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.base.nested_records import nested_records
+from nutmeg.base.records import record_values
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.eyes import SonarSettings
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
@@ -26,7 +26,7 @@ from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings
@@ -67,7 +67,7 @@ class Sonar:
             robot_radius=eyes.bodies.width / 2 if eyes.bodies.height > settings.height else -1.0,
             post_radius=goal.post_radius if goal else 0.0,
         )
-        self._numbers = nested_records(numbers)
+        self._numbers = record_values(numbers)
         self._posts = goal_posts_of(field) if goal is not None and goal.height > settings.height else np.zeros((0, 2))
         self.answers: Floats = np.full((count, SLOTS, 2), np.nan)
         """(M, 22, 2) the last distances: left and right, m."""

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.nested_records import nested_record_of, new_records
+from nutmeg.base.records import new_records, record_of
 from nutmeg.match.rules.slots import SLOTS
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
 
 
 class Posture(IntEnum):
@@ -160,7 +160,7 @@ class Ball:
     radius: float
 
 
-PLAYER = nested_record_of(Player)
+PLAYER = record_of(Player)
 
 
 class MatchesState:

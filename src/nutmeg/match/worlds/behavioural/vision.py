@@ -28,7 +28,7 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.nested_records import nested_record_of, nested_records, new_records
+from nutmeg.base.records import new_records, record_of, record_values
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.behavioural.camera_geometry import (
     NOT_FOUND,
@@ -54,7 +54,7 @@ from nutmeg.match.worlds.behavioural.state import Posture
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.camera_geometry import Occluder
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.landmarks import Landmarks
@@ -123,7 +123,7 @@ class SightingRecord:
     lying: bool
 
 
-SIGHTING = nested_record_of(SightingRecord)
+SIGHTING = record_of(SightingRecord)
 
 
 class Sightings:
@@ -187,7 +187,7 @@ class Vision:
         if ball_radius >= min(eyes.cameras.top[2], eyes.cameras.bottom[2]) / 2:
             raise UsageError(f"the ball's radius is {ball_radius} m; one half as high as a camera cannot be measured.")
         self.eyes, self.marks = eyes, landmarks_of(field)
-        self._numbers = nested_records(vision_numbers(eyes, field, ball_radius))
+        self._numbers = record_values(vision_numbers(eyes, field, ball_radius))
         self._scenery = _scenery(field, self.marks)
         things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + MAX_FALSE_SIGHTINGS
         self.sightings = Sightings(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
-    from nutmeg.base.nested_records import Records
+    from nutmeg.base.records import Records
     from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.model.field import FieldSettings
 
