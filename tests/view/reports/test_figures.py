@@ -20,7 +20,7 @@ SPACE = Space({"mass": Dimension(low=0, high=1, unit="kg"), "play": Dimension(lo
 
 def history() -> Any:
     searcher = CmaEs(SPACE, CmaEsSettings(), np.random.default_rng(1))
-    return minimise(lambda c, _: c.sum(axis=1), SPACE, searcher, InThisThread(), budget=40).history
+    return minimise(lambda c, _: c.sum(axis=1), searcher, InThisThread(), budget=40).history
 
 
 def walk() -> Any:
