@@ -13,4 +13,4 @@ scenes), `recording` (time series and events on disk), `sim` (stepping and sensi
     worlds.advance(1.0)
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
