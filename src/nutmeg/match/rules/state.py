@@ -38,9 +38,9 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 PLAYERS_SHAPE = (2, MAX_PLAYERS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)  # not frozen, since making a frozen one in every cycle takes three times as long
 class Facts:
-    """One cycle, as it is at its end; arrays are never changed by the referee."""
+    """One cycle, as it is at its end; neither the fields nor the arrays are changed by the referee."""
 
     time_step: float
     """Since the last judgement, s."""
