@@ -49,7 +49,7 @@ def end_of_half(half: int, rules: MatchRules) -> float:
 def advance(judgement: Judgement) -> None:
     """Let the clocks run by one cycle."""
     state, step = judgement.state, judgement.facts.time_step
-    waiting = state.mode is PlayMode.BEFORE_KICK_OFF and not np.count_nonzero(judgement.facts.present)
+    waiting = state.mode is PlayMode.BEFORE_KICK_OFF and not judgement.player_count
     if clock_runs(state.mode):
         state.time += step
     if not waiting:

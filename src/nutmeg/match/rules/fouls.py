@@ -149,16 +149,14 @@ def without_penalised(facts: Facts, state: MatchState) -> Facts:
 
 OWN_AREA, THEIR_AREA = 0, 1
 """Which penalty area: first index of `MatchState.in_areas`."""
-OWN_SIGNS = np.array([[side.sign] for side in Side])
-"""(2, 1) times an x, the x as the player's own team sees it."""
 
 
 def judge_incapable(judgement: Judgement) -> None:
     """Count how long players lie or sit, announce falls, and send off those who do for too long."""
     rules, facts, before = judgement.rules.fouls.incapable, judgement.facts, judgement.state.down
     if before is None:
-        low = (facts.position[..., 2] < rules.not_standing_height) & judgement.active
-        if not np.count_nonzero(low):
+        lowest, _ = judgement.survey
+        if not lowest < rules.not_standing_height:  # everybody stands, and nobody was down
             return
         before = DownTimes(times=np.zeros((3, *PLAYERS_SHAPE)), flags=np.zeros((3, *PLAYERS_SHAPE), bool))
     down = DownTimes(times=before.times.copy(), flags=np.empty_like(before.flags))
@@ -272,16 +270,35 @@ def judge_areas(judgement: Judgement) -> None:
 
 def areas(judgement: Judgement) -> Bools:
     """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
-    pitch, position, before = judgement.rules.pitch, judgement.facts.position, judgement.state.in_areas
-    x, edge = position[..., 0], pitch.length / 2 - pitch.penalty_depth
-    from_middle = np.abs(x)
-    deep = (from_middle > edge) & (from_middle <= pitch.length / 2) & judgement.active
-    deep &= np.abs(position[..., 1]) < pitch.penalty_width / 2
-    if not np.count_nonzero(deep) and not np.count_nonzero(before):
-        return before
-    at_home = x * OWN_SIGNS < 0
-    inside = np.stack([deep & at_home, deep & ~at_home])
-    return before if np.array_equal(inside, before) else inside
+    pitch, before, inside = judgement.rules.pitch, judgement.state.in_areas, np.empty((2, *PLAYERS_SHAPE), bool)
+    bounds = pitch.length / 2 - pitch.penalty_depth, pitch.length / 2, pitch.penalty_width / 2
+    changed = find_in_areas(judgement.facts.position, judgement.active, bounds, before, inside)
+    return inside if changed else before
+
+
+@kernel
+def find_in_areas(
+    position: Floats, active: Bools, bounds: tuple[float, float, float], before: Bools, inside: Bools
+) -> bool:
+    """Finds who is in the penalty areas; whether that has changed.
+
+    Args:
+        position: (2, 11, 3) of the torsos, m.
+        active: (2, 11) who counts.
+        bounds: the least and the greatest |x| of the areas, and the |y| that they end at, m.
+        before: (2, 2, 11) who was in the own penalty area, and who in the opponents', one cycle ago.
+        inside: (2, 2, 11) written: who is there now.
+    """
+    changed = False
+    for side in range(active.shape[0]):
+        for i in range(active.shape[1]):
+            x, y = position[side, i, 0], position[side, i, 1]
+            deep = active[side, i] and bounds[0] < abs(x) <= bounds[1] and abs(y) < bounds[2]
+            at_home = x < 0.0 if side == 0 else x > 0.0  # the left team defends the goal at -x
+            inside[OWN_AREA, side, i], inside[THEIR_AREA, side, i] = deep and at_home, deep and not at_home
+            for which in range(2):
+                changed = changed or inside[which, side, i] != before[which, side, i]
+    return changed
 
 
 def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, inside: Bools, before: Bools) -> None:
@@ -312,7 +329,7 @@ def _edge_of_area(judgement: Judgement, which: int, place: list[float]) -> Place
 def judge_crowding(judgement: Judgement) -> None:
     """Call the second and third nearest of a team when they are too near to a ball that an opponent is near to."""
     rules = judgement.rules.fouls.crowding
-    if not rules.on:
+    if not rules.on or judgement.player_count < 3:  # it takes two of a team and an opponent
         return
     offset = judgement.facts.position[..., :2] - judgement.facts.ball[:2]
     distance = np.where(judgement.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)

@@ -10,12 +10,12 @@ That is what makes the referee fair: turn the whole pitch by half a turn, and al
 from __future__ import annotations
 
 import math
-from copy import copy
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.kernels import kernel
 from nutmeg.match.rules.decisions import Decision, Event, EventKind, MovePlayer, Place, PlaceBall
 from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
 
@@ -33,13 +33,15 @@ TIME_TOLERANCE = 1e-6
 """Clocks are sums of cycles: times closer than this are the same, s."""
 BALL_REST_DISTANCE = 0.005
 """A ball nearer to its place than this lies where it was put, m."""
+CIRCLE_MARGIN = 1e-6
+"""Who is farther from the halfway line than a radius and this is not in the circle, however distances are rounded, m."""
 
 
 class Judgement:
     """The work of one judgement."""
 
     def __init__(self, state: MatchState, facts: Facts, rules: Rules) -> None:
-        self.state, self.facts, self.rules = copy(state), facts, rules
+        self.state, self.facts, self.rules = state.copy(), facts, rules
         """The state is a copy that the rules change; the caller's state stays as it is."""
         self.decisions: list[Decision] = []
         self.ball: tuple[float, float, float] = tuple(facts.ball.tolist())
@@ -48,6 +50,8 @@ class Judgement:
         self.moved: list[tuple[Side, int]] = []
         """Who has been moved in this cycle."""
         self._active: Bools | None = None
+        self._survey: Survey | None = None
+        self._player_count: int | None = None
 
     @property
     def cycle(self) -> float:
@@ -128,7 +132,21 @@ class Judgement:
     def hold(self, *held: Held) -> None:
         """Set who serves a penalty."""
         self.state.held = held
-        self._active = None
+        self._active = self._survey = None
+
+    @property
+    def survey(self) -> Survey:
+        """The extremes of where the active players are."""
+        if self._survey is None:
+            self._survey = survey_players(self.facts.position, self.active)
+        return self._survey
+
+    @property
+    def player_count(self) -> int:
+        """How many players are there, penalised ones included."""
+        if self._player_count is None:
+            self._player_count = int(np.count_nonzero(self.facts.present))
+        return self._player_count
 
     @property
     def elapsed(self) -> float:
@@ -138,11 +156,45 @@ class Judgement:
     @property
     def is_drill(self) -> bool:
         """Whether there are too few players for restrictions on kicks to make sense."""
-        return int(np.count_nonzero(self.facts.present)) <= self.rules.match.drill_players
+        return self.player_count <= self.rules.match.drill_players
 
     def doubtful(self) -> Side:
         """The side against which the referee decides when both are equally at fault: who did not have the ball."""
         return self.state.starter.other if self.state.touch is None else self.state.touch.side.other
+
+
+Survey = tuple[float, tuple[float, float]]
+"""The lowest torso of all active players [m], and the foremost player of either side [m].
+
+The foremost player is the one with the largest x in own coordinates. Without players, the values are inf and -inf.
+"""
+
+
+@kernel
+def survey_players(position: Floats, active: Bools) -> Survey:
+    """The extremes of where players are, by which a rule can see that it applies to nobody.
+
+    Nearly all judgements find nobody at fault. One pass of compiled code over 22 players takes 1 us, where each
+    numpy operation of a rule takes that long; the rules themselves are applied only if an extreme is beyond a limit.
+
+    Args:
+        position: (2, 11, 3) of the torsos, m.
+        active: (2, 11) who counts.
+    """
+    lowest, left, right = np.inf, -np.inf, -np.inf
+    for i in range(active.shape[1]):
+        # Comparisons instead of `min` and `max`: a position that is not a number must not hide another player's.
+        if active[0, i]:
+            if position[0, i, 0] > left:
+                left = position[0, i, 0]
+            if position[0, i, 2] < lowest:
+                lowest = position[0, i, 2]
+        if active[1, i]:
+            if -position[1, i, 0] > right:
+                right = -position[1, i, 0]
+            if position[1, i, 2] < lowest:
+                lowest = position[1, i, 2]
+    return lowest, (left, right)
 
 
 def sign_of(value: float, otherwise: float) -> float:
@@ -195,6 +247,10 @@ def clear_circle(judgement: Judgement, side: Side, centre: Place, reason: str) -
 def clear_half(judgement: Judgement, side: Side, *, circle_allowed: bool, circle_forbidden: bool, reason: str) -> None:
     """Send the players of a side to their own half; the kicking side may stay in the circle, the other must not."""
     pitch, back = judgement.rules.pitch, -judgement.rules.restarts.move_distance
+    # Nobody is wrong if the foremost player is in the own half and, where the circle matters, too far back to be in it.
+    _, foremost = judgement.survey
+    if foremost[side] <= (-pitch.circle_radius - CIRCLE_MARGIN if circle_forbidden else 0.0):
+        return
     own = own_places(judgement, side)
     wrong = (own[:, 0] > 0) & judgement.active[side]
     if circle_forbidden or (circle_allowed and np.count_nonzero(wrong)):

@@ -27,6 +27,7 @@ from nutmeg.match.rules.play_modes import (
     KICK_OFFS,
     OFFSIDES,
     PASSES,
+    SIDES,
     PlayMode,
     Side,
     side_of,
@@ -92,12 +93,12 @@ def playable(place: Place, pitch: Pitch) -> Place:
 
 def update_before_kick_off(judgement: Judgement) -> None:
     """Keep the ball on the centre mark and the teams in their halves; start by itself, if the rules say so."""
-    if not np.count_nonzero(judgement.facts.present):
+    if not judgement.player_count:
         return
     rules = judgement.rules.match
     judgement.put_ball(CENTRE)
     if not rules.start_anywhere:
-        for side in Side:
+        for side in SIDES:
             clear_half(
                 judgement, side, circle_allowed=False, circle_forbidden=False, reason="kick-off from the own half"
             )

@@ -198,13 +198,12 @@ def crossing(judgement: Judgement, axis: int, limit: float) -> tuple[float, floa
 
 def remember_ball(judgement: Judgement) -> None:
     """Keep where the ball is, and where it was last inside the lines."""
-    pitch, state = judgement.rules.pitch, judgement.state
+    state, before = judgement.state, judgement.facts.ball_before
     state.ball_before = judgement.ball
-    for place in (judgement.facts.ball_before, judgement.facts.ball):
-        if place is not None:
-            x, y = place[:2].tolist()
-            if abs(x) <= pitch.length / 2 and abs(y) <= pitch.width / 2:
-                state.last_inside = x, y
+    for place in (judgement.ball,) if before is None else (before.tolist(), judgement.ball):
+        x, y = place[0], place[1]
+        if abs(x) <= judgement.rules.pitch.length / 2 and abs(y) <= judgement.rules.pitch.width / 2:
+            state.last_inside = x, y
 
 
 def play_goes_on(judgement: Judgement) -> bool:

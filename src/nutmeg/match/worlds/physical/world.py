@@ -27,9 +27,10 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, slot_of, start_place
-from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts
+from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts, nothing_known
 from nutmeg.match.worlds.physical.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.worlds.physical.kernels import (
     MAX_ROBOT_SPEED,
@@ -148,6 +149,7 @@ class MatchWorld:
         """Works out the tables that depend on who sits where."""
         ground = self.ground
         self._slots = np.flatnonzero(self.present)
+        self._present = self.present.reshape(PLAYERS_SHAPE).copy()
         self._seats = self.seat_of[self._slots]
         self._all_parts = ground.world.data.xpos, ground.world.data.xmat, ground.parts[self._seats]
         self._good = ground.world.qpos.copy(), ground.world.qvel.copy()
@@ -316,10 +318,10 @@ class MatchWorld:
         if not self._sense(trusting=trusting):
             self._recover(self._lost())
             self._sense(trusting=True)
-        found = sensors[0]
-        self.angles, self.gyro, self.acc, self.forces = found["angles"], found["gyro"], found["acc"], found["forces"]
-        self.position, self.velocity = found["position"], found["velocity"]
-        self.touches, self.collides = found["touches"].view(np.bool_), found["collides"].view(np.bool_)
+        # The field first and then the row: the other way round, numpy makes a scalar and takes twice as long.
+        self.angles, self.gyro, self.acc = sensors["angles"][0], sensors["gyro"][0], sensors["acc"][0]
+        self.forces, self.position, self.velocity = sensors["forces"][0], sensors["position"][0], sensors["velocity"][0]
+        self.touches, self.collides = sensors["touches"][0].view(np.bool_), sensors["collides"][0].view(np.bool_)
 
     def _sense(self, *, trusting: bool) -> bool:
         world, ground = self.ground.world, self.ground
@@ -409,18 +411,24 @@ class MatchWorld:
 
     def facts(self, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
-        sensors = self._sensors[0]
-        count = int(sensors["pair_count"])
-        return Facts.of(
+        sensors, unknown = self._sensors, nothing_known()
+        count = int(sensors["pair_count"][0])
+        contacts, places = unknown["contacts"], unknown["contact_places"]
+        if count:
+            contacts = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
+            places = sensors["pair_places"][0, :count]
+        return Facts(
             time_step=CONTROL_CYCLE,
             ball=self.ball,
             ball_velocity=self.ball_velocity,
-            present=self.present.reshape(PLAYERS_SHAPE).copy(),
-            position=self.position.reshape(*PLAYERS_SHAPE, 3),
-            velocity=self.velocity.reshape(*PLAYERS_SHAPE, 2),
+            present=self._present,
+            position=self.position.reshape(2, MAX_PLAYERS, 3),
+            velocity=self.velocity.reshape(2, MAX_PLAYERS, 2),
             touches_ball=self.touches.reshape(PLAYERS_SHAPE),
-            wants_pass=None if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
-            contacts=np.stack(np.divmod(sensors["pairs"][:count], PLAYERS_SHAPE[1]), axis=-1) if count else None,
-            contact_places=sensors["pair_places"][:count] if count else None,
-            self_collision=self.collides.reshape(*PLAYERS_SHAPE, len(LIMBS)),
+            wants_pass=unknown["wants_pass"] if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
+            goalie=unknown["goalie"],
+            contacts=contacts,
+            contact_places=places,
+            self_collision=self.collides.reshape(2, MAX_PLAYERS, len(LIMBS)),
+            pushes=unknown["pushes"],
         )
