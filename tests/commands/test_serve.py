@@ -209,7 +209,7 @@ def test_a_player_of_ones_own_that_fails_is_named_with_its_line(
 
 @pytest.mark.slow
 def test_a_team_of_ours_plays_over_the_socket_until_the_server_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
-    game = ShortGame(load_rules("sim3d"), seed=1, players=2)
+    game = ShortGame(load_rules("sim3d"), seed=1, seats=2)
     with Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         thread = threading.Thread(target=lambda: (server.run(until=lambda: game.over), server.close()))
         thread.start()

@@ -74,7 +74,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     from nutmeg.commands import walk_film
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(walk_film, "PLAN", (("forward", (1.0, 0.0), 0.1), ("turn", None, 0.1)))
+    monkeypatch.setattr(walk_film, "WALK_PLAN", (("forward", (1.0, 0.0), 0.1), ("turn", None, 0.1)))
     course = tmp_path / "tiny.toml"
     course.write_text(COURSE)
     budget = ["--population", "4", "--generations", "2", "--starts", "1", "--trials", "1"]

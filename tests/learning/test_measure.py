@@ -12,9 +12,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.learning import measure, tasks
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, course_scene, read_course, run_bouts
+from nutmeg.learning.courses import ROBOT_NAME, course_scene, read_course, run_bouts
 from nutmeg.learning.measure import (
     PUSH_DIRECTIONS,
     PushResults,

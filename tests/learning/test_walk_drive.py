@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.commands.walk_drive import FLOOR_EDGE, HOLD_TIMEOUT, Driver
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, make_walker
+from nutmeg.learning.courses import ROBOT_NAME, make_walker
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim import Worlds

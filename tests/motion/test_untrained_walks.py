@@ -7,14 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.learning.courses import (
-    CONTROL_CYCLE,
-    ROBOT_NAME,
-    FallJudge,
-    course_scene,
-    start_walkers,
-    yaw_of,
-)
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.learning.courses import ROBOT_NAME, FallJudge, course_scene, start_walkers, yaw_of
 from nutmeg.motion.walk.files import read_walk
 
 Array = Any

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import EnvironmentProblem, SimulationError
 from nutmeg.base.interrupts import Closing
 from nutmeg.bench.row import Row
-from nutmeg.learning.courses import CONTROL_CYCLE, course_scene, make_walker, read_course
+from nutmeg.learning.courses import course_scene, make_walker, read_course
 from nutmeg.learning.tasks import WalkTrials, task_settings
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.walk.files import read_walk

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
 from nutmeg.bench.row import Row, in_process, resident_bytes
 from nutmeg.match.behavioural_game import BehaviourGame
@@ -49,7 +50,6 @@ MEMORY_MB = 600.0
 """Promised limit of the server's memory [MB]."""
 MEMORY_GROWTH = 0.03
 """Promised limit of its growth."""
-CYCLE = 0.02
 TURN_CYCLES = 50
 """Cycles between two looks at the clock."""
 JOIN_TIMEOUT = 120.0
@@ -59,7 +59,7 @@ JOIN_TIMEOUT = 120.0
 def server_speed(robots: int, seconds: float) -> list[Row]:
     """Times real time with so many robots, and the longest that a join held up the game."""
     found = in_process(_play, robots, seconds, "")
-    (ode, mj), times = PEERS[robots], found["cycles"] * CYCLE / found["wall"]
+    (ode, mj), times = PEERS[robots], found["cycles"] * CONTROL_CYCLE / found["wall"]
     busy = found["processor"] / found["cycles"]
     rows = [
         Row(
@@ -91,7 +91,7 @@ def server_memory(seconds: float) -> list[Row]:
         found = in_process(_play, 22, 3.0 * seconds, str(Path(folder) / "match.nutmeg"))
     early, late = (used / 1e6 for used in (found["memory"][0], found["memory"][-1]))
     growth = (late - early) / early
-    played = found["cycles"] * CYCLE
+    played = found["cycles"] * CONTROL_CYCLE
     return [
         Row(
             name="server memory, 22 robots, recording",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.bench.row import Row, in_process, resident_bytes
 from nutmeg.model import Placement, Scene, SceneSettings, assemble
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-CONTROL_CYCLE = 0.02
 MEASURED_TURNS = 5
 BATCH_WORLDS = 64
 BATCH_TARGET = 0.85

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, FallJudge, SetChooser, make_walker, top_velocity, yaw_of
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.learning.courses import ROBOT_NAME, FallJudge, SetChooser, make_walker, top_velocity, yaw_of
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.sim.cameras.renderer import Quality
 from nutmeg.sim.trace import TraceWriter

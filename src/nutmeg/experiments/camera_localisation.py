@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     DEGREES,
@@ -37,7 +38,6 @@ from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
@@ -123,7 +123,7 @@ class CameraWalk:
 
     def frames(self, seconds: float) -> Iterator[Frame]:
         """The observations of the robot during some seconds."""
-        for _ in range(round(seconds / CYCLE)):
+        for _ in range(round(seconds / BEHAVIOURAL_CYCLE)):
             self._order()
             self.world.step()
             self._cycle += 1
@@ -146,7 +146,10 @@ class CameraWalk:
         lying = state.posture[0, WALKER_SLOT] == Posture.LYING
         orders.legs[0, WALKER_SLOT] = Legs.GET_UP if lying else Legs.WALK
         orders.wish[0, WALKER_SLOT] = 0.2 * max(0.0, math.cos(turn)) ** 2, 0.0, 1.5 * turn
-        orders.look[0, WALKER_SLOT] = HEAD_SWING * math.sin(2 * math.pi * self._cycle * CYCLE / HEAD_PERIOD), HEAD_PITCH
+        orders.look[0, WALKER_SLOT] = (
+            HEAD_SWING * math.sin(2 * math.pi * self._cycle * BEHAVIOURAL_CYCLE / HEAD_PERIOD),
+            HEAD_PITCH,
+        )
 
     def _frame(self) -> Frame:
         state = self.world.state
@@ -154,7 +157,7 @@ class CameraWalk:
         yaw, pitch = state.head[0, WALKER_SLOT].tolist()
         ahead, left, turn = state.odometry[0, WALKER_SLOT].tolist()
         return Frame(
-            time=self._cycle * CYCLE,
+            time=self._cycle * BEHAVIOURAL_CYCLE,
             images=dict(zip(CAMERA_NAMES, pictures, strict=True)),
             head=(yaw, pitch),
             odometry=(ahead, left, turn),

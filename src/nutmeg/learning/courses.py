@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.settings import Bounds, check_bounds, read, read_cached
 from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 
 COURSES_FOLDER = Path(__file__).parent / "data" / "courses"
 """The courses that come with Nutmeg."""
-CONTROL_CYCLE = 0.02
-"""Length of a control cycle [s]."""
 ROBOT_NAME = "walker"
 """What the robot is called in its scene."""
 DIRECTIONS = ("forward", "backward", "sideways")

@@ -24,11 +24,10 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from nutmeg.base.angles import wrap_angle
-from nutmeg.base.constants import STANDARD_GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE, STANDARD_GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, at_least, check_bounds
 from nutmeg.learning.courses import (
-    CONTROL_CYCLE,
     DIRECTIONS,
     ROBOT_NAME,
     Bout,

@@ -29,10 +29,10 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Floats
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.learning.courses import (
-    CONTROL_CYCLE,
     DIRECTIONS,
     ROBOT_NAME,
     Bout,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel, unchecked
 from nutmeg.base.nested_records import nested_records, new_records
@@ -36,7 +37,6 @@ from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE, new_match
 from nutmeg.match.series.settings import COUNTED_EVENTS
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
@@ -130,7 +130,7 @@ class BehaviourGames:
 
     def run(self, seconds: float | None = None) -> list[MatchResult]:
         """Plays so long, or until all matches are over; the results of all."""
-        cycles = None if seconds is None else round(seconds / CYCLE)
+        cycles = None if seconds is None else round(seconds / BEHAVIOURAL_CYCLE)
         if cycles is None and not self.rules.match.automatic_kick_off:
             raise UsageError("these matches would never end: say how long to play, or use automatic_kick_off.")
         going = np.flatnonzero(~self.over)
@@ -330,7 +330,7 @@ def watch_matches(
     """
     for m in chosen:
         clock, ball = watch.clocks[m], balls[m]
-        clock.since += CYCLE
+        clock.since += BEHAVIOURAL_CYCLE
         asks = clock.since >= clock.due - TIME_TOLERANCE
         asks = asks or not (abs(ball.x) <= watch.end and abs(ball.y) <= watch.side)
         for i in range(SLOTS):

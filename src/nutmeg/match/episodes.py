@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.learning.gym.spaces import Layout, Part
 from nutmeg.match.rules.book import MAX_PLAYERS
@@ -100,7 +101,6 @@ MAX_SIGHTING_AGE = 10.0
 """Ages do not grow beyond this, s."""
 MAX_SIGHTING_DISTANCE = 60.0
 """Longer than the diagonal of any pitch, m."""
-CYCLE = 0.02
 TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
 """As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
 PHASE_NAMES = ("live", "our kick", "their kick", "stopped", "our goal", "their goal", "over")
@@ -157,7 +157,7 @@ class PerceptRows:
     def take(self, percept: Percept, side: Side) -> None:
         """Takes the percept of a cycle, of a player that plays from a side."""
         self._percept, self._side = percept, side
-        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CYCLE, MAX_SIGHTING_AGE)
+        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, MAX_SIGHTING_AGE)
         if percept.sight is not None:
             self._see(percept.sight)
 

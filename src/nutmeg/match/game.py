@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.constants import GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.recording import LeagueFigures, MatchRecording
@@ -31,7 +31,7 @@ from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types
 from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE
 from nutmeg.match.worlds.physical.hearing import Hearing, checked_message
-from nutmeg.match.worlds.physical.percept import CYCLE, WITH_TOES, WITHOUT_TOES, Action, Percept
+from nutmeg.match.worlds.physical.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
 from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
 from nutmeg.match.worlds.physical.world import MatchWorld
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.physical.percept import Heard, Sight
 
 
-CYCLES_A_SECOND = round(1 / CYCLE)
+CYCLES_A_SECOND = round(1 / CONTROL_CYCLE)
 NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 

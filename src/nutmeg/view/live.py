@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rich.text import Text
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Starting
 from nutmeg.sim.pace import RealTime
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from nutmeg.view.pages.process import ViewerProcess
     from nutmeg.view.terminal import Terminal
 
-CYCLE = 0.02
-"""Control cycle [s]."""
 MAX_DURATION = 3600.0
 """A run without an end stops simulating after this time; the viewer goes on [s]."""
 UNPACED_SPEED = 1000.0
@@ -152,9 +151,9 @@ class WorldsRun:
     def begin(self, path: Path) -> None:
         """Starts the recording, with its first row."""
         trace = self._trace = TraceWriter(path, self._worlds, seed=self._seed, config={"command": "watch"})
-        self._schedule.every(CYCLE, lambda now: self._cycle(trace, now))
-        self._schedule.every(CYCLE, trace.sample)
-        self._schedule.run(CYCLE)
+        self._schedule.every(CONTROL_CYCLE, lambda now: self._cycle(trace, now))
+        self._schedule.every(CONTROL_CYCLE, trace.sample)
+        self._schedule.run(CONTROL_CYCLE)
 
     def advance(self, seconds: float, clock: Clock) -> None:
         """Goes on for so long, or until the clock ends it."""
@@ -195,9 +194,9 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
                 terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
                 if how.open_browser:
                     webbrowser.open(viewer.url)
-            left = round((how.seconds or how.longest) / CYCLE) - round(run.time / CYCLE)
+            left = round((how.seconds or how.longest) / CONTROL_CYCLE) - round(run.time / CONTROL_CYCLE)
             if left > 0:
-                run.advance(left * CYCLE, clock)
+                run.advance(left * CONTROL_CYCLE, clock)
             run.close()
             if how.on_end is not None:
                 how.on_end()

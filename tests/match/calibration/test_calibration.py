@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
@@ -24,7 +25,6 @@ from nutmeg.match.players.request import Dive, Kick, Look, Request, Walk
 from nutmeg.match.players.strategies.strategies import strategy_decide
 from nutmeg.match.rules.book import Rules, load_rules, pitch_of
 from nutmeg.match.rules.slots import SLOT_NAMES
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour, write_behaviour
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 from nutmeg.model.ball import load_ball
@@ -87,7 +87,7 @@ def watched(truth: BehaviourSettings, *, matches: int, seconds: float) -> list[T
     state, orders, every = games.world.state, games.world.orders, np.arange(matches)
     shown = "pose", "posture", "fallen_to", "head", "ball"
     kept: dict[str, list[np.ndarray]] = {name: [] for name in (*shown, "legs", "wish", "kick", "strength")}
-    for _ in range(round(seconds / CYCLE)):
+    for _ in range(round(seconds / BEHAVIOURAL_CYCLE)):
         games.cycle(every)
         for name in shown:
             kept[name].append(getattr(state, name).copy())
@@ -98,7 +98,7 @@ def watched(truth: BehaviourSettings, *, matches: int, seconds: float) -> list[T
     radius = games.world.ball_radius
     return [
         Tracks(
-            times=np.arange(1, len(table["ball"]) + 1) * np.float64(CYCLE),
+            times=np.arange(1, len(table["ball"]) + 1) * np.float64(BEHAVIOURAL_CYCLE),
             robots={SLOT_NAMES[slot]: track_of(table, m, slot) for slot in slots},
             ball=table["ball"][:, m],
             ball_height=np.zeros(len(table["ball"])),
@@ -134,8 +134,8 @@ def track_of(table: dict[str, np.ndarray], match: int, slot: int) -> RobotTrack:
         wish=wish,
         kick=np.where(legs == Legs.KICK, table["kick"][:, match, slot], -1),
         strength=table["strength"][:, match, slot],
-        speed=np.column_stack([ahead, left, turned]) / CYCLE,
-        yaw_rates=np.abs(np.diff(table["head"][:, match, slot, 0])) / CYCLE,
+        speed=np.column_stack([ahead, left, turned]) / BEHAVIOURAL_CYCLE,
+        yaw_rates=np.abs(np.diff(table["head"][:, match, slot, 0])) / BEHAVIOURAL_CYCLE,
     )
 
 
@@ -214,7 +214,7 @@ def test_a_physical_match_tells_how_its_ball_rolls_and_its_heads_turn(tmp_path: 
         driver.run()
     tracks = read_tracks(Recording.open(path))
     assert not tracks.drawn
-    assert np.diff(tracks.times) == pytest.approx(CYCLE, abs=1e-6)
+    assert np.diff(tracks.times) == pytest.approx(BEHAVIOURAL_CYCLE, abs=1e-6)
     assert (tracks.robots["left1"].legs == int(Legs.WALK)).any()
     found = calibrate([path], base=load_behaviour("nao-spark"))
     assert found.estimates["head.speed"].value == pytest.approx(6.1, abs=0.3)

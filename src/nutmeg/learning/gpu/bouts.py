@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.courses import CONTROL_CYCLE, ROBOT_NAME, BoutResults, StartNoise, course_scene
+from nutmeg.learning.courses import ROBOT_NAME, BoutResults, StartNoise, course_scene
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.settings import walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, shoulders

@@ -17,16 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.learning.courses import (
-    CONTROL_CYCLE,
-    REACHED_DISTANCE,
-    SetChooser,
-    TargetProgress,
-    in_robot_frame,
-    read_course,
-    yaw_of,
-)
+from nutmeg.learning.courses import REACHED_DISTANCE, SetChooser, TargetProgress, in_robot_frame, read_course, yaw_of
 from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
 from nutmeg.learning.rewards import FALL_COST, target_reward

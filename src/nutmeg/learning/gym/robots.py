@@ -20,17 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import mujoco
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.learning.courses import (
-    CONTROL_CYCLE,
-    ROBOT_NAME,
-    FallJudge,
-    StartNoise,
-    course_scene,
-    in_robot_frame,
-    make_walker,
-    yaw_of,
-)
+from nutmeg.learning.courses import ROBOT_NAME, FallJudge, StartNoise, course_scene, in_robot_frame, make_walker, yaw_of
 from nutmeg.learning.gym.spaces import Part
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.inertial import TiltEstimator

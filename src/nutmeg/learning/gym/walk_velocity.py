@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.courses import CONTROL_CYCLE
 from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, check_number, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
 from nutmeg.learning.rewards import FALL_COST

@@ -20,6 +20,7 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.match.calibration.estimates import (
     Estimate,
     robust_fit,
@@ -29,7 +30,7 @@ from nutmeg.match.calibration.estimates import (
     unknown,
 )
 from nutmeg.match.worlds.behavioural.ball import rolling_distance
-from nutmeg.match.worlds.behavioural.motion import CYCLE, STEP
+from nutmeg.match.worlds.behavioural.motion import STEP
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Touch:
 def ball_speeds(tracks: Tracks) -> Floats:
     """(T,) mean speed of the ball in the cycle that ended then, m/s; nan if it was put elsewhere."""
     moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
-    speeds = np.hypot(*moved.T) / CYCLE
+    speeds = np.hypot(*moved.T) / BEHAVIOURAL_CYCLE
     return np.where(speeds < MAX_BALL_SPEED, speeds, np.nan)
 
 
@@ -149,7 +150,7 @@ def _speed_pairs(tracks: Tracks) -> Floats:
 def friction_of(pairs: Floats) -> tuple[float, float]:
     """Deceleration and damping by least squares, neither below 0, of pairs of speeds (n, 2) that are `LAG` apart."""
     before, after = pairs.T
-    lag = FRICTION_LAG * CYCLE
+    lag = FRICTION_LAG * BEHAVIOURAL_CYCLE
     damped = float(before @ after / (before @ before))
     choices = [
         (0.0, -math.log(min(max(damped, 1e-6), 1.0)) / lag),
@@ -210,10 +211,10 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
     x, y = (lay - track.place[stood]).tolist()
     way = tracks.ball[row + 2] - tracks.ball[row]
     angle = math.atan2(way[1], way[0])
-    went = (track.place[row] - track.place[row - 1]) / CYCLE
+    went = (track.place[row] - track.place[row - 1]) / BEHAVIOURAL_CYCLE
     speed = float(max(speeds[row + 1], speeds[row]))
-    struck = tracks.times[row] - min(CYCLE * speeds[row] / max(speeds[row + 1], 1e-6), CYCLE)
-    slowed = float(tracks.times[row] + CYCLE / 2 - struck) * (friction[0] + friction[1] * speed)
+    struck = tracks.times[row] - min(BEHAVIOURAL_CYCLE * speeds[row] / max(speeds[row + 1], 1e-6), BEHAVIOURAL_CYCLE)
+    slowed = float(tracks.times[row] + BEHAVIOURAL_CYCLE / 2 - struck) * (friction[0] + friction[1] * speed)
     return Touch(
         robot=name,
         row=row,
@@ -244,7 +245,7 @@ def _follow_through(tracks: Tracks, track: RobotTrack, row: int, struck: float) 
     later = np.flatnonzero(track.legs[row : row + 30] == int(Legs.WALK))
     if not len(later) or track.lies[row : row + int(later[0]) + 1].any():
         return math.nan
-    return float(tracks.times[row + int(later[0])]) - 1.5 * CYCLE - struck
+    return float(tracks.times[row + int(later[0])]) - 1.5 * BEHAVIOURAL_CYCLE - struck
 
 
 def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, float], kicker: str) -> float:
@@ -288,7 +289,9 @@ def kick_estimates(
         found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=MIN_KICKS, what=what))
         found += _directions(word, some, base, rng)
     times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
-    for column, (name, coarse) in enumerate((("kick.wind_up", 1.5 * STEP), ("kick.follow_through", CYCLE / 2))):
+    for column, (name, coarse) in enumerate(
+        (("kick.wind_up", 1.5 * STEP), ("kick.follow_through", BEHAVIOURAL_CYCLE / 2))
+    ):
         known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
         found.append(statistic_estimate(name, known, np.median, rng, least=MIN_KICKS, what="kicks", coarse=coarse))
     alone = [(tracks, one) for tracks, one in kicks if one.alone]

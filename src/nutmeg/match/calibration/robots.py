@@ -23,6 +23,7 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats, Ints
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.kernels import kernel
 from nutmeg.match.calibration.estimates import (
     Estimate,
@@ -34,7 +35,6 @@ from nutmeg.match.calibration.estimates import (
     unknown,
 )
 from nutmeg.match.worlds.behavioural.collisions import Rectangle, overlap
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import Legs
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ def _fall(tracks: Tracks, name: str, row: int) -> Fall:
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
     time, turned = math.nan, math.nan
     if end > 0 and track.playing[row : end + 1].all():
-        time = float(tracks.times[end] - tracks.times[row]) - 0.5 * CYCLE
+        time = float(tracks.times[end] - tracks.times[row]) - 0.5 * BEHAVIOURAL_CYCLE
         turned = wrap_angle_exactly(float(track.heading[end] - before))
     time = time if time < MAX_LYING_TIME else math.nan
     return Fall(robot=name, row=row, side=side, time=time, turned=turned, again=len(was_up) > 0)
@@ -452,7 +452,7 @@ def fall_estimates(all_tracks: Sequence[Tracks], model: WalkModel, base: Behavio
 def _walking_hazards(efforts: Floats, at_falls: Floats, base: BehaviourSettings) -> list[Estimate]:
     """Hazards of walking at all and of walking fast; their intervals know that falls may be put down to either."""
     steady, fast = _attributed(efforts, at_falls)
-    time, work, count = CYCLE * len(efforts), CYCLE * float(efforts.sum()), len(at_falls)
+    time, work, count = BEHAVIOURAL_CYCLE * len(efforts), BEHAVIOURAL_CYCLE * float(efforts.sum()), len(at_falls)
     found = [
         rate_estimate("fall.walking", events=steady, exposure=time, samples=count, base=base.fall.walking),
         rate_estimate("fall.fast", events=fast, exposure=work, samples=count, base=base.fall.fast),
@@ -562,7 +562,7 @@ def _closing(
         heading = float(tracks.robots[name].heading[row])
         c, s = math.cos(heading), math.sin(heading)
         speeds += max(0.0, sign * ((ahead * c - left * s) * nx + (ahead * s + left * c) * ny))
-    return CYCLE * speeds
+    return BEHAVIOURAL_CYCLE * speeds
 
 
 def _rectangle(track: RobotTrack, row: int, base: BehaviourSettings, grown: float) -> Rectangle:

@@ -18,8 +18,8 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.arrays import Bools, Floats, Ints
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import Legs
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
@@ -128,8 +128,8 @@ def _every(recording: Recording) -> int:
     if len(times) < 3:
         raise UsageError("the recording has less than three moments; nothing can be learned from it.")
     step = float(np.median(np.diff(times)))
-    every = round(CYCLE / step)
-    if every < 1 or abs(every * step - CYCLE) > 0.01 * CYCLE:
+    every = round(BEHAVIOURAL_CYCLE / step)
+    if every < 1 or abs(every * step - BEHAVIOURAL_CYCLE) > 0.01 * BEHAVIOURAL_CYCLE:
         raise UsageError(f"the recording has a moment every {step:g} s; needed is one every 0.1 s, or a part of that.")
     return every
 
@@ -160,7 +160,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
         wish=wish,
         kick=kick,
         strength=strength,
-        speed=np.column_stack([ahead, left, turned]) / CYCLE,
+        speed=np.column_stack([ahead, left, turned]) / BEHAVIOURAL_CYCLE,
         yaw_rates=_yaw_rates(recording, name),
     )
 

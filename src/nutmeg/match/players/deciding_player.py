@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.match.players.builtin.player import MAX_HEARD_BALL_AGE
 from nutmeg.match.players.decide import (
     DECISION_INTERVAL,
@@ -31,7 +32,7 @@ from nutmeg.match.players.decide import (
     abilities_of,
     own_name,
 )
-from nutmeg.match.players.limbs import CYCLE, Limbs
+from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import Request
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 ABILITIES_NAME = "nao-spark"
 """Whose abilities the league's robot has."""
-DECISION_CYCLES = round(DECISION_INTERVAL / CYCLE)
+DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
 """A head lower than the own torso belongs to somebody who lies [m]."""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base import settings
-from nutmeg.base.constants import GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.players.kicks import Moves, foot_for
 from nutmeg.match.players.request import Dive, GetUp, Kick, Stand
@@ -104,8 +104,6 @@ LEG_TYPES = ("type0", "type1", "type2", "type3", "type0")
 """What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
 GET_UP_TYPES = ("type0", "type0", "type2", "type3", "type0")
 """Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
-CYCLE = 0.02
-"""Of a percept [s]."""
 COMMAND_DELAY = 1
 """Cycles from an answer to when it begins to move the joints."""
 NECK_JOINTS = ("hj1", "hj2")
@@ -145,18 +143,18 @@ class Limbs:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(LEG_TYPES) - 1}.")
         kind = LEG_TYPES[robot_type]
         self.pace = pace or pace_of(walk.name)
-        self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CYCLE)
+        self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CONTROL_CYCLE)
         sets = walk.for_robot(ROBOT).sets
         self._sets = {name: number for number, name in enumerate(sets)}
         first, *others = ([one] for one in sets.values())
-        self._walker = Walker(self._body, self._body.name, first, others=others, period=CYCLE)
+        self._walker = Walker(self._body, self._body.name, first, others=others, period=CONTROL_CYCLE)
         self._skills = Skills(
             self._body,
             self._body.name,
             self._walker,
             shipped_get_ups(ROBOT, GET_UP_TYPES[robot_type]),
             settings=SkillSettings(step_left=STEP_LEFT),
-            period=CYCLE,
+            period=CONTROL_CYCLE,
         )
         motors = self._body.motors
         self._columns = np.array([JOINTS.index(name) for name in motors])
@@ -235,7 +233,7 @@ class Limbs:
         angles, gyro, acc = np.radians(percept.angles[self._columns]), np.radians(percept.gyro), percept.acc
         body = self._body  # the percept's x is to the right and its y ahead
         body.feel(angles, np.array([gyro[1], -gyro[0], gyro[2]]), np.array([acc[1], -acc[0], acc[2]]))
-        self._turned = CYCLE * float(body.gyro[0] @ self._skills.senses.up[0])
+        self._turned = CONTROL_CYCLE * float(body.gyro[0] @ self._skills.senses.up[0])
         self._contradicted = self._contradicted + 1 if self._contradicts() else 0
         if not self._began or self._contradicted >= CONTRADICTION_CYCLES:
             body.at_rest()
@@ -298,7 +296,7 @@ class Limbs:
             case Stand() | Kick() | Dive() | GetUp():
                 goal = np.zeros(3)
         grows = np.abs(goal) > np.abs(self._wanted)
-        most = CYCLE * np.where(grows, self.pace.speed_up, self.pace.slow_down)
+        most = CONTROL_CYCLE * np.where(grows, self.pace.speed_up, self.pace.slow_down)
         if self.busy:
             self._wanted[:] = 0.0
             return self._wanted
@@ -311,7 +309,7 @@ class Limbs:
         if not self._wanted.any():
             self._astray = 0.0
             return self._wanted
-        astray = self._astray + CYCLE * turn - self._turned
+        astray = self._astray + CONTROL_CYCLE * turn - self._turned
         self._astray = min(max(astray, -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
         return np.array([ahead, left, turn - pace.side_turn * left + pace.straighten * self._astray])
 
@@ -334,7 +332,7 @@ class Limbs:
         low, high = self._neck_limits.T
         goal = np.minimum(np.maximum(np.array([look.yaw, look.pitch]), low), high)
         most = body.top_speeds[self._neck]
-        return np.asarray(np.minimum(np.maximum((goal - now) / CYCLE, -most), most))
+        return np.asarray(np.minimum(np.maximum((goal - now) / CONTROL_CYCLE, -most), most))
 
     # ---- where it has come
 
@@ -344,6 +342,6 @@ class Limbs:
         if self.skill not in (Skill.WALK, Skill.STOP):
             return 0.0, 0.0, turned
         walk = self._walker.walk
-        share = CYCLE * float(walk.stability[0]) / float(walk.step_time[0])
+        share = CONTROL_CYCLE * float(walk.stability[0]) / float(walk.step_time[0])
         ahead, left, _ = self.pace.gain
         return ahead * share * float(walk.step[0, 0]), left * share * float(walk.step[0, 1]), turned

@@ -18,6 +18,7 @@ import math
 import zlib
 from dataclasses import dataclass
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.match.rules.book import MAX_PLAYERS
 
 Point = tuple[float, float]
@@ -29,8 +30,6 @@ MAX_ARRIVAL_TIME = 25.5
 """The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
 MAX_REPORTED_AGE = 12.7
 """The longest age, s; stands for all longer ones."""
-CYCLE = 0.02
-"""Of the server, s."""
 SPEAKING_CYCLES = 2
 """Cycles for which one player has the word."""
 _CHECK_BITS = 18
@@ -76,7 +75,7 @@ def encode(report: Report) -> str:
     ball = report.ball or (0.0, 0.0)
     numbers = (
         report.number,
-        round(report.time / CYCLE) % _CLOCK,
+        round(report.time / CONTROL_CYCLE) % _CLOCK,
         *map(_from_place, report.place),
         round(report.heading / math.tau * 128) % 128,
         report.fallen,
@@ -120,12 +119,12 @@ def decode(message: str, now: float | None = None) -> Report | None:
 
 def _report(n: list[int], now: float | None) -> Report | None:
     """A report from its numbers, if they are possible."""
-    time = n[1] * CYCLE
+    time = n[1] * CONTROL_CYCLE
     if now is not None:
-        behind = (round(now / CYCLE) - n[1] + _CLOCK // 2) % _CLOCK - _CLOCK // 2
-        if abs(behind) * CYCLE > 1.0:
+        behind = (round(now / CONTROL_CYCLE) - n[1] + _CLOCK // 2) % _CLOCK - _CLOCK // 2
+        if abs(behind) * CONTROL_CYCLE > 1.0:
             return None
-        time = now - behind * CYCLE
+        time = now - behind * CONTROL_CYCLE
     if not 1 <= n[0] <= MAX_PLAYERS or max(n[2], n[3], n[9], n[10]) * _PLACE > 2 * _REACH:
         return None
     return Report(
@@ -145,7 +144,7 @@ def _report(n: list[int], now: float | None) -> Report | None:
 
 def speaks(*, number: int, players: int, time: float) -> bool:
     """Whether a player of a team of so many has the word, by the server's time [s]."""
-    cycle = round(time / CYCLE)
+    cycle = round(time / CONTROL_CYCLE)
     return cycle % SPEAKING_CYCLES == 0 and cycle // SPEAKING_CYCLES % max(players, number) == number - 1
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.learning.courses import CONTROL_CYCLE, DIRECTIONS, read_course
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.learning.courses import DIRECTIONS, read_course
 from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
 from nutmeg.view.reports.plots import Chart, Curve
 from nutmeg.view.reports.report import Table

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.match.worlds.behavioural.settings import NAMES, BehaviourSettings, load_behaviour
+from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 from nutmeg.model.field import load_field
 
@@ -34,3 +35,15 @@ def make_world() -> Callable[..., BehaviourWorld]:
         return BehaviourWorld(settings, load_field(field), count=count, seeds=np.arange(count, dtype=np.uint64))
 
     return make
+
+
+@pytest.fixture
+def lay_down() -> Callable[..., None]:
+    """`lay_down(world, match, slot, to)`: on the belly (0), on the back (pi) or on a side (rad to the left)."""
+
+    def lay(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
+        state = world.state
+        state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
+        state.pace[match, slot] = state.speed[match, slot] = 0.0
+
+    return lay

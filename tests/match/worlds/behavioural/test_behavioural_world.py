@@ -20,14 +20,8 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 from nutmeg.model.field import load_field
 
 Make = Callable[..., BehaviourWorld]
+LayDown = Callable[..., None]
 PLAYERS = (0, 1, 2, 3, 11, 12, 13, 14)
-
-
-def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
-    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
-    state = world.state
-    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 def _line_up(world: BehaviourWorld) -> None:
@@ -133,7 +127,7 @@ def test_a_world_says_what_it_needs() -> None:
         BehaviourWorld([nao], field, count=2, seeds=np.zeros(2, np.uint64))
 
 
-def test_players_join_once_leave_and_are_forgotten(make_world: Make) -> None:
+def test_players_join_once_leave_and_are_forgotten(make_world: Make, lay_down: LayDown) -> None:
     world = make_world(2)
     world.join(1, 3)
     assert world.state.present.sum() == 1
@@ -157,7 +151,7 @@ def test_places_that_are_nowhere_are_refused(make_world: Make) -> None:
         world.place_ball(0, 0.0, 1e9)
 
 
-def test_a_placed_player_is_at_rest_and_upright_only_with_a_heading(make_world: Make) -> None:
+def test_a_placed_player_is_at_rest_and_upright_only_with_a_heading(make_world: Make, lay_down: LayDown) -> None:
     world = make_world()
     world.join(0, 0)
     lay_down(world, 0, 0)
@@ -195,7 +189,7 @@ def test_ends_are_swapped_with_all_that_belongs_to_players_and_twice_is_not_at_a
     assert all(_same(before, match, world.state, match) for match in range(2))
 
 
-def test_facts_tell_the_referee_where_everybody_is_and_who_did_what(make_world: Make) -> None:
+def test_facts_tell_the_referee_where_everybody_is_and_who_did_what(make_world: Make, lay_down: LayDown) -> None:
     world = make_world()
     for slot, x in ((0, 0.0), (12, 0.14)):
         world.join(0, slot)

@@ -13,15 +13,9 @@ from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
+LayDown = Callable[..., None]
 LEFT, RIGHT = 0, 11
 """Slots of the two who meet."""
-
-
-def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
-    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
-    state = world.state
-    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 def _two(world: BehaviourWorld, distance: float, *, paces: tuple[float, float] = (0.0, 0.0)) -> None:
@@ -79,7 +73,7 @@ def test_robots_side_by_side_do_not_touch_until_their_torsos_do(make_world: Make
     assert world.state.contact[0, LEFT, RIGHT]
 
 
-def test_who_lies_stays_and_is_an_obstacle_as_long_as_its_body(make_world: Make) -> None:
+def test_who_lies_stays_and_is_an_obstacle_as_long_as_its_body(make_world: Make, lay_down: LayDown) -> None:
     world = make_world()
     body = world.settings[0].body
     _two(world, 1.2, paces=(0.2, 0.0))
@@ -92,7 +86,7 @@ def test_who_lies_stays_and_is_an_obstacle_as_long_as_its_body(make_world: Make)
 @pytest.mark.parametrize("field", ["spl2011", "spl2025", "sim3d"])
 def test_a_robot_stops_at_a_goal_post_and_beside_it_walks_on(make_world: Make, field: str) -> None:
     world = make_world(field=field)
-    x, y = world.goals.posts[3]
+    x, y = world.goals.posts[2]
     reach = world.settings[0].body.torso_ahead + world.goals.post_radius
     world.join(0, LEFT)
     for beside, stops in ((0.0, True), (0.3, False)):
@@ -222,7 +216,7 @@ def test_a_walking_robot_gives_a_ball_that_comes_some_of_its_speed(make_world: M
 
 def test_a_ball_straight_at_a_post_comes_back(make_world: Make) -> None:
     world = make_world(bounce__post=0.6, ball__deceleration=1e-9)
-    x, y = world.goals.posts[3]
+    x, y = world.goals.posts[2]
     world.place_ball(0, x - 0.5, y, 10.0, 0.0)
     world.step()
     assert world.state.ball_speed[0] == pytest.approx([-6.0, 0.0], abs=1e-6)
@@ -298,7 +292,7 @@ def test_a_rectangle_and_a_circle_are_parted_by_their_depth() -> None:
     assert met > 30
 
 
-def test_who_gets_up_is_no_longer_in_the_way_as_a_lying_body(make_world: Make) -> None:
+def test_who_gets_up_is_no_longer_in_the_way_as_a_lying_body(make_world: Make, lay_down: LayDown) -> None:
     world = make_world(get_up__back=0.3)
     _two(world, 0.4)
     lay_down(world, 0, RIGHT, math.pi)

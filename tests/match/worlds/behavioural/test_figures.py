@@ -17,19 +17,11 @@ from nutmeg.match.players.strategies.strategies import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
 from nutmeg.match.worlds.behavioural.state import Posture
-from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 from nutmeg.recording import Channel, Recording, RecordingWriter
 from nutmeg.view.files.camera_frames import rows_at, write_cameras
 from nutmeg.view.match_sight import BehaviourSight
 
 ROWS = 60
-
-
-def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
-    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
-    state = world.state
-    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +43,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
             | {"kinds": [[thing.kind for thing in sights.of(0, slot)] for slot in range(22)]}
         )
         if game.cycles == 10:
-            lay_down(game.world, 0, 12, to=2.0)
+            state.posture[0, 12], state.busy[0, 12], state.fallen_to[0, 12] = Posture.LYING, 0.0, 2.0
+            state.pace[0, 12] = state.speed[0, 12] = 0.0
 
     driver.run(ROWS, on_cycle=note)
     assert game.swaps == 1

@@ -8,20 +8,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nutmeg.match.worlds.behavioural.motion import CYCLE, within_limits
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
+from nutmeg.match.worlds.behavioural.motion import within_limits
 from nutmeg.match.worlds.behavioural.settings import load_behaviour, numbers_of
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 
 Make = Callable[..., BehaviourWorld]
+LayDown = Callable[..., None]
 AT_ONCE = {"walk__acceleration": math.inf, "walk__turn_acceleration": math.inf}
-
-
-def lay_down(world: BehaviourWorld, match: int, slot: int, to: float = 0.0) -> None:
-    """Puts a player on the ground: on its belly (0), its back (pi) or a side (rad to the left)."""
-    state = world.state
-    state.posture[match, slot], state.busy[match, slot], state.fallen_to[match, slot] = Posture.LYING, 0.0, to
-    state.pace[match, slot] = state.speed[match, slot] = 0.0
 
 
 def _one(world: BehaviourWorld, heading: float = 0.0) -> None:
@@ -74,7 +69,7 @@ def test_nobody_is_faster_than_the_limit_of_its_direction(
     expected = np.zeros(3)
     expected[axis] = fastest
     assert world.state.speed[0, 0] == pytest.approx(expected, abs=1e-12)
-    assert world.state.odometry[0, 0] == pytest.approx(expected * CYCLE, abs=1e-12)
+    assert world.state.odometry[0, 0] == pytest.approx(expected * BEHAVIOURAL_CYCLE, abs=1e-12)
     turn = np.array([[math.cos(0.7), math.sin(0.7)], [-math.sin(0.7), math.cos(0.7)]])
     gone = turn @ world.state.pose[0, 0, :2]
     assert gone == pytest.approx(expected[:2] * 1.0, abs=1e-12)
@@ -148,7 +143,7 @@ def test_falls_without_a_touch_have_the_rate_of_the_settings(make_world: Make) -
     for _ in range(cycles):
         world.step()
         standing &= ~world.state.fell[:, 0]
-    expected = math.exp(-(0.05 + 0.2 * 0.25) * cycles * CYCLE)
+    expected = math.exp(-(0.05 + 0.2 * 0.25) * cycles * BEHAVIOURAL_CYCLE)
     assert standing.mean() == pytest.approx(expected, abs=5 * math.sqrt(expected * (1 - expected) / count))
     assert ((world.state.posture[:, 0] == Posture.LYING) == ~standing).all()
     assert set(np.round(world.state.fallen_to[~standing, 0], 6)) == {0.0, round(math.pi, 6)}
@@ -162,7 +157,9 @@ def test_who_stands_does_not_fall(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize(("to", "time"), [(0.0, 0.8), (math.pi, 1.1), (math.pi / 2, 1.4), (-math.pi / 2, 1.4)])
-def test_getting_up_takes_its_time_and_only_begins_when_ordered(make_world: Make, to: float, time: float) -> None:
+def test_getting_up_takes_its_time_and_only_begins_when_ordered(
+    make_world: Make, to: float, time: float, lay_down: LayDown
+) -> None:
     world = make_world(get_up__front=0.8, get_up__back=1.1, get_up__side=1.4)
     _one(world)
     lay_down(world, 0, 0, to)
@@ -174,7 +171,7 @@ def test_getting_up_takes_its_time_and_only_begins_when_ordered(make_world: Make
         _order(world, Legs.GET_UP)
         cycles += 1
         assert cycles < 50
-    assert cycles * CYCLE == pytest.approx(time)
+    assert cycles * BEHAVIOURAL_CYCLE == pytest.approx(time)
 
 
 def test_a_share_of_tries_to_get_up_fails_and_others_turn_the_robot(make_world: Make) -> None:

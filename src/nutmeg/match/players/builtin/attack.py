@@ -50,20 +50,32 @@ AIM_FAN = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95, 1.3, -1.3, 1.8, 
 """Directions that are tried, beside that of the goal, rad."""
 AIM_INTERVAL, DECIDED_DISTANCE, DECIDED_DISTANCE_SHARE = 0.1, 0.5, 0.55
 """How often a player thinks about its aim, s; and who is so near to the ball [m], for each metre it may play it."""
-BLOCK_HALF_WIDTH, BLOCK_GROWTH = 0.24, 0.07
-"""Half the width that an opponent blocks, and what is added to it for each metre the ball has to go until there, m."""
+BLOCK_HALF_WIDTH = 0.24
+"""Half the width that an opponent blocks, m."""
+BLOCK_GROWTH = 0.07
+"""What is added to it for each metre that the ball rolls until there: the opponent steps aside, m."""
 SHOT_REACH_SHARE = 0.9
 """Share of the reach from which shots are tried: they must get over the line."""
-POST_MARGIN, CORNER_MARGIN = 0.12, 0.25
-"""Shots are aimed no nearer to the posts than this, and at corners so far inside them, m."""
-GOAL_WORTH, FREE_LINE_WORTH, MAX_FREE_LINE = 12.0, 3.0, 1.0
-"""What a goal is worth, m, and what more for each metre that the nearest opponent is off the line, up to so many."""
-SURE_SHOT_DISTANCE, SHOT_DISTANCE_COST = 2.5, 6.0
-"""Shots from up to here [m] leave the keeper no time; what each metre more costs, m: from 4 m it saves nearly all."""
+POST_MARGIN = 0.12
+"""Shots are aimed no nearer to the posts than this, m."""
+CORNER_MARGIN = 0.25
+"""Shots at corners are aimed so far inside the post, m."""
+GOAL_WORTH = 12.0
+"""What a goal is worth: more than any gain of ground, m."""
+FREE_LINE_WORTH = 3.0
+"""What is added for each metre that the nearest opponent is off the line of a shot, m."""
+MAX_FREE_LINE = 1.0
+"""Up to so many metres count."""
+SURE_SHOT_DISTANCE = 2.5
+"""Shots from up to here leave the keeper no time, m."""
+SHOT_DISTANCE_COST = 6.0
+"""What each metre more costs, m: from 4 m the keeper saves nearly all."""
 SHOT_WORTH = 7.5
 """What is worth more is a shot, and a good one, m."""
-OUT_COST, LOST_BALL_COST = 2.5, 1.0
-"""What it costs to play the ball out, and to an opponent who is in its way, m."""
+OUT_COST = 2.5
+"""What it costs to play the ball out, m."""
+LOST_BALL_COST = 1.0
+"""What it costs to play the ball to an opponent in its way, m."""
 SOONER_WORTH = 1.5
 """What each second is worth that a team-mate is sooner there than any opponent, m; up to two seconds count. Who loses
 the ball gets it back by a kick as far the other way."""
@@ -73,16 +85,22 @@ GET_UP_TIME = 4.0
 """What somebody who lies needs longer, s."""
 KICKER_DELAY = 1.0
 """Who kicks the ball needs so much longer to go after it than a team-mate who waits there, s."""
-PUSH_LENGTH, PUSH_TIME = 1.0, 0.6
-"""How far a ball goes that is walked through, m, and how much longer that takes than to walk so far, s."""
+PUSH_LENGTH = 1.0
+"""How far a ball goes that is walked through, m."""
+PUSH_TIME = 0.6
+"""How much longer that takes than to walk so far, s."""
 PUSH_TURN_TIME = 1.0
 """And so much longer for each radian around the ball, s."""
 STRAIGHT_ON_DISTANCE = 1.5
 """Who is so near to the ball may play it straight on, m."""
-TURN_COST, TURN_COST_SHARE = 0.8, 0.45
-"""What it costs to walk around the ball for each radian, m, and as a share of how far it is played."""
-KEPT_AIM_WORTH, SAME_AIM_ANGLE = 0.5, 0.2
-"""What is saved by keeping the present aim, m, and how near to it a direction is the same, rad."""
+TURN_COST = 0.8
+"""What it costs to walk around the ball for each radian, m."""
+TURN_COST_SHARE = 0.45
+"""But at most this share of how far the ball is played, for each radian."""
+KEPT_AIM_WORTH = 0.5
+"""What is saved by keeping the present aim, m: players do not waver."""
+SAME_AIM_ANGLE = 0.2
+"""A direction so near to the present aim is the same, rad."""
 
 
 def goal_direction(s: Situation) -> float:
@@ -212,12 +230,18 @@ SWING_TIME = 0.75
 """From the beginning of a kick to its hit, s."""
 KICK_TIME = 1.15
 """From the wish to kick, walking slowly, to the hit, s."""
-LAST_STEPS_SPEED, TURN_TIME = 0.5, 0.7
-"""Speed of a player on its last steps to the ball, m/s, and its time for each radian around it, s."""
-OPPONENT_SPEED, OPPONENT_REACH = 0.55, 0.3
-"""Speed of an opponent who comes to disturb, m/s, and how near it must be for that, m."""
-OPPONENT_BEHIND_ANGLE, OPPONENT_DETOUR = 0.8, 0.4
-"""Opponents behind the player, as seen from the ball within this angle [rad], have so much farther to go, m."""
+LAST_STEPS_SPEED = 0.5
+"""Speed of a player on its last steps to the ball, m/s."""
+TURN_TIME = 0.7
+"""Its time for each radian around the ball, s."""
+OPPONENT_SPEED = 0.55
+"""Speed of an opponent who comes to disturb a kick, m/s."""
+OPPONENT_REACH = 0.3
+"""How near to the ball an opponent must be to disturb, m."""
+OPPONENT_BEHIND_ANGLE = 0.8
+"""Opponents within this angle behind the player, as seen from the ball, have to come around it, rad."""
+OPPONENT_DETOUR = 0.4
+"""How much farther that is, m."""
 BEGUN_KICK_CREDIT = 0.6
 """A kick that is being prepared is given up only if so much time is missing, s."""
 SHOT_CREDIT = 1.2
@@ -226,24 +250,32 @@ KICK_PATIENCE = 4.0
 """A kick for which the player is not ready after so long is given up for as long, s."""
 RESTART_PATIENCE = 10.0
 """After so long a restart is taken by walking into the ball; after 15 s it would be lost, s."""
-EXACT_ANGLE, LOOSE_ANGLE = 0.12, 0.5
-"""A kick may always go so far from the aim, and farther only where that is worth nearly as much, rad."""
+EXACT_ANGLE = 0.12
+"""A kick may always go so far from the aim, rad."""
+LOOSE_ANGLE = 0.5
+"""A kick may go so far from the aim where that is worth nearly as much, rad."""
 LOOSE_WORTH = 0.7
 """How much less it may be worth, m."""
-AHEAD_GAIN, SIDE_GAIN = 3.0, 5.0
-"""Speed for each metre that the ball is off its place before the foot, ahead and aside, 1/s."""
+AHEAD_GAIN = 3.0
+"""Speed ahead for each metre that the ball is off its place before the foot, 1/s."""
+SIDE_GAIN = 5.0
+"""Speed aside for each metre that the ball is off its place before the foot, 1/s."""
 MAX_KICK_TURN = 1.2
 """How fast a player turns before the ball, rad/s."""
 BACK_OFF_DISTANCE = 0.06
 """Who is beside the ball or looks elsewhere keeps so much farther from it, m."""
-STOP_LINEAR, STOP_QUADRATIC = 0.07, 0.42
-"""How far a walker comes who stops, for each m/s [s] and for each of its squares [s²/m]: measured."""
+STOP_LINEAR = 0.07
+"""How far a walker that stops still comes for each m/s, s: measured."""
+STOP_QUADRATIC = 0.42
+"""And for each square of its speed, s²/m: measured."""
 KICK_PLACE_OFFSET = 0.02
 """The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
 STOP_TOLERANCE_SHARE = 0.65
 """Share of the tolerance within which a walker stops for a kick."""
-STOP_TIME, MAX_STOP_TIME = 0.4, 1.5
-"""How long it takes to stop, about and at most, s."""
+STOP_TIME = 0.4
+"""How long a walker takes to stop, about, s."""
+MAX_STOP_TIME = 1.5
+"""A kick for which a player has not come to rest after so long is given up, s."""
 
 
 @cache
@@ -377,30 +409,46 @@ def seen_from(s: Situation, place: Point) -> Point:
 
 APPROACH_DISTANCE = 0.7
 """Farther from the ball than this a player goes straight to the place behind it, m."""
-CIRCLING_DISTANCE, BEHIND_BALL_DISTANCE = 0.36, 0.2
-"""Distances from the ball while circling it, and when behind it, m."""
-ALIGNED_ANGLE, ALIGNED_ANGLE_KEPT = 0.5, 0.8
-"""Within this angle of the aim a player begins to play the ball, and goes on within that, rad."""
+CIRCLING_DISTANCE = 0.36
+"""Distance from the ball while a player circles it, m: its feet do not touch the ball. Tried in matches."""
+BEHIND_BALL_DISTANCE = 0.2
+"""Distance from the ball once a player is nearly behind it, m: two steps before the ball. Tried in matches."""
+ALIGNED_ANGLE = 0.5
+"""Within this angle of the aim a player begins to play the ball, rad."""
+ALIGNED_ANGLE_KEPT = 0.8
+"""A player that plays the ball goes on within this angle, rad; wider, so that it does not waver."""
 SLOW_DISTANCE_IN_PLAY = 0.12
 """On its way to a ball in play a player does not slow down before it is so near, m."""
 CIRCLING_STEP = 0.7
 """How far ahead on the circle the next place lies, rad."""
-MEETING_SPEED, MEETING_TIME = 0.65, 4.0
-"""Speed of who goes to meet a rolling ball, m/s, and for how long it is foreseen, s."""
+MEETING_SPEED = 0.65
+"""Speed at which a player goes to meet a rolling ball, m/s."""
+MEETING_TIME = 4.0
+"""How far ahead the ball's roll is predicted for that, s."""
 KICK_OFF_LENGTH = 1.5
 """How far a kick-off is played, m."""
-PASS_ANGLE_COST, NO_RECEIVER_COST, BLOCKED_COST = 0.8, 1.6, 1.5
-"""What a pass costs for each radian off the goal, to play the ball to nobody, and to play it to opponents."""
-GOAL_LINE_MARGIN, MAX_INWARD_ANGLE = 0.5, 1.2
-"""From so near to the goal line [m] a restart is played inward, at most so far from straight away from it [rad]."""
+PASS_ANGLE_COST = 0.8
+"""Cost of a restart's pass for each radian off the direction of the goal."""
+NO_RECEIVER_COST = 1.6
+"""Cost of playing the ball to nobody: passes that cost more are not played."""
+BLOCKED_COST = 1.5
+"""Cost of a pass with an opponent in its way."""
+GOAL_LINE_MARGIN = 0.5
+"""A restart nearer to the opponents' goal line than this is played inward, m."""
+MAX_INWARD_ANGLE = 1.2
+"""At most so far from straight away from the line, rad."""
 SAME_AIM_CREDIT = 0.2
 """What is saved by keeping the present aim."""
 AIM_SETTLED_AGE = 2.0
 """Who stands at the ball so long after the whistle has made up its mind where to play it, s."""
 DUEL_ROOM = 0.35
 """How far to keep from others near the ball, m."""
-PASS_OPPONENT_MIN, PASS_OPPONENT_MAX, PASS_GOAL_DISTANCE = 0.95, 3.0, 6.5
-"""Pass mode is asked for with opponents between these distances from the ball, and so far from their goal, m."""
+PASS_OPPONENT_MIN = 0.95
+"""Pass mode is not asked for with an opponent nearer to the ball, m: the rules grant it from 1 m on."""
+PASS_OPPONENT_MAX = 3.0
+"""Nor if no opponent is nearer than this: there is time to kick without it, m."""
+PASS_GOAL_DISTANCE = 6.5
+"""Nor so near to the opponents' goal, m: goals do not count for some seconds after pass mode."""
 PASS_BALL_SPEED = 0.15
 """And with slow balls, m/s."""
 

@@ -59,8 +59,10 @@ if TYPE_CHECKING:
 
 KEEPER_DISTANCE = 0.9
 """How far before its goal the keeper stands, m."""
-KEEPER_RANGE, KEEPER_RANGE_WIDE = 3.2, 3.6
-"""Balls so near to the goal line and to the middle are the keeper's, m."""
+KEEPER_RANGE = 3.2
+"""Balls so near to the goal line are the keeper's, m."""
+KEEPER_RANGE_WIDE = 3.6
+"""If they are so near to the middle, m."""
 KEEPER_FOLLOW_RANGE = 5.0
 """A ball that the keeper has is its own up to here, m from the goal line."""
 KEEPER_BALL_SPEED = 1.0
@@ -247,10 +249,14 @@ def _landmarks(field: str) -> Floats:
     return np.array([place[:2] for place in load_field(field).landmarks().values()])
 
 
-BEAM_DELAY, BEAM_DELAY_FALLEN = 1.0, 2.0
-"""A player is beamed once it has come to rest on its feet: after so long, or lying after that, s."""
-BEAM_INTERVAL, BEAM_TOLERANCE = 0.8, 0.35
-"""A player who is so far off its place [m] is beamed again after so long [s]."""
+BEAM_DELAY = 1.0
+"""A player is beamed once it has come to rest on its feet: so long after the whistle, s."""
+BEAM_DELAY_FALLEN = 2.0
+"""One that lies is beamed after this, s."""
+BEAM_INTERVAL = 0.8
+"""A player that is off its place is beamed again after so long, s."""
+BEAM_TOLERANCE = 0.35
+"""A player farther from its place than this is off it, m."""
 TOUCH_DISTANCE = 0.3
 """Somebody so near to the ball has probably touched it, m."""
 STEP_BACK_TIME = 0.6
@@ -259,10 +265,18 @@ POSTS_INTERVAL = 0.2
 """How often places are given out, s."""
 BALL_CLEARANCE = 0.9
 """On its way to its place a player keeps so far from the ball, m."""
-POSSESSION_DISTANCE, POSSESSION_LEAD, POSSESSION_BALL_SPEED = 0.45, 0.25, 0.5
-"""An opponent has the ball who is so near to it, nearer by so much than the player [m], if the ball is slower [m/s]."""
-HOME_DISTANCE, STAND_OFF_TIME, STAND_OFF_INTERVAL = 6.0, 4.0, 10.0
-"""It is left alone, but nowhere so near to the own goal [m], for so long, and again so long after that began [s]."""
+POSSESSION_DISTANCE = 0.45
+"""An opponent so near to the ball has it, m."""
+POSSESSION_LEAD = 0.25
+"""If it is nearer to the ball than the player by so much, m."""
+POSSESSION_BALL_SPEED = 0.5
+"""And if the ball is slower than this, m/s."""
+HOME_DISTANCE = 6.0
+"""Nearer to the own goal than this an opponent with the ball is attacked at once, m."""
+STAND_OFF_TIME = 4.0
+"""Elsewhere a player stands in its way for so long before it attacks, s: who runs into an opponent falls."""
+STAND_OFF_INTERVAL = 10.0
+"""It stands off again so long after that began, s."""
 PASS_MODE_DISTANCE = 1.3
 """Who waits for a pass of opponents keeps so far from the ball: the rules want 1 m."""
 KICKER_GAZE_DISTANCE = 0.6

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.nested_records import nested_records, new_records
 from nutmeg.match.players.tracking.batch_filters import (
     LandmarkRecord,
@@ -34,7 +35,6 @@ from nutmeg.match.players.tracking.records import belief_of
 from nutmeg.match.rules.decisions import MovePlayer
 from nutmeg.match.rules.slots import SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, goals_differ, landmarks_of
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.vision import Vision
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Tracker:
         self.eyes, self._table = eyes, landmark_table(field)
         numbers = TrackerNumbers(
             settings=eyes.tracker,
-            step=CYCLE,
+            step=BEHAVIOURAL_CYCLE,
             bearing_noise=math.hypot(eyes.vision.pixel_noise / eyes.cameras.focal, eyes.vision.sway),
             crossing_noise=eyes.vision.turn_noise,
             rolling=rolling,

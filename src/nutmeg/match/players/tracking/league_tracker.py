@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.kernels import kernel
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.players.tracking.kalman_filter import (
@@ -399,8 +400,6 @@ class Ends:
             self._wish = None
 
 
-CYCLE = 0.02
-"""Length of a cycle, for the first one [s]."""
 MAX_PERCEPT_GAP = 1.0
 """A gap between percepts is bridged up to this long [s]."""
 LOST_DEVIATION = 10.0
@@ -452,7 +451,7 @@ class LeagueTracker:
             odometry: how far the legs went since the last cycle, ahead and to the left [m], and turned left [rad].
             upright: whether the player stands.
         """
-        step = CYCLE if self._time < 0.0 else min(max(percept.time - self._time, 1e-3), MAX_PERCEPT_GAP)
+        step = CONTROL_CYCLE if self._time < 0.0 else min(max(percept.time - self._time, 1e-3), MAX_PERCEPT_GAP)
         self._time = percept.time
         self._ends.hear(percept.game)
         if percept.game.number is not None:

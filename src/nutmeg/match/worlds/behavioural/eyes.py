@@ -21,7 +21,7 @@ from typing import Annotated
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached
 
-FOLDER = Path(__file__).parent.parent / "data" / "eyes"
+FOLDER = Path(__file__).parent / "data" / "eyes"
 
 Place = tuple[float, float, float]
 Share = Annotated[float, Bounds(0.0, 1.0)]

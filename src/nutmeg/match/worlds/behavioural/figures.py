@@ -19,10 +19,10 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.motion import CYCLE
 from nutmeg.match.worlds.behavioural.state import KickKind, MatchesState, Posture
 from nutmeg.match.worlds.behavioural.vision import Vision
 from nutmeg.model.ball import load_ball
@@ -232,7 +232,11 @@ class RecordedMatch:
         before = standing_place(poses[0], self._height)
         step = math.hypot(x - before[0], y - before[1])
         if lean <= UPRIGHT_LEAN and step < CARRIED_DISTANCE and row > first:
-            state.speed[0, slot] = step / CYCLE, 0.0, wrap_angle_exactly(heading - before[2]) / CYCLE
+            state.speed[0, slot] = (
+                step / BEHAVIOURAL_CYCLE,
+                0.0,
+                wrap_angle_exactly(heading - before[2]) / BEHAVIOURAL_CYCLE,
+            )
 
     def sights(self, row: int) -> Sightings:
         """What everybody sees; written anew by the next call."""

@@ -17,6 +17,7 @@ import math
 from typing import TYPE_CHECKING
 
 from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.kernels import kernel
 from nutmeg.match.worlds.behavioural.random import (
     FALL,
@@ -36,11 +37,9 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-CYCLE = 0.1
-"""Length of a decision cycle [s]."""
 SUBSTEPS = 5
 """Steps of motion, ball and collisions in a cycle."""
-STEP = CYCLE / SUBSTEPS
+STEP = BEHAVIOURAL_CYCLE / SUBSTEPS
 """Length of such a step [s]."""
 TIME_TOLERANCE = 1e-9
 """A posture with less time left than this has ended: sums of 0.02 s are not exact in binary [s]."""
@@ -114,11 +113,11 @@ def _set_pace(player: Player, numbers: BehaviourSettings) -> None:
     if player.legs == Legs.WALK:
         ahead, left, turn = within_limits(player.wish_ahead, player.wish_left, player.wish_turn, numbers)
     change_x, change_y = ahead - player.pace_ahead, left - player.pace_left
-    change, most = math.sqrt(change_x**2 + change_y**2), numbers.walk.acceleration * CYCLE
+    change, most = math.sqrt(change_x**2 + change_y**2), numbers.walk.acceleration * BEHAVIOURAL_CYCLE
     share = most / change if change > most else 1.0
     player.pace_ahead += share * change_x
     player.pace_left += share * change_y
-    most = numbers.walk.turn_acceleration * CYCLE
+    most = numbers.walk.turn_acceleration * BEHAVIOURAL_CYCLE
     player.pace_turn += min(max(turn - player.pace_turn, -most), most)
 
 
@@ -126,7 +125,11 @@ def _set_pace(player: Player, numbers: BehaviourSettings) -> None:
 def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
     """Draws the real velocity of this cycle, and the odometry: what the robot believes to walk."""
     ahead, left, turn = player.pace_ahead, player.pace_left, player.pace_turn
-    player.odometry_ahead, player.odometry_left, player.odometry_turn = CYCLE * ahead, CYCLE * left, CYCLE * turn
+    player.odometry_ahead, player.odometry_left, player.odometry_turn = (
+        BEHAVIOURAL_CYCLE * ahead,
+        BEHAVIOURAL_CYCLE * left,
+        BEHAVIOURAL_CYCLE * turn,
+    )
     player.ahead, player.left, player.turn = ahead, left, turn
     if ahead == 0.0 and left == 0.0 and turn == 0.0:
         return
@@ -149,7 +152,7 @@ def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
 @kernel
 def _look(player: Player, numbers: BehaviourSettings) -> None:
     """Turns the head towards its commanded angles, within its limits and speed."""
-    most = numbers.head.speed * CYCLE
+    most = numbers.head.speed * BEHAVIOURAL_CYCLE
     if math.isfinite(player.look_yaw):
         yaw = min(max(player.look_yaw, -numbers.head.yaw), numbers.head.yaw)
         player.yaw += min(max(yaw - player.yaw, -most), most)
@@ -220,11 +223,11 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
         middle = player.start_heading + 0.5 * turned
         cos, sin = math.cos(middle), math.sin(middle)
         x, y = player.x - player.start_x, player.y - player.start_y
-        player.ahead, player.left = (x * cos + y * sin) / CYCLE, (y * cos - x * sin) / CYCLE
-        player.turn = turned / CYCLE
+        player.ahead, player.left = (x * cos + y * sin) / BEHAVIOURAL_CYCLE, (y * cos - x * sin) / BEHAVIOURAL_CYCLE
+        player.turn = turned / BEHAVIOURAL_CYCLE
         if player.posture > Posture.KICKING:
             continue
-        hazard = player.risk + CYCLE * _walking_hazard(player, numbers)
+        hazard = player.risk + BEHAVIOURAL_CYCLE * _walking_hazard(player, numbers)
         if hazard == 0.0:
             continue
         # The chance of a fall in this cycle. Without a collision robots fall ahead or back; else to where they are

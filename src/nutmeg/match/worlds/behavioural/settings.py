@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Positive = Annotated[float, above(0.0)]
 NotNegative = Annotated[float, at_least(0.0)]
 Share = Annotated[float, Bounds(0.0, 1.0)]
-FOLDER = Path(__file__).parent.parent / "data" / "behaviour"
+FOLDER = Path(__file__).parent / "data" / "behaviour"
 
 
 class NumberGroup:

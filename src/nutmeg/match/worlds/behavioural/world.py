@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall, SwapEnds
@@ -30,7 +31,7 @@ from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts
 from nutmeg.match.worlds.behavioural.ball import Goals, push_ball, roll_ball, strike
 from nutmeg.match.worlds.behavioural.collisions import find_reaches, part_from_posts, part_robots
 from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
-from nutmeg.match.worlds.behavioural.motion import CYCLE, STEP, SUBSTEPS, begin_cycle, end_cycle, end_postures, move
+from nutmeg.match.worlds.behavioural.motion import STEP, SUBSTEPS, begin_cycle, end_cycle, end_postures, move
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, numbers_of
 from nutmeg.match.worlds.behavioural.state import PLAYER, MatchesState, Orders, Posture
 from nutmeg.match.worlds.physical.world import MAX_COORDINATE
@@ -173,7 +174,7 @@ class BehaviourWorld:
 
     # ---- facts for the referee
 
-    def facts(self, match: int, time_step: float = CYCLE, wants_pass: Bools | None = None) -> Facts:
+    def facts(self, match: int, time_step: float = BEHAVIOURAL_CYCLE, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle of a match.
 
         Args:
@@ -200,7 +201,7 @@ class BehaviourWorld:
             contacts=pairs,
             contact_places=places,
             pushes=None if pairs is None else _sides(np.argwhere(state.pushed[match])),
-            cycle=CYCLE,
+            cycle=BEHAVIOURAL_CYCLE,
             ball_before=before,
         )
 
@@ -208,7 +209,7 @@ class BehaviourWorld:
         """(22, 2) of players over the pitch, m/s."""
         speed, heading = (
             self.state.speed[match],
-            self.state.pose[match, :, 2] - self.state.speed[match, :, 2] * CYCLE / 2,
+            self.state.pose[match, :, 2] - self.state.speed[match, :, 2] * BEHAVIOURAL_CYCLE / 2,
         )
         cos, sin = np.cos(heading), np.sin(heading)
         return np.stack([speed[:, 0] * cos - speed[:, 1] * sin, speed[:, 0] * sin + speed[:, 1] * cos], axis=-1)

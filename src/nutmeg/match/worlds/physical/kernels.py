@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nutmeg.base.arrays import Bytes, Floats, Ints
-from nutmeg.base.constants import GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import record_of
-from nutmeg.match.worlds.physical.percept import CYCLE
 
 if TYPE_CHECKING:
     import mujoco
@@ -212,12 +211,12 @@ def drive(ctrl: Floats, qpos: Floats, qvel: Floats, seats: Sequence[Seat], kept:
             if speed != 0.0:
                 rests[column] = np.nan
             elif abs(rests[column] - angle) <= SERVO_SLIP_ANGLE:
-                speed = (rests[column] - angle) / CYCLE
+                speed = (rests[column] - angle) / CONTROL_CYCLE
             else:
                 rests[column] = angle
             # A joint beyond its stop is driven back, never further out.
             back, ahead = min(stops[column, 0] - angle, 0.0), max(stops[column, 1] - angle, 0.0)
-            ctrl[seat.motors[column]] = min(max(speed, back / CYCLE), ahead / CYCLE)
+            ctrl[seat.motors[column]] = min(max(speed, back / CONTROL_CYCLE), ahead / CONTROL_CYCLE)
     kept[0][:] = qpos
     kept[1][:] = qvel
 
@@ -366,7 +365,7 @@ def bounce(
         meeting = ((theirs - before) * normal).sum()
         owner = geoms[other].owner
         # The ground is met when the ball is in it, a player when it would touch the ball within the step.
-        touch = contacts.depths[k] < (meeting * CYCLE if owner >= 0 else 0.0)
+        touch = contacts.depths[k] < (meeting * CONTROL_CYCLE if owner >= 0 else 0.0)
         if not touch or meeting < MIN_BOUNCE_SPEED:
             continue
         missing = ((theirs - ball.velocity) * normal).sum() + ball.restitution * meeting
@@ -375,7 +374,7 @@ def bounce(
             if owner >= 0:
                 change += TANGENTIAL_SHARE * (theirs - before - meeting * normal)
             ball.velocity[:] += change
-            ball.place[:] += change * CYCLE
+            ball.place[:] += change * CONTROL_CYCLE
         _note_touch(owner, seats, touches)
 
 
@@ -444,7 +443,7 @@ def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sens
     for i in range(3):
         found.position[slot, i] = qpos[start + i]
         now = qvel[speed + i]
-        change = (now - seat.velocity_before[i]) / CYCLE + (GRAVITY if i == 2 else 0.0)
+        change = (now - seat.velocity_before[i]) / CONTROL_CYCLE + (GRAVITY if i == 2 else 0.0)
         seat.velocity_before[i] = now
         for j in range(3):
             felt[j] += turn[3 * i + j] * change

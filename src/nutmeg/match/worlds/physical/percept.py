@@ -21,8 +21,6 @@ from typing import NamedTuple, Protocol
 from nutmeg.base.arrays import Floats
 from nutmeg.match.rules.play_modes import Side
 
-CYCLE = 0.02
-"""Length of a cycle of the league's server [s]."""
 JOINTS = (
     *("hj1", "hj2"),
     *("raj1", "raj2", "raj3", "raj4"),

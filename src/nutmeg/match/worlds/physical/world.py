@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, slot_of, start_place
@@ -42,7 +43,6 @@ from nutmeg.match.worlds.physical.kernels import (
     read_sensors,
     set_command,
 )
-from nutmeg.match.worlds.physical.percept import CYCLE
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 from nutmeg.model.geometry import yaw_quaternion
@@ -234,9 +234,9 @@ class MatchWorld:
 
     def _thaw(self) -> None:
         for until, slot, limb in self._limp:
-            if self.time >= until - CYCLE / 2:
+            if self.time >= until - CONTROL_CYCLE / 2:
                 self.ground.let_go(int(self.seat_of[slot]), limb, limp=False)
-        self._limp = [held for held in self._limp if self.time < held[0] - CYCLE / 2]
+        self._limp = [held for held in self._limp if self.time < held[0] - CONTROL_CYCLE / 2]
 
     def settle(self) -> None:
         """Makes placements since the last step complete, so that they are seen."""
@@ -412,7 +412,7 @@ class MatchWorld:
         sensors = self._sensors[0]
         count = int(sensors["pair_count"])
         return Facts.of(
-            time_step=CYCLE,
+            time_step=CONTROL_CYCLE,
             ball=self.ball,
             ball_velocity=self.ball_velocity,
             present=self.present.reshape(PLAYERS_SHAPE).copy(),
