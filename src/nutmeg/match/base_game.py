@@ -1,11 +1,11 @@
-"""A match with two teams, a referee and a recording, whatever world it is played in.
+"""A match with two teams, a referee and a recording, in either world.
 
-    class Game(RefereedMatch):                  # the physical world: `match.game`
-    class BehaviourGame(RefereedMatch):         # robots without joints: `match.behaviour.game`
+    class Game(BaseGame):                  # the physical world: `match.game`
+    class BehaviourGame(BaseGame):         # robots without joints: `match.behavioural_game`
 
-What is the same in both is here: who plays from where, what the referee has decided, what a trainer may order, what
-monitors show, and what is written down. A world has to say who is there, what the referee is told, and to carry its
-decisions out.
+The base class holds what both worlds share: the teams and their sides, the referee's state and decisions, the orders of
+trainers, the view for monitors, and the recording. A world adds who is present, the facts for the referee, and how
+its decisions are carried out.
 """
 
 from __future__ import annotations

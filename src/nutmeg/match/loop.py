@@ -1,15 +1,15 @@
 """Plays a match with players in this process: joins them, asks each one every cycle, follows them when ends change.
 
     game = Game(rules.with_match(automatic_kick_off=True), seed=7, left="reds", right="blues", seats=8)
-    driver = Driver(game, {("reds", 1): Keeper(), ("blues", 1): Keeper()})
-    driver.run(on_cycle=lambda driver: print(driver.game.view.time))
+    loop = GameLoop(game, {("reds", 1): Keeper(), ("blues", 1): Keeper()})
+    loop.run(on_cycle=lambda loop: print(loop.game.view.time))
     game.close()
 
-A player is anything with `act(percept) -> Action`; in the behavioural world, `act(view) -> Request` (see `brain`), with
-the same driver. It is told what an agent on the wire is told, no more: its number
-and side in its first percept, but not that teams have changed ends, when it plays on from another slot. A player that
-fails, or asks for what no robot can do, ends the match with a `PlayerError` that names it: in one's own process, going
-on without it would hide a mistake.
+A player is anything with `act(percept) -> Action`; in the behavioural world, `act(view) -> Request` (see
+`players.decide`), with the same loop. A player gets the same observations as an agent on the network: its number and
+side in the first one, but no word when the teams change ends and it plays on from another slot. A player that fails, or
+asks for something that no robot can do, ends the match with a `PlayerError` that names it, because going on without it
+would hide a mistake of the user's own code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pitches as data; `field_geoms` puts them into a scene.
+"""Fields as data, and their geometry in a scene: carpet, lines, goals, flags and light.
 
 A field is a TOML file under `data/fields/` (or a user's own): measures, goals, carpet, colours, and where each
 number comes from (rule book and year).

@@ -3,8 +3,8 @@
     scene = assemble(SceneSettings(robots=(Placement(robot="nao-v6", actuation="motoflex-paper"),), timestep=0.001))
     worlds = Worlds(scene, 64, threads=2)       # installs what the motors need; commands are angles as always
 
-The reference for the native `motoflex`: algorithms 1 and 2 of the paper (see `paper_motor`, where what differs
-is said too), run beside the engine by its control callback, as a C function that needs no Python lock. Each
+The reference for the native `motoflex`: algorithms 1 and 2 of the paper (see `paper_motor_kernels`, which also says
+what differs), run beside the engine by its control callback, as a C function that needs no Python lock. Each
 motor's torque T_j is the activation of its actuator, so `actuator_force` shows it.
 
 MuJoCo has one control callback for the whole process. It is installed when the first batch of worlds with such

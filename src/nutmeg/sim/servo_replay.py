@@ -11,7 +11,7 @@ A robot's folder says in `bench.toml` what recordings look like and which actuat
     "kp200_*" = "kp200.toml"
 
 Recordings with the same actuation run as worlds of one batch. A released servo is disconnected: it neither drives
-nor brakes, and its friction stays. The world has its weight, unlike on the rig of `servo_rig`.
+nor brakes, and its friction stays. The world has its weight, unlike on the rig of `servo_bench`.
 """
 
 from __future__ import annotations

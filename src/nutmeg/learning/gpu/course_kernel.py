@@ -162,7 +162,7 @@ def judge(r: Round, n: int, at: wp.vec2, fallen: bool):
 
 @wp.func
 def wished(g: Gait, r: Round, n: int, way: wp.vec2, yaw: float) -> wp.vec3:
-    """The fastest velocity towards a place, and a turn towards it for those that turn, as `steering.steer`."""
+    """The fastest velocity towards a place, and a turn towards it for those that turn, as `courses.steer`."""
     cos, sin = wp.cos(yaw), wp.sin(yaw)
     ahead = wp.vec2(cos * way[0] + sin * way[1], cos * way[1] - sin * way[0])
     seconds = step_time(g, n)

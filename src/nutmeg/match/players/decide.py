@@ -11,8 +11,8 @@
     request = mind.act(view)                # never raises
     mind.log, mind.lost_turns
 
-It is asked every 0.1 s, in the physical world (`brain_player`) and in the behavioural one (`behaviour.game`), and gets
-and answers the same. Places that are seen are in the body's frame: ahead and to the left, metres. Everything else is as
+`decide` is called every 0.1 s, in the physical world (`deciding_player`) and in the behavioural one
+(`match.behavioural_game`), with the same arguments. Places that are seen are in the body's frame: ahead and to the left, metres. Everything else is as
 the own team sees the pitch, which always attacks +x: beliefs, and names of landmarks, so that
 `load_field(...).landmarks()["G1R"]` is where the post that is called `G1R` stands, whichever side the team plays from.
 

@@ -1,15 +1,15 @@
-"""A `decide` in the body of the league's robot: the physical world's half of the interface in `brain`.
+"""A `decide` function in the body of the league's robot: the physical side of the interface in `players.decide`.
 
-    player = BrainPlayer(decide, "reds", 2, walk=read_walk("final"), players=4)
-    Driver(game, {("reds", 2): player}).run()
+    player = DecidingPlayer(decide, "reds", 2, walk=read_walk("final"), players=4)
+    GameLoop(game, {("reds", 2): player}).run()
     player.log, player.belief, player.request
 
-Percepts come every 20 ms; `decide` is asked every fifth time, and what it wants stays in between. Senses and limbs are
-those of the built-in team (`team.senses`, `team.limbs`). What is seen is that of the last image, as seen from the
-torso; line crossings are worked out from the lines in it. There is no sonar and no picture here.
+Observations come every 20 ms; `decide` is called with every fifth one, and its request holds in between. Tracker and
+limbs are those of the built-in team (`tracking.league_tracker`, `limbs`). Sightings come from the last image, in the
+frame of the torso; crossings of lines are computed from the lines in it. There is no sonar and no camera picture here.
 
-Team-mates tell each other where they and the ball are (`team.messages`) whenever it is their turn to speak, so that
-beliefs know of them; where `decide` says something itself, the two take turns.
+Team-mates send each other their places and the ball's (`messages`) whenever it is their turn to speak, so that beliefs
+include them; where `decide` sends messages itself, the two take turns.
 """
 
 from __future__ import annotations

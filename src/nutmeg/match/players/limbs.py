@@ -1,16 +1,16 @@
-"""How a player of the built-in team moves: from what it senses and wants to the speeds of its joints.
+"""How a player of the built-in team moves: from observations and requests to the speeds of its joints.
 
     limbs = Limbs(read_walk("dynamic-rewards"), robot_type=0)
     speeds = limbs.act(percept, Walk(ahead=0.4), Look(yaw=0.3))         # (22,) rad/s, in the order of the wire
     limbs.odometry                                                      # (ahead, left, turn) since the last cycle
     limbs.doing, limbs.busy, limbs.upright
 
-Nothing is known of the body but what the percept says: joint angles, gyro and accelerometer. What answers percept k
-moves the joints between percepts k + 1 and k + 2, so that angles are carried forward by what was told before
-(`motion.own_body`). A player that falls gets up whatever it was told.
+The body is known only from the observation: joint angles, gyro and accelerometer. Actions have a latency of two cycles,
+so the joint angles are predicted from the commands that are still on their way (`motion.bodies`). A player that falls
+gets up, whatever was requested.
 
-Wanted velocities are cut to what the walk can do and change gradually (`limbs_pace`): walks were learned with targets
-that change every few seconds, not with wishes that jump from cycle to cycle. What the gyro has seen of a turn corrects
+Requested velocities are limited to what the walk can do, and change gradually: walks were learned with targets that
+change every few seconds, not with requests that jump from cycle to cycle. The turn that the gyro has measured corrects
 the rest of it.
 """
 

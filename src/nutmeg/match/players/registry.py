@@ -5,7 +5,7 @@
     decide = read_decide("chaser.py:decide")            # decide(percept, memory) -> Request; or package.module:name
     title_of("teams/chaser.py:decide")                  # "chaser"
 
-They play in both worlds (see `brain`). Strategies can also play thousands of matches at once.
+They play in both worlds (see `players.decide`). Strategies can also play thousands of matches at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What most players of one's own need beside an idea: line up, walk somewhere, get behind the ball and kick it, look.
+"""Skills for players of your own: line up, walk somewhere, get behind the ball and kick it, look.
 
     def decide(percept, memory):
         waiting = line_up(percept, memory)
@@ -7,7 +7,7 @@
         legs = play_ball(percept.belief, memory, aim=goal_ahead(percept.belief, memory))
         return Request(legs=legs, look=look_at_ball(percept.belief, memory))
 
-Each is a plain function of a `Belief` and a `Memory` (see `brain`) and can be replaced by something better. Places are
+Each is a plain function of a `Belief` and a `Memory` (see `decide`) and can be replaced by something better. Places are
 as the own team sees the pitch, which attacks +x, m; angles rad.
 """
 

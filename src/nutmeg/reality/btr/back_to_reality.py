@@ -1,12 +1,12 @@
 """Back-to-Reality: controllers and simulations searched in turn, until what works in simulation works in reality.
 
 The algorithm of Zagal, Delpiano and Ruiz-del-Solar, Self-modeling in humanoid soccer robots (Robotics and Autonomous
-Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the configuration (`btr_settings`):
+Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the configuration (`btr.settings`):
 
 1. search controllers in the best simulation, from the best controller (`ControllerCost`);
-2. select some, try them in reality, and store what they did (`btr_transfer`, `realities`);
+2. select some, try them in reality, and store what they did (`btr.transfer`, `realities`);
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
-4. stop at a goal, after some iterations, or on disengagement (`disengagement`).
+4. stop at a goal, after some iterations, or on disengagement (`btr.warnings`).
 
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()

@@ -4,7 +4,7 @@
 
 The fittest of the last generation come first, then those of earlier ones, as the paper fills up its m when too few
 are transferable; a controller that was tried before is not tried again. Others may be random, or chosen for what they
-tell about candidate simulations (`exploration`).
+tell about candidate simulations.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     legs, intent = play_ball(situation, memory)
 
-A player circles the ball at some distance, always facing it, until it is behind it as seen from its aim (`aims`), and
-then kicks it if there is time (`striking`), or else walks straight through it: the way of driveBallToGoal2 in MacAlpine
+A player circles the ball at some distance, always facing it, until it is behind it as seen from its aim, and
+then kicks it if there is time, or else walks straight through it: the way of driveBallToGoal2 in MacAlpine
 and others (2012), section 5.3. All numbers are chosen here and tried in matches.
 """
 

@@ -1,14 +1,14 @@
-"""All senses of a player: from percepts alone to what it believes of itself, the ball and the others.
+"""The belief of a player in the physical world: from observations to its pose, the ball and the other players.
 
-    senses = Senses(load_field("sim3d"), team="reds", number=3)
-    belief = senses.update(percept, limbs.odometry, upright=limbs.upright)     # every cycle, in order
-    senses.hear_mate(2, (x, y), ball_place, age=0.1)                           # what a team-mate said, team frame
-    senses.beamed(-3.0, 1.0)                                                   # after asking for a beam
-    senses.side                                                                # follows when teams change ends
+    tracker = LeagueTracker(load_field("sim3d"), team="reds", number=3)
+    belief = tracker.update(percept, limbs.odometry, upright=limbs.upright)    # every cycle, in order
+    tracker.hear_mate(2, (x, y), ball_place, age=0.1)                          # a team-mate's message, team frame
+    tracker.beamed(-3.0, 1.0)                                                  # after asking for a beam
+    tracker.side                                                               # follows when teams change ends
 
-One Kalman filter (`estimate`) holds pose and ball; `localisation` and `ball_track` are its two halves, `others_track`
-keeps the other players, `ends` knows which way the own team plays. Beliefs are in the team's frame, see `belief`.
-Nothing is random; the same percepts give the same beliefs.
+One Kalman filter (`kalman_filter`) holds pose and ball; `localisation` corrects the pose. The other players are tracked
+one by one. Beliefs are in the team's frame, see `players.belief`. Nothing is random: the same observations give the
+same beliefs.
 """
 
 from __future__ import annotations
