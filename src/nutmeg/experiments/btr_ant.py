@@ -76,7 +76,7 @@ EXCITATION_SEEDS = (6, 4)
 COLUMN_SCALES = {"pose.x": 0.05, "pose.y": 0.05, "pose.z": 0.01, "pose.q*": 0.05}
 """What differences count alike [m, and parts of a quaternion]; feet slip, so places tell less than heights."""
 POSE_NOISE = Noise(place=5e-4)
-"""Of the measured pose: 0.5 mm, and 1 mrad in its quaternion."""
+"""Noise of the measured pose: 0.5 mm, and 1 mrad in its quaternion."""
 FIT_SETTINGS = ResponseFitSettings(every=3)
 
 
@@ -202,7 +202,7 @@ class Family:
     compared: int = 24
     """In how many of the stored trials, the newest, simulations are compared."""
     step: float = 0.12
-    """Of the simulation search at first, as a part of each range."""
+    """First step of the simulation search, as a part of each range."""
 
     def draw(self, rng: np.random.Generator) -> dict[str, float]:
         """Hidden numbers of one reality."""

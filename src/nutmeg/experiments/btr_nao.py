@@ -87,7 +87,7 @@ STIFFNESS = 0.5 * 21.1
 DAMPING = 0.5 * 1.08
 """Damping of the drives [N m s/rad]: see above."""
 ARMATURE = {"leg*": 0.045, "[!l]*": 0.045 / 4}
-"""Of legs, and of arms and head, whose motors are smaller [kg m²]."""
+"""Armature of the legs, and of arms and head, whose motors are smaller [kg m²]."""
 DISTURBANCE = Disturbance(command=0.001, angle=0.0005, resolution=0.0015)
 """Noise of motors (assumed) and sensors (as of the robot's encoders) [rad]."""
 WALKS = (
@@ -173,12 +173,12 @@ def _upper_body(settings: PreviewWalkSettings, rows: int) -> dict[str, Floats]:
 
 
 PAPER_SETUP = {"samples": 4024, "joints": 22, "period": 0.055, "steps": 7, "masses": 8, "range": 0.5, "population": 20}
-"""Of the paper, which draws its results (figures 5 to 7) but prints no numbers of them."""
+"""Set-up of the paper, which draws its results (figures 5 to 7) but prints no numbers of them."""
 ERROR_GOAL = 0.1
 """The median error of identifiable masses is to stay below this."""
 PHI2_BINS = 32
 RMS_WEIGHT = 2000.0
-"""Of the mean RMS over the joints, as parts of their deviation: near the end about as much as phi2 itself."""
+"""Weight of the mean RMS over the joints, as parts of their deviation: near the end about as much as phi2 itself."""
 PHI2 = DistanceSettings(kind="phi2", bins=PHI2_BINS)
 RMS = DistanceSettings(kind="rms", scale="deviation", weight=RMS_WEIGHT)
 PHI2_AND_RMS = DistanceSettings(kind="combination", terms=(PHI2, RMS))

@@ -249,7 +249,7 @@ class Scale:
     """How much is measured."""
 
     seconds: float = 100.0
-    """Of the walk: once around the pitch takes about so long."""
+    """Duration of the walk [s]: once around the pitch takes about so long."""
     search: float = 20.0
     """How long a robot that was carried away may look around [s]."""
     sway: float = 0.01

@@ -171,7 +171,7 @@ class BallStart:
     """Where the robot looks [rad]."""
     ball: tuple[float, float]
     bearing: float
-    """Of the ball from the robot, positive to the left [rad]."""
+    """The bearing of the ball from the robot, positive to the left [rad]."""
     distance: float
     """From the robot to the ball [m]."""
 

@@ -32,7 +32,7 @@ class Agent:
     walk: str
     """The walk that comes with Nutmeg for it: a name for `read_walk`."""
     section: str
-    """Of the paper."""
+    """The section of the paper."""
     about: str
     """In a phrase."""
     forward: float | None = None

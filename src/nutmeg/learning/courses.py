@@ -160,13 +160,13 @@ class StartNoise:
     """How much starts differ: standard deviations of normal distributions, cut off at two of them."""
 
     joints: Annotated[float, Bounds(0.0, 0.5, "rad")] = 0.02
-    """Of every joint's angle [rad]."""
+    """Standard deviation of every joint's angle [rad]."""
     tilt: Annotated[float, Bounds(0.0, 0.5, "rad")] = 0.02
-    """Of the torso's roll and pitch [rad]."""
+    """Standard deviation of the torso's roll and pitch [rad]."""
     velocity: Annotated[float, Bounds(0.0, 0.5, "m/s")] = 0.05
-    """Of the torso's horizontal velocity [m/s]."""
+    """Standard deviation of the torso's horizontal velocity [m/s]."""
     rate: Annotated[float, Bounds(0.0, 0.5, "rad/s")] = 0.1
-    """Of the torso's roll and pitch rates [rad/s]."""
+    """Standard deviation of the torso's roll and pitch rates [rad/s]."""
     lifted: Annotated[float, Bounds(0.0, 0.5, "m")] = 0.003
     """How far above the ground a robot is put, for bent legs reach deeper than straight ones [m]."""
 

@@ -185,9 +185,9 @@ class LearnGeneration:
     mean: float
     """Mean fitness of those that did not fail."""
     parts: tuple[float, ...]
-    """Of its fittest: what each part of the judgement was worth."""
+    """What each part of the fitness was worth for the fittest candidate."""
     weights: tuple[float, ...]
-    """Of the directions while it was judged; empty without directions."""
+    """The weights of the directions in this generation; empty without directions."""
     shown: tuple[float, ...]
     """The weights that equations 5 to 7 give for its fittest, whether they are used or not; empty likewise."""
 
@@ -202,9 +202,9 @@ class LearnedWalk:
     """The walk that it began with."""
     part_names: tuple[str, ...]
     parts: Floats
-    """Of the learned walk, means over the starts, (parts,)."""
+    """The parts of the fitness of the learned walk, means over the starts, (parts,)."""
     parts_before: Floats
-    """Of the walk it began with, (parts,)."""
+    """The parts of the fitness of the walk it began with, (parts,)."""
     fitness: float
     """Parts weighed with the first weights, so that runs can be compared."""
     fitness_before: float
@@ -361,7 +361,7 @@ class Weighed:
     def __init__(self, inner: Evaluator, trials: WalkTrials, log: PartsLog) -> None:
         self._inner, self._trials, self._log = inner, trials, log
         self.weights: Floats = first_weights(len(DIRECTIONS))
-        """Of the directions in the present generation, (3,)."""
+        """The weights of the directions in the present generation, (3,)."""
         self.generations: list[LearnGeneration] = []
 
     def evaluate(

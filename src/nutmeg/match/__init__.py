@@ -1,1 +1,1 @@
-"""Playing: the rules and the referee; the game itself is built on them."""
+"""Playing: rules and referee, the two worlds, players, games, series of games, and environments for learners."""

@@ -78,7 +78,7 @@ class BaseGame(Closing):
     @property
     @abstractmethod
     def time(self) -> float:
-        """Of the world, which never rests, s."""
+        """Time of the world, which runs on when the game clock stops [s]."""
 
     @abstractmethod
     def _facts(self) -> Facts:

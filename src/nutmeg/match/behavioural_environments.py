@@ -465,9 +465,9 @@ class BehaviourVectorEnv:
         self.layout = self._symbols.body if images else self._symbols.layout
         """Where the parts of an observation, or with pictures of its `body`, are: `layout.slices["ball"]`."""
         self.single_observation_space: Any = self._picture_space() if images else self.layout.space
-        """Of one agent."""
+        """The observation space of one agent."""
         self.single_action_space: Any = Box(-1.0, 1.0, (ACTION_WIDTHS[self.options.actions],), np.float32)
-        """Of one agent."""
+        """The action space of one agent."""
         self.observation_space: Any = batch_space(batch_space(self.single_observation_space, len(self.agents)), count)
         self.action_space: Any = batch_space(batch_space(self.single_action_space, len(self.agents)), count)
 
@@ -595,11 +595,11 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         )
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
-        """Of an agent; the same for all."""
+        """The observation space of an agent; the same for all."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:  # noqa: ANN401
-        """Of an agent; the same for all."""
+        """The action space of an agent; the same for all."""
         return self._action_spaces[agent]
 
     def reset(

@@ -134,11 +134,11 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         self._cycles = 0
 
     def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
-        """Of an agent; the same for all."""
+        """The observation space of an agent; the same for all."""
         return self._seen[agent]
 
     def action_space(self, agent: str) -> Any:  # noqa: ANN401
-        """Of an agent; the same for all."""
+        """The action space of an agent; the same for all."""
         return self._wished[agent]
 
     # ---- an episode
@@ -240,7 +240,7 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         return infos
 
     def _goals(self) -> tuple[int, int]:
-        """Of the team `left` and of the team `right`, wherever they play now."""
+        """The goals of the team `left` and of the team `right`, wherever they play now."""
         found = dict(zip(self.game.teams, self.game.state.score, strict=True))
         return found[LEFT], found[RIGHT]
 

@@ -37,7 +37,7 @@ class EpisodeOptions:
     """Who plays how long, and what it is worth."""
 
     players: int = 2
-    """Of a team, 1 to 11."""
+    """Number of players of a team, 1 to 11."""
     half_length: float = 60.0
     """s."""
     halves: Literal[1, 2] = 1
@@ -68,7 +68,7 @@ class EpisodeOptions:
 
     @property
     def length(self) -> float:
-        """Of the whole game, s."""
+        """The length of the whole game, s."""
         return self.half_length * self.halves
 
     def changed(self, rules: Rules) -> Rules:

@@ -123,7 +123,7 @@ class Game(BaseGame):
 
     @property
     def time(self) -> float:
-        """Of the server, which never rests, s."""
+        """Time of the server, which runs on when the game clock stops [s]."""
         return self.cycles / CYCLES_A_SECOND
 
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:

@@ -46,7 +46,7 @@ class KickSettings:
     foot_roll: float = 0.1
     """Its tilt in the air, outer edge up [rad]; the ankle cannot roll inward enough to keep the sole level there."""
     torso_height: Annotated[float, above(0.0, "m")] = 0.305
-    """Of the torso's origin above the ground while kicking [m]."""
+    """Height of the torso's origin above the ground while kicking [m]."""
     torso_pitch: float = 0.0
     """Leaning forward [rad]."""
     zmp_offset: tuple[float, float] = (0.025, 0.0)

@@ -65,7 +65,7 @@ class PreviewWalkSettings:
     step_height: Annotated[float, above(0.0, "m")] = 0.03
     """How high the swinging foot is lifted [m]."""
     torso_height: Annotated[float, above(0.0, "m")] = 0.305
-    """Of the torso's origin above the ground [m]."""
+    """Height of the torso's origin above the ground [m]."""
     centre_height: Annotated[float, at_least(0.0, "m")] = 0.0
     """z_c of the cart-table model [m]; 0 for that of the robot as it stands when walking."""
     foot_separation: Annotated[float, above(0.0, "m")] = 0.1
@@ -327,11 +327,11 @@ class WalkTrial:
     times: Floats
     """(T,) [s]."""
     place: Floats
-    """Of the root, (T, 3) [m]."""
+    """The place of the root, (T, 3) [m]."""
     pitch: Floats
-    """Of the body, positive forward, (T,) [rad]."""
+    """The pitch of the body, positive forward, (T,) [rad]."""
     roll: Floats
-    """Of the body, positive to the right, (T,) [rad]."""
+    """The roll of the body, positive to the right, (T,) [rad]."""
     fallen_at: float
     """When the robot fell, infinite if it did not [s]."""
 

@@ -58,9 +58,9 @@ class TrotSettings:
     squareness: Annotated[float, Bounds(0.0, 1.0)] = 0.0
     """Path of a swinging paw: 0 is half an ellipse, 1 a rectangle, values between are between."""
     height_fore: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
-    """Of the shoulders above the ground."""
+    """Height of the shoulders above the ground."""
     height_hind: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
-    """Of the hips above the ground."""
+    """Height of the hips above the ground."""
     ahead_fore: Annotated[float, Bounds(-0.03, 0.08, "m")] = 0.045
     """Middle of the fore paws' paths ahead of the shoulders."""
     ahead_hind: Annotated[float, Bounds(-0.06, 0.05, "m")] = -0.025

@@ -141,7 +141,7 @@ class MotionPlan:
     zmp: Floats
     """Reference ZMP, (T, 2) [m]."""
     height: Floats
-    """Of the torso's origin, (T,) [m]."""
+    """The height of the torso's origin, (T,) [m]."""
     turned: Floats
     """Rotation of the torso, (T, 3, 3)."""
 

@@ -63,7 +63,7 @@ class Round:
     changing: int
     """Cycles that a change of parameters takes."""
     height: float
-    """Of the torso at the start [m]."""
+    """The height of the torso at the start [m]."""
     index: wp.array(dtype=int)
     left: wp.array(dtype=int)
     taken: wp.array(dtype=int)

@@ -57,11 +57,11 @@ class Body:
     signs: wp.array(dtype=float)
     """(6,)."""
     leg_addresses: wp.array2d(dtype=int)
-    """Of the legs' joints in qpos, (2, 6)."""
+    """Addresses of the legs' joints in qpos, (2, 6)."""
     motor_addresses: wp.array(dtype=int)
-    """Of the motors' joints in qpos, (motors,)."""
+    """Addresses of the motors' joints in qpos, (motors,)."""
     commands: wp.array(dtype=int)
-    """Of the motors in ctrl, (motors,)."""
+    """Addresses of the motors in ctrl, (motors,)."""
     motors: wp.array2d(dtype=int)
     held: wp.array2d(dtype=float)
     arms: wp.array(dtype=int)
@@ -94,7 +94,7 @@ class Gait:
     """Filtered, (N, 2)."""
     tilt: wp.array2d(dtype=float)
     velocity: wp.array2d(dtype=float)
-    """Of the torso a cycle ago, (N, 3)."""
+    """The velocity of the torso a cycle ago, (N, 3)."""
     last: wp.array2d(dtype=float)
     """Targets a cycle ago, (N, motors)."""
 

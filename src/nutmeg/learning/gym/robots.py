@@ -60,9 +60,9 @@ class RobotOptions:
     threads: int = 1
     """How many threads step the worlds; results are the same. 0 for one a core."""
     width: int = 480
-    """Of rendered pictures [pixels]."""
+    """The width of rendered pictures [pixels]."""
     height: int = 360
-    """Of rendered pictures [pixels]."""
+    """The height of rendered pictures [pixels]."""
 
     def __post_init__(self) -> None:
         check_known("robot", self.robot, GYM_ROBOTS)

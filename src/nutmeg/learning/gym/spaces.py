@@ -45,7 +45,7 @@ class Task(Protocol):
 
     bodies: RobotBatch
     layout: Layout
-    """Of observations."""
+    """The layout of observations."""
     width: int
     """How many numbers an action has."""
 

@@ -1,1 +1,1 @@
-"""The `calibration` part of Nutmeg."""
+"""The numbers of the behavioural world, estimated from recordings of matches."""

@@ -87,9 +87,9 @@ class Touch:
     ball: tuple[float, float]
     """Where the ball lay, as for a left foot: ahead and to the left, m."""
     speed: float
-    """Of the ball as it set off, m/s."""
+    """The speed of the ball as it set off, m/s."""
     direction: float
-    """Of the ball, from the heading to the left, as for a left foot, rad."""
+    """The direction of the ball, from the heading to the left, as for a left foot, rad."""
     towards: float
     """How fast the robot went in that direction, m/s."""
     distance: float

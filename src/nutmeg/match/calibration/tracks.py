@@ -85,9 +85,9 @@ class Tracks:
     ball_height: Floats
     """(T,) of its centre above its radius, m."""
     half_length: float
-    """Of the pitch, m."""
+    """The half length of the pitch, m."""
     half_width: float
-    """Of the pitch, m."""
+    """The half width of the pitch, m."""
     ball_radius: float
     drawn: bool
     """Whether bodies are only drawn, as those of the behavioural world: they touch exactly, and fall at once."""

@@ -1,1 +1,1 @@
-"""The `players` part of Nutmeg."""
+"""Players: beliefs, trackers, tactics and limbs of the built-in team, strategies, and players of users."""

@@ -45,7 +45,7 @@ class BallBelief:
     place: Floats
     """(2,)."""
     height: float
-    """Of its centre above the ground, m."""
+    """The height of its centre above the ground, m."""
     velocity: Floats
     """(2,) m/s."""
     spread: float
@@ -78,7 +78,7 @@ class Belief:
     """All that a player believes in one cycle."""
 
     time: float
-    """Of the server, s."""
+    """The time of the server, s."""
     me: Pose
     ball: BallBelief
     mates: Others

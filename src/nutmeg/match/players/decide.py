@@ -277,7 +277,7 @@ class View:
     """All that a player is told when it decides."""
 
     time: float
-    """Of the world, which never rests, s."""
+    """Time of the world, which runs on when the game clock stops [s]."""
     cycle: int
     """How many decisions came before."""
     game: GameView

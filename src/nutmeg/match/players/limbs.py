@@ -56,7 +56,7 @@ class Pace:
     """How much of a walk's speed is used, and how fast it changes."""
 
     share: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    """Of the walk's top speeds ahead, aside and in turning."""
+    """The share of the walk's top speeds ahead, aside and in turning."""
     gain: tuple[float, float, float] = (0.87, 0.9, 1.0)
     """True speeds for each of the walk's step sizes and times: measured, for `Limbs.odometry`."""
     side_turn: float = 0.0

@@ -46,7 +46,7 @@ class Report:
 
     number: int
     time: float
-    """Of the server, when it was said, s."""
+    """The time of the server, when it was said, s."""
     place: Point
     """Where the speaker is, m."""
     heading: float

@@ -1,1 +1,1 @@
-"""The `rules` part of Nutmeg."""
+"""The rules of the game, pure: rule books, state, facts, the referee and its decisions."""

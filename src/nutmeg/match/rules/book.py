@@ -319,15 +319,15 @@ class Pitch:
     goal_depth: float
     """From the goal line to the net."""
     penalty_depth: float
-    """Of the penalty area, from the goal line."""
+    """Depth of the penalty area, from the goal line."""
     penalty_width: float
-    """Of the penalty area, along the goal line."""
+    """Width of the penalty area, along the goal line."""
     circle_radius: float
-    """Of the centre circle."""
+    """Radius of the centre circle."""
     penalty_mark: float
-    """Of the penalty mark, from the goal line; 0 if there is none."""
+    """Distance of the penalty mark from the goal line; 0 if there is none."""
     ball_radius: float
-    """Of the ball."""
+    """Radius of the ball."""
 
     def __post_init__(self) -> None:
         """Refuse what no pitch can have."""
@@ -394,7 +394,7 @@ class RestartRules:
     repel_distance: float
     """Players of the side to kick are pushed so far from the ball when it is put down, m."""
     goal_kick_distance: float
-    """Of the ball from the goal line, m."""
+    """Distance of the ball from the goal line, m."""
     corner_kick: Literal["midway", "corner"]
     """Where corners are taken."""
     kick_duration: float
@@ -511,9 +511,9 @@ class ShootOutRules:
     on: bool
     """Whether a draw is followed by penalty kicks."""
     ball_distance: float | Literal["mark"]
-    """Of the ball from the goal line, m, or on the penalty mark."""
+    """Distance of the ball from the goal line, m, or on the penalty mark."""
     kicker_distance: float | Literal["centre"]
-    """Of the kicker from the goal line, m, or in the middle of the pitch."""
+    """Distance of the kicker from the goal line, m, or in the middle of the pitch."""
     others: Literal["circle", "outside"]
     """Where all but kicker and goalie wait: in the centre circle, or beside the pitch."""
     kicker_touches: Literal["once", "before area"]

@@ -291,7 +291,7 @@ class MatchState:
     in_contact: frozenset[tuple[int, int]] = frozenset()
     """(side, index) of who touched another player one cycle ago."""
     velocities: tuple[Floats, ...] = ()
-    """Of the players in the last cycles, newest first."""
+    """The velocities of the players in the last cycles, newest first."""
     fouls: int = 0
     """Fouls called so far."""
     shoot_out: ShootOut | None = None

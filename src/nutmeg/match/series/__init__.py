@@ -1,1 +1,1 @@
-"""The `series` part of Nutmeg."""
+"""Many games between teams: settings, evaluation on any number of workers, standings and ratings."""

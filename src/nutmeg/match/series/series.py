@@ -83,7 +83,7 @@ class SeriesGames:
 
     settings: SeriesSettings
     walks: tuple[WalkParameters | None, ...]
-    """Of the teams; None of players of a user's own."""
+    """The walks of the teams; None for players of a user's own."""
     _broken: dict[tuple[int, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:

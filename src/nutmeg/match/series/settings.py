@@ -69,7 +69,7 @@ class Entrant:
     name: str = ""
     """What it is called; that of the strategy, the function, the class or the walk if empty."""
     robot_type: int = 0
-    """Of its robots, 0 to 4."""
+    """The type of its robots, 0 to 4."""
 
     def __post_init__(self) -> None:
         if bool(self.walk or self.decide) == bool(self.player):
@@ -93,9 +93,9 @@ class SeriesSettings:
     team: tuple[Entrant, ...]
     """Who plays."""
     games: int = 10
-    """Of each pair; every other one from the other side."""
+    """Number of games of each pair; every other one from the other side."""
     players: int = 4
-    """Of a team."""
+    """Number of players of a team."""
     half_length: float = 300.0
     """s."""
     halves: Literal[1, 2] = 2
@@ -119,7 +119,7 @@ class SeriesSettings:
     noise: bool = True
     """Whether cameras err."""
     seed: int = 0
-    """Of everything random."""
+    """Seed of everything random."""
 
     def __post_init__(self) -> None:
         names = [entrant.name for entrant in self.team]
@@ -152,7 +152,7 @@ class SeriesSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the teams."""
+        """The names of the teams."""
         return tuple(entrant.name for entrant in self.team)
 
     @property

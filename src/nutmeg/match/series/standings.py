@@ -119,9 +119,9 @@ class Record:
     against: int
     """Scored by the others."""
     falls: int
-    """Of its players."""
+    """Number of falls of its players."""
     fouls: int
-    """Of its players."""
+    """Number of fouls of its players."""
     difference: float | None
     """Mean goals a game more than the others; None without games."""
     error: float | None
@@ -151,9 +151,9 @@ class Standings:
     """The tables of a series."""
 
     pairs: dict[tuple[str, str], Record]
-    """Of the first team against the second; both ways round."""
+    """Results of the first team against the second, both ways round."""
     teams: dict[str, Record]
-    """Of each team against all, the best first."""
+    """Results of each team against all others, the best first."""
     ratings: dict[str, Rating]
     """How strong teams that have played are, the strongest first."""
 

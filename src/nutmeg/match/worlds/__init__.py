@@ -1,1 +1,1 @@
-"""The `worlds` part of Nutmeg."""
+"""What happens on the pitch and what is observed of it: the physical and the behavioural world."""

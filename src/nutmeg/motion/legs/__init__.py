@@ -1,1 +1,1 @@
-"""The `legs` part of Nutmeg."""
+"""Leg kinematics in closed form, forwards and backwards: Nao and AIBO."""

@@ -1,1 +1,1 @@
-"""The `walk` part of Nutmeg."""
+"""The omnidirectional pendulum walk: parameters, files, kernels, and the walker that commands the motors."""

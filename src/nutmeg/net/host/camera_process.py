@@ -59,7 +59,7 @@ class Entry:
     sequence: int
     """Number of the request."""
     time: float
-    """Of what is shown [s]."""
+    """The time of what is shown [s]."""
     took: float
     """To make it [s]."""
     values: NDArray[Any]
@@ -148,7 +148,7 @@ class Frame:
     sequence: int
     """Which of the states that were asked of this camera it shows, from 1."""
     time: float
-    """Of that state, as it was handed over [s]."""
+    """The time of that state, as it was handed over [s]."""
     image: Bytes
     """(height, width, 3), rows from the top."""
     took: float

@@ -35,7 +35,7 @@ AMBIENT_TEMPERATURE = 30.0
 MOTOR_THERMAL = (15.0, 40.0)
 """Thermal resistance [K/W] and heat capacity [J/K] of a motor where nothing else is known, assumed."""
 BATTERY_CAPACITY = 2.9 * 3600
-"""Of the battery [A s]."""
+"""Capacity of the battery [A s]."""
 COMPUTER_CURRENT = 1.0
 """What everything but the motors draws [A], assumed."""
 CHARGER_CURRENT = 2.0
@@ -80,7 +80,7 @@ class HostMotors:
         count = len(self._table.motors)
         actuation = worlds.actuations(robot)[0]
         self.stiffness: Floats = np.ones(count)
-        """Of each motor, 0 to 1, (motors,)."""
+        """The stiffness of each motor, 0 to 1, (motors,)."""
         self.p_gain: Floats = np.ones(count)
         """Position gain of each motor relative to the robot's own, 0 or above, (motors,); ideal drives only."""
         self.d_gain: Floats = np.ones(count)
@@ -88,9 +88,9 @@ class HostMotors:
         self.current: Floats = np.zeros(count)
         """Magnitude of each motor's current, (motors,) [A]."""
         self.temperature: Floats = np.full(count, AMBIENT_TEMPERATURE)
-        """Of each motor, (motors,) [degrees Celsius]."""
+        """The temperature of each motor, (motors,) [degrees Celsius]."""
         self.voltage = 0.0 if actuation is None else actuation.battery.voltage
-        """Of the battery under the present load [V]; 0 where ideal drives need none."""
+        """The voltage of the battery under the present load [V]; 0 where ideal drives need none."""
         self.drawn = COMPUTER_CURRENT
         """What the robot draws from the battery [A]."""
         self.charge = 1.0
@@ -100,7 +100,7 @@ class HostMotors:
         self.battery_current = -COMPUTER_CURRENT
         """Into the battery [A]; negative while it is drained."""
         self.battery_temperature = AMBIENT_TEMPERATURE
-        """Of the battery [degrees Celsius]."""
+        """Temperature of the battery [degrees Celsius]."""
         self._inside = 0.0 if actuation is None else actuation.battery.resistance
         printed = actuation is not None and actuation.printed
         self._supply = PowerSupply(worlds, robot) if actuation is not None and not printed else None

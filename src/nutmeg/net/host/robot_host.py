@@ -74,7 +74,7 @@ class TaskTimes:
 
     name: str
     period: float
-    """Of simulated time [s]."""
+    """The period of simulated time [s]."""
     turns: int = 0
     late: int = 0
     """Turns that began more than a millisecond too late."""
@@ -83,7 +83,7 @@ class TaskTimes:
     left_out: int = 0
     """Turns left out because the run was behind."""
     lateness: float = 0.0
-    """Of all turns together [s]."""
+    """Total lateness of all turns [s]."""
     latest: float = 0.0
     """The worst lateness [s]."""
     took: float = 0.0

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 PERIOD = 0.012
-"""Of a control cycle [s]."""
+"""The period of a control cycle [s]."""
 SIZE = 896
 """Bytes of a sensor packet."""
 JOINTS = (

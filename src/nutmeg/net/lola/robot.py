@@ -37,7 +37,7 @@ DISCHARGING, CHARGING = -32724.0, -32628.0
 HOT = (70.0, 75.0, 80.0)
 """Temperatures from which a motor's status is 1, 2 and 3 [degrees Celsius]."""
 HAND_SPEED = 2.0
-"""Of a hand that opens, of its whole way a second."""
+"""Speed of a hand that opens, as a share of its range per second."""
 POKES = (*TOUCHES, *SONARS, "Battery", "Charging")
 """What somebody can do to the robot by hand: touch it, hold something before it, change its battery."""
 

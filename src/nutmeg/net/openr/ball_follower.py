@@ -158,9 +158,9 @@ class BallFollower:
         self._heads: deque[tuple[float, float, float, float]] = deque(maxlen=64)
         self._seen_at, self._turned = -math.inf, 0.0
         self.bearing = 0.0
-        """Of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
+        """The bearing of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
         self.pitch = self.settings.search_pitch
-        """Of the ball from the neck, positive up [rad]."""
+        """The pitch of the ball from the neck, positive up [rad]."""
         self.distance = math.inf
         """From the camera to the ball along the ground, as judged last [m]."""
 

@@ -80,7 +80,7 @@ class OpenrMotors:
         self._scale = np.zeros((2, len(table.motors)))
         self._scale[:, ears] = 1.0
         self.gains: dict[int, Gains] = {k: Gains() for k in model.joints}
-        """Of each joint, by its ID."""
+        """The gains of each joint, by its ID."""
         self.power = False
         """Whether the motors have power."""
         self.references: Floats = robot.targets

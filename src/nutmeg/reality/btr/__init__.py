@@ -1,1 +1,1 @@
-"""The `btr` part of Nutmeg."""
+"""Back-to-Reality: controllers and simulations searched in turn, with few trials in reality."""

@@ -1,1 +1,1 @@
-"""The `distances` part of Nutmeg."""
+"""Distances between simulated and real behaviour: series errors, the joint error F, fitness and information."""

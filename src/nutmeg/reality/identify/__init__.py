@@ -1,1 +1,1 @@
-"""The `identify` part of Nutmeg."""
+"""Identification: the parameters of a robot from recordings, with intervals and what the data determine."""

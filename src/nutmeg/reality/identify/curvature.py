@@ -47,7 +47,7 @@ class Curvature:
     best: Floats
     """The estimate, (k,), in SI units."""
     covariance: Floats
-    """Of the estimates, (k, k); no variance exceeds 1, the square of the whole range."""
+    """The covariance of the estimates, (k, k); no variance exceeds 1, the square of the whole range."""
     shift: Floats
     """From the estimate to where the quadratic picture has its minimum, (k,): large if the search ended early."""
     roughness: Floats
@@ -230,7 +230,7 @@ def _series(lengths: Sequence[int]) -> list[Indices]:
 
 
 def _autocovariance(errors: Floats) -> Floats:
-    """Of one series, by lag: that of the autoregression that suits it best (Burg's recursion, order by BIC)."""
+    """The autocovariance of one series, by lag: that of the autoregression that suits it best (Burg's recursion, order by BIC)."""
     rows = len(errors)
     power = float(errors @ errors) / rows
     forward, backward, model = errors, errors, np.ones(1)

@@ -258,7 +258,7 @@ DRAWING_STEP = 64
 """Drawings grow by so many pixels, so that lenses that differ a little can share one."""
 DRAWINGS_KEPT = 4
 NOISE_SEED = 710_000_020
-"""Of the noise of simulated pictures; nobody else's, or it would not be noise."""
+"""Seed of the noise of simulated pictures, used nowhere else so that the noise is independent."""
 NOISY_EFFECTS = tuple(effect for effect in CAMERA_EFFECTS if effect != "auto")
 NOISELESS_EFFECTS = tuple(effect for effect in NOISY_EFFECTS if effect != "noise")
 """Effects with and without noise; exposures are given, not chosen again."""

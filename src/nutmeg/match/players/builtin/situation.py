@@ -66,7 +66,7 @@ class Situation:
     """What matters for a decision."""
 
     time: float
-    """Of the server, s."""
+    """The time of the server, s."""
     mode: PlayMode
     phase: Phase
     ours: bool | None
@@ -106,7 +106,7 @@ class Memory:
 
     number: int
     players: int
-    """Of the own team."""
+    """Number of players of the own team."""
     pitch: Pitch
     side: Side = Side.LEFT
     kicks: bool = True
@@ -150,7 +150,7 @@ class Memory:
     foot: int = 0
     """The foot it is going to kick with: 1 left, -1 right, 0 none."""
     strength: float = 1.0
-    """Of the kick for which it has stopped, 0..1."""
+    """The strength of the kick for which it has stopped, 0..1."""
     kick_since: float | None = None
     """Since when it has been getting ready to kick, s; None if it is not."""
     stopped_at: float | None = None

@@ -136,7 +136,7 @@ class FoundPost:
 
     colour: Colour
     place: tuple[float, float]
-    """Of its axis: ahead and to the left, m."""
+    """The place of its axis: ahead and to the left, m."""
     spread: float
     """How far on the ground a row of the picture reaches there, m."""
     side: Literal["left", "right"] | None
@@ -240,7 +240,7 @@ def named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
 
 
 BAND_HEIGHT, BAND_WIDTH = 0.06, 0.2
-"""Of a waistband, m."""
+"""Height and width of a waistband, m."""
 LYING_BAND_HEIGHT = 0.09
 """Height of the middle of the band of a robot that lies, m."""
 ONE_ROBOT_DISTANCE = 0.3
@@ -256,7 +256,7 @@ class FoundRobot:
     """A robot."""
 
     colour: Colour
-    """Of its waistband."""
+    """The colour of its waistband."""
     place: tuple[float, float]
     """Ahead and to the left, m."""
     box: tuple[int, int, int, int]

@@ -1,1 +1,1 @@
-"""The `strategies` part of Nutmeg."""
+"""Compiled strategies for thousands of games at once: they decide on belief records."""

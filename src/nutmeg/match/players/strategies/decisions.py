@@ -95,7 +95,7 @@ DIVE_INTERVAL = 6.0
 MIN_DIVE_DISTANCE = 0.12
 """A ball that passes nearer is stopped without a dive."""
 CYCLES_PER_SECOND = 10.0
-"""Of the behavioural world."""
+"""Decision cycles per second of the behavioural world."""
 DEGREES = 180.0 / math.pi
 GAME, ORDER = record_of(GameRecord), record_of(OrderRecord)
 WANDER_SEED = np.uint64(977)

@@ -70,15 +70,15 @@ class GameRecord:
     """The game as a player knows it."""
 
     time: float
-    """Of the world, s."""
+    """The time of the world, s."""
     mode: int
-    """Of `PlayMode`."""
+    """A value of `PlayMode`."""
     side: int
     """The end that the own team defends, of `Side`."""
     number: int
     """The player's own number, from 1."""
     players: int
-    """Of the own team."""
+    """Number of players of the own team."""
     kicking: bool
     """Whether a kick of the player goes on."""
 
@@ -152,26 +152,26 @@ class OrderRecord:
     """What a player wants."""
 
     legs: int
-    """Of `Legs`."""
+    """A value of `Legs`."""
     ahead: float
     """The walk: m/s, m/s, rad/s."""
     left: float
     turn: float
     kick: int
-    """Of `KickKind`."""
+    """A value of `KickKind`."""
     strength: float
-    """Of a kick, 0..1."""
+    """The strength of a kick, 0..1."""
     yaw: float
-    """Of the head, to the left, rad."""
+    """The yaw of the head, to the left, rad."""
     pitch: float
-    """Of the head, upwards, rad."""
+    """The pitch of the head, upwards, rad."""
     beams: bool
     """Whether to be beamed, which is possible before a kick-off."""
     beam_x: float
     beam_y: float
     beam_heading: float
     intent: int
-    """Of `Intent`."""
+    """A value of `Intent`."""
 
 
 class PlayerContext(NamedTuple):

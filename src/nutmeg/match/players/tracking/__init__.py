@@ -1,1 +1,1 @@
-"""The `tracking` part of Nutmeg."""
+"""From observations to beliefs: Kalman filters for the own pose, the ball and the other players."""

@@ -155,7 +155,7 @@ class TrackerNumbers:
     apart: float
     """By how many landmarks a new pose must fit better than any other."""
     half_length: float
-    """Of the pitch, m."""
+    """The half length of the pitch, m."""
     half_width: float
 
 

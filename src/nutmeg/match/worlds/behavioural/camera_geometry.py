@@ -175,12 +175,12 @@ class HeadFrame(NamedTuple):
     x: float
     y: float
     cos: float
-    """Of the direction in which the head looks."""
+    """Cosine of the direction in which the head looks."""
     sin: float
     yaw: float
-    """Of the head on the body, rad."""
+    """The yaw of the head on the body, rad."""
     heading: float
-    """Of the body, rad."""
+    """The heading of the body, rad."""
 
 
 class Camera(NamedTuple):
@@ -239,7 +239,7 @@ class VisionNumbers:
     bottom: tuple[float, float, float]
     """From the neck to the lower camera, m."""
     tilt_cos: float
-    """Of how far the lower camera looks further down."""
+    """Cosine of the angle by which the lower camera looks further down."""
     tilt_sin: float
     across: float
     """Tangent of half the horizontal opening."""

@@ -41,9 +41,9 @@ class CamerasSettings:
     diagonal_degrees: Annotated[float, above(0.0, up_to=179.9)]
     """From corner to corner of a picture."""
     width: Annotated[int, at_least(8)]
-    """Of a picture, pixels."""
+    """The width of a picture, pixels."""
     height: Annotated[int, at_least(8)]
-    """Of a picture, pixels."""
+    """The height of a picture, pixels."""
     neck: Place
     """The point about which the head turns, m from between the feet."""
 
@@ -66,15 +66,15 @@ class BodiesSettings:
     """How large robots look."""
 
     width: float
-    """Of a robot that stands, m: what it hides."""
+    """Width of a standing robot, for what it hides, m."""
     height: float
-    """Of a robot that stands, m."""
+    """The height of a robot that stands, m."""
     waistband: float
     """Height of the coloured band that tells the team, m."""
     lying_width: float
-    """Of a robot that lies, m."""
+    """Width of a robot that lies, m."""
     lying_height: float
-    """Of a robot that lies, m."""
+    """Height of a robot that lies, m."""
 
 
 @dataclass(frozen=True, kw_only=True)

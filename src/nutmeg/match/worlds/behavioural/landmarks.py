@@ -37,11 +37,11 @@ class ObjectKind(IntEnum):
     ROBOT = 3
     """Its team's colour is not in view, or too far away."""
     OWN_POST = 4
-    """Of the goal that the player's team defends."""
+    """A post of the goal that the player's team defends."""
     THEIR_POST = 5
-    """Of the goal that it attacks."""
+    """A post of the goal that the player's team attacks."""
     POST = 6
-    """Of either goal, where both have the same colour."""
+    """A post of either goal, where both have the same colour."""
     L_CROSSING = 7
     """Two lines end in each other; its direction is that of the middle between them."""
     T_CROSSING = 8

@@ -195,7 +195,7 @@ class KickSettings(NumberGroup):
     side_distance: NotNegative
     """How far a side kick of full strength sends it, m."""
     wrong_side_share: Share
-    """Of the straight kick's distance, what a side kick gives a ball on the wrong side."""
+    """Distance of a side kick with the ball on the wrong side, as a share of the straight kick's distance."""
     straight_distance_spread: NotNegative
     """Standard deviation of the distance of straight kicks, as a share."""
     side_distance_spread: NotNegative

@@ -45,7 +45,7 @@ class SonarNumbers:
     half_opening: float
     """Half the width of a cone, rad."""
     robot_radius: float
-    """Of a robot that stands, m; below 0 if robots are too low to answer."""
+    """Radius of a standing robot, m; below 0 if robots are too low to be detected."""
     post_radius: float
 
 

@@ -103,11 +103,11 @@ class Player:
     odometry_left: float
     odometry_turn: float
     yaw: float
-    """Of the head, to the left, rad."""
+    """The yaw of the head, to the left, rad."""
     pitch: float
-    """Of the head, upwards, rad."""
+    """The pitch of the head, upwards, rad."""
     posture: int
-    """Of `Posture`."""
+    """A value of `Posture`."""
     busy: float
     """How long the posture still lasts, s; 0 of a player who lies and has not begun to get up."""
     fallen_to: float

@@ -228,7 +228,7 @@ def _sides(slots: Ints) -> Ints:
 
 
 def _heights(settings: BehaviourSettings) -> list[float]:
-    """Of the torso by posture [m]; half way up while getting up."""
+    """The heights of the torso by posture [m]; half way up while getting up."""
     up, down = settings.body.torso_height, settings.body.lying_height
     return [up, up, down, (up + down) / 2, down, down]
 

@@ -109,15 +109,15 @@ class Sensors:
     collides: Annotated[Bytes, (22, 4)]
     """Limbs that are inside another part of their robot, in the order of `decisions.LIMBS`."""
     angles: Annotated[Floats, (22, 24)]
-    """Of the joints [degrees]."""
+    """The angles of the joints [degrees]."""
     gyro: Annotated[Floats, (22, 3)]
     """[degrees/s]"""
     acc: Annotated[Floats, (22, 3)]
     """[m/s^2]"""
     position: Annotated[Floats, (22, 3)]
-    """Of the torso [m]."""
+    """The position of the torso [m]."""
     velocity: Annotated[Floats, (22, 2)]
-    """Of the torso [m/s]."""
+    """The velocity of the torso [m/s]."""
     pair_count: int
     """How many pairs of players touch each other."""
     pairs: Annotated[Ints, (64, 2)]
@@ -323,7 +323,7 @@ TANGENTIAL_SHARE = 0.257
 """Of a player's speed across the normal, what the ball is given: friction is unlimited there, but turns the ball
 (3.5 / 0.026 kg against the slip 0.3 / 0.02 s, the mean of ball.rsg and touchperceptorhandler.rsg)."""
 DEPTH_SHARE = 0.5
-"""Of the depth of a contact, taken out in a step: the league's ERP (ball.rsg)."""
+"""Share of the depth of a contact that is taken out in a step: the league's ERP (ball.rsg)."""
 AIR_DRAG = 0.385
 """The league's linear drag, 0.01 N s/m (ball.rsg), over 0.026 kg; recorded flights lose 0.35 to 0.55 1/s between
 bounces. The ball's file has 0.9 1/s, which makes good for bounces in shorter steps [1/s]."""
@@ -380,7 +380,7 @@ def bounce(
 
 @kernel
 def _velocity(geom: Geom, bodies: Bodies, place: Floats) -> Floats:
-    """Of a point that moves with a geom's body, (3,) [m/s]."""
+    """The velocity of a point that moves with a geom's body, (3,) [m/s]."""
     lever = place - bodies.centres[geom.root]
     return bodies.velocities[geom.body, 3:] + np.cross(bodies.velocities[geom.body, :3], lever)
 
@@ -544,7 +544,7 @@ def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
 
 @inlined
 def _radius(sizes: Floats, box: int) -> float:
-    """Of the sphere about a box [m]."""
+    """The radius of the sphere about a box [m]."""
     return math.sqrt(sizes[box, 0] ** 2 + sizes[box, 1] ** 2 + sizes[box, 2] ** 2)
 
 

@@ -108,7 +108,7 @@ class Percept(NamedTuple):
     """All that one player is told in one cycle."""
 
     time: float
-    """Of the server, s; it never rests."""
+    """Time of the server, which runs on when the game clock stops [s]."""
     game: GameView
     """Play mode, game time and score."""
     gyro: Floats

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 DEGREES = 180.0 / math.pi
 VIEW_ANGLE = 120.0
-"""Of the view, both ways, degrees."""
+"""Angle of view, horizontally and vertically, degrees."""
 MIN_VIEW_DISTANCE = 0.1
 """Nothing nearer is seen, m."""
 
