@@ -187,7 +187,8 @@ class Game(BaseGame):
             if action.speeds is not None:
                 slots.append(slot)
                 speeds.append(action.speeds)
-        self.world.command(slots, speeds)
+        if slots:
+            self.world.command(slots, speeds)
         return waiting
 
     def _percepts(self) -> dict[int, Percept]:

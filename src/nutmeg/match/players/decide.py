@@ -12,9 +12,10 @@
     mind.log, mind.lost_turns
 
 `decide` is called every 0.1 s, in the physical world (`deciding_player`) and in the behavioural one
-(`match.behavioural_game`), with the same arguments. Places that are seen are in the body's frame: ahead and to the left, metres. Everything else is as
-the own team sees the pitch, which always attacks +x: beliefs, and names of landmarks, so that
-`load_field(...).landmarks()["G1R"]` is where the post that is called `G1R` stands, whichever side the team plays from.
+(`match.behavioural_game`), with the same arguments. Places that are seen are in the body's frame: ahead and to the
+left, metres. Everything else is as the own team sees the pitch, which always attacks +x: beliefs, and names of
+landmarks, so that `load_field(...).landmarks()["G1R"]` is where the post that is called `G1R` stands, whichever side
+the team plays from.
 
 A `decide` that raises, takes too long (`time_limit`) or answers nonsense loses its turn: the player stands and keeps
 its head where it was. The traceback goes to its log; the match goes on.

@@ -271,21 +271,23 @@ def judge_areas(judgement: Judgement) -> None:
 def areas(judgement: Judgement) -> Bools:
     """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
     pitch, before, inside = judgement.rules.pitch, judgement.state.in_areas, np.empty((2, *PLAYERS_SHAPE), bool)
-    bounds = pitch.length / 2 - pitch.penalty_depth, pitch.length / 2, pitch.penalty_width / 2
-    changed = find_in_areas(judgement.facts.position, judgement.active, bounds, before, inside)
+    edge, end, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.length / 2, pitch.penalty_width / 2
+    changed = find_in_areas(judgement.facts.position, judgement.active, edge, end, half_width, before, inside)
     return inside if changed else before
 
 
 @kernel
 def find_in_areas(
-    position: Floats, active: Bools, bounds: tuple[float, float, float], before: Bools, inside: Bools
+    position: Floats, active: Bools, edge: float, end: float, half_width: float, before: Bools, inside: Bools
 ) -> bool:
     """Finds who is in the penalty areas; whether that has changed.
 
     Args:
         position: (2, 11, 3) of the torsos, m.
         active: (2, 11) who counts.
-        bounds: the least and the greatest |x| of the areas, and the |y| that they end at, m.
+        edge: |x| of the areas' edges towards the middle, m.
+        end: |x| of the goal lines, m.
+        half_width: |y| of the areas' sides, m.
         before: (2, 2, 11) who was in the own penalty area, and who in the opponents', one cycle ago.
         inside: (2, 2, 11) written: who is there now.
     """
@@ -293,7 +295,7 @@ def find_in_areas(
     for side in range(active.shape[0]):
         for i in range(active.shape[1]):
             x, y = position[side, i, 0], position[side, i, 1]
-            deep = active[side, i] and bounds[0] < abs(x) <= bounds[1] and abs(y) < bounds[2]
+            deep = active[side, i] and edge < abs(x) <= end and abs(y) < half_width
             at_home = x < 0.0 if side == 0 else x > 0.0  # the left team defends the goal at -x
             inside[OWN_AREA, side, i], inside[THEIR_AREA, side, i] = deep and at_home, deep and not at_home
             for which in range(2):

@@ -34,7 +34,7 @@ TIME_TOLERANCE = 1e-6
 BALL_REST_DISTANCE = 0.005
 """A ball nearer to its place than this lies where it was put, m."""
 CIRCLE_MARGIN = 1e-6
-"""Who is farther from the halfway line than a radius and this is not in the circle, however distances are rounded, m."""
+"""Who is farther from the halfway line than the radius and this is not in the circle, whatever the rounding, m."""
 
 
 class Judgement:
@@ -183,17 +183,11 @@ def survey_players(position: Floats, active: Bools) -> Survey:
     """
     lowest, left, right = np.inf, -np.inf, -np.inf
     for i in range(active.shape[1]):
-        # Comparisons instead of `min` and `max`: a position that is not a number must not hide another player's.
+        # The new number comes second: `min` and `max` then pass over one that is not a number, as the rules do.
         if active[0, i]:
-            if position[0, i, 0] > left:
-                left = position[0, i, 0]
-            if position[0, i, 2] < lowest:
-                lowest = position[0, i, 2]
+            lowest, left = min(lowest, position[0, i, 2]), max(left, position[0, i, 0])
         if active[1, i]:
-            if -position[1, i, 0] > right:
-                right = -position[1, i, 0]
-            if position[1, i, 2] < lowest:
-                lowest = position[1, i, 2]
+            lowest, right = min(lowest, position[1, i, 2]), max(right, -position[1, i, 0])
     return lowest, (left, right)
 
 

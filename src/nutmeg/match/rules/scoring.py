@@ -161,12 +161,12 @@ def judge_out(judgement: Judgement) -> bool:
         pitch.width / 2 + pitch.ball_radius + LINE_TOLERANCE,
     )
     x, y, z = judgement.ball
+    if abs(x) < end and abs(y) < line and -1.0 <= z < math.inf:  # false of numbers that are not finite
+        return False
     if not all(map(math.isfinite, judgement.ball)) or z < -1.0:
         drop_ball(judgement, judgement.state.last_inside)
         return True
-    over_end, over_line = abs(x) >= end, abs(y) >= line
-    if not (over_end or over_line):
-        return False
+    over_end = abs(x) >= end
     touch = judgement.state.touch
     if judgement.rules.outs.put_back:
         across = crossing(judgement, 0 if over_end else 1, end if over_end else line)

@@ -230,7 +230,7 @@ def _series(lengths: Sequence[int]) -> list[Indices]:
 
 
 def _autocovariance(errors: Floats) -> Floats:
-    """The autocovariance of one series, by lag: that of the autoregression that suits it best (Burg's recursion, order by BIC)."""
+    """The autocovariance of one series, by lag, from the best autoregression (Burg's recursion, order by BIC)."""
     rows = len(errors)
     power = float(errors @ errors) / rows
     forward, backward, model = errors, errors, np.ones(1)

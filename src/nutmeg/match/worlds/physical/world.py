@@ -295,7 +295,7 @@ class MatchWorld:
     def _read_contacts(self) -> None:
         """Between the halves of a step: measures what touches what, and lets the ball bounce."""
         ground, contacts, forces = self.ground, self._contact_arrays(), self.ground.world.data.efc_force
-        read_contacts(contacts, forces, self._bodies, self._ball, ground.geoms, ground.seats, self._sensors)
+        read_contacts(contacts[:], forces, self._bodies[:], self._ball[:], ground.geoms, ground.seats, self._sensors)
 
     def _contact_arrays(self) -> Contacts:
         """The engine's contacts, live; its arrays always begin at the same place, so that their length says all."""
@@ -326,7 +326,7 @@ class MatchWorld:
     def _sense(self, *, trusting: bool) -> bool:
         world, ground = self.ground.world, self.ground
         xmat, sensors = self._bodies.xmat, self._sensors
-        return read_sensors(world.qpos, world.qvel, xmat, self._boxes, ground.seats, sensors, trusting)
+        return read_sensors(world.qpos, world.qvel, xmat, self._boxes[:], ground.seats, sensors, trusting)
 
     @property
     def time(self) -> float:
