@@ -4,12 +4,12 @@
     answer["robots"]["ers7"]                        # {"reached": 10, "starts": 10}
     answer["trials"][0]                             # where it began, whether and when it reached the ball
 
-The robot stands anywhere on the field of the Standard Platform League of 2011, looking anywhere, with the orange ball
-1 to 3 m away. The program is `net.openr.ball_follower` or, with `client="cpp"`, the example in C++
-(`clients/openr/examples/ball_follower`). Either is connected over TCP to the same server as `nutmeg serve openr` runs; it gets sensor vectors and
-pictures and nothing else. Server and program are in lock-step and pictures are drawn in step, so that numbers do not
-depend on how busy the computer is. The ball is reached when it is within `REACHED` of the middle of the trunk, where
-the robot's paws are about to touch it, within `SECONDS`.
+The robot stands anywhere on the field of the Standard Platform League of 2011, looking anywhere, with the orange ball 1
+to 3 m away. The program is `net.openr.ball_follower` or, with `client="cpp"`, the example in C++
+(`clients/openr/examples/ball_follower`). Either is connected over TCP to the same server as `nutmeg serve openr` runs;
+it gets sensor vectors and pictures and nothing else. Server and program are in lock-step and pictures are drawn in
+step, so that numbers do not depend on how busy the computer is. The ball is reached when it is within `REACHED` of the
+middle of the trunk, where the robot's paws are about to touch it, within `SECONDS`.
 """
 
 from __future__ import annotations

@@ -115,11 +115,7 @@ def _start_half(judgement: Judgement, half: int) -> None:
 # All others may be skipped: a property test shows the same decisions at the same times, if `Facts.cycle` and
 # `Facts.ball_before` are given and the world does not move players who serve a penalty (`fouls.penalised`).
 #
-<<<<<<< HEAD
-# The physical world asks in every cycle: a judgement takes some 0.03 ms, 1 to 2 % of a cycle with 22 players.
-=======
 # The physical world asks in every cycle: a judgement of 22 players takes 20 to 25 us there, 2.5 % of such a cycle.
->>>>>>> speed
 
 
 def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = True) -> float:
