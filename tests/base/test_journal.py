@@ -96,7 +96,7 @@ def test_another_configuration_is_refused_and_the_difference_named(tmp_path: Pat
 def test_other_software_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(tmp_path)
     monkeypatch.setattr(nutmeg, "__version__", "99.0")
-    with pytest.raises(FileError, match=r'other software \(nutmeg: "[\d.]+" there, "99.0" here\)'):
+    with pytest.raises(FileError, match=r'other software \(nutmeg: "[\w.]+" there, "99.0" here\)'):
         begin(tmp_path)
 
 

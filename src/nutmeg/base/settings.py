@@ -66,17 +66,15 @@ class Bounds:
         return low and (number < self.high if self.without_high else number <= self.high)
 
     def __str__(self) -> str:
-        low, high = f"{self.low:g}", f"{self.high:g}"
+        low, high, unit = f"{self.low:g}", f"{self.high:g}", f" {self.unit}" if self.unit else ""
         if math.isinf(self.high):
-            text = f"above {low}" if self.without_low else f"{low} or more"
-        elif math.isinf(self.low):
-            text = f"below {high}" if self.without_high else f"up to {high}"
-        elif not (self.without_low or self.without_high):
-            text = f"{low}..{high}"
-        else:
-            first = f"above {low}" if self.without_low else f"{low} or more"
-            text = f"{first} and {'below' if self.without_high else 'up to'} {high}"
-        return f"{text} {self.unit}".rstrip()
+            return f"above {low}{unit}" if self.without_low else f"{low}{unit} or more"
+        if math.isinf(self.low):
+            return f"{'below' if self.without_high else 'up to'} {high}{unit}"
+        if not (self.without_low or self.without_high):
+            return f"{low}..{high}{unit}"
+        first = f"above {low}" if self.without_low else f"{low} or more"
+        return f"{first} and {'below' if self.without_high else 'up to'} {high}{unit}"
 
 
 def at_least(low: float, unit: str = "") -> Bounds:

@@ -267,7 +267,7 @@ def test_a_file_of_the_users_own_is_taken(tmp_path: Path) -> None:
             FileError,
         ),
         ("play = 0.02", "play = 2.5", r"play of 2.5 rad.*allowed is 0 to 2.2", ModelError),
-        ("play = 0.02", "play = -0.1", r"play is -0.1; allowed is 0 or more rad", FileError),
+        ("play = 0.02", "play = -0.1", r"play is -0.1; allowed is 0 rad or more", FileError),
         ("*KneePitch", "*KneePich", r"gear 'knee'.*unknown joint '\*KneePich'", UnknownNameError),
         ("*Thigh", "*Thig", r"flex 'legs'.*unknown body '\*Thig'", UnknownNameError),
         ("ratio = 100.0", "ratio = 0.0", r"ratio is 0; allowed is above 0", FileError),
