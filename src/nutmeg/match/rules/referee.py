@@ -12,10 +12,10 @@ numbers are in `book`. Which file does what: `clock` (halves, and when the next 
 mode), `scoring`, `offside`, `shootout`, `fouls` (with penalties); `trainer` has what people and programs may order from
 outside.
 
-A judgement of 22 players who stand takes 8 us when it is repeated (docs/explanation/match.md has the command), and 20 to
-25 us between two steps of the physics, which empty the processor's caches. No rule looks at single players unless the
-survey of all of them finds something wrong (`judgement.survey_players`). Players who lie add 5 us, two who collide 30
-us, and each player who is moved 40 to 60 us, in that cycle only.
+A judgement of 22 players who stand takes 8 us when it is repeated (docs/explanation/match.md has the command), and 20
+to 25 us between two steps of the physics, which empty the processor's caches. No rule looks at single players unless
+the survey of all of them finds something wrong (`judgement.survey_players`). Players who lie add 5 us, two who collide
+30 us, and each player who is moved 40 to 60 us, in that cycle only.
 """
 
 from __future__ import annotations
