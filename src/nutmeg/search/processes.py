@@ -158,7 +158,9 @@ class _Pool:
         others = set(multiprocessing.active_children()) - set(self.children)
         with interrupts_blocked():
             job = self._executor.submit(_evaluate, *work)
-        self.children = [child for child in multiprocessing.active_children() if child not in others]
+        # A process that has died meanwhile stays in the list: it tells the cause of death.
+        known = others.union(self.children)
+        self.children += [child for child in multiprocessing.active_children() if child not in known]
         return job
 
     def cause_of_death(self) -> str:
