@@ -116,7 +116,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
                 teams_here.start(team, walk, _own_players(arguments), server)
             server.run(until=lambda: arguments.until_over and game.over)
         except KeyboardInterrupt:
-            pass  # before or after the server listens to it
+            pass  # Ctrl-C before or after the server listens to it: the server ends as asked
         except SimulationError as error:
             kept = f" Everything up to then is in {record}." if record else ""
             raise SimulationError(f"{error}{kept}") from None
@@ -183,7 +183,7 @@ def _own_players(arguments: Arguments) -> int:
 
 
 def _teams(arguments: Arguments) -> tuple[str, str]:
-    """Names of the teams of ours; empty for whoever comes."""
+    """Names of the built-in teams that were asked for; empty where any team may join."""
     from nutmeg.match.worlds.physical.ground import ROBOT
     from nutmeg.motion.walk.files import read_walk
 
@@ -195,7 +195,7 @@ def _teams(arguments: Arguments) -> tuple[str, str]:
 
 
 def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
-    """Walks of the teams of ours by their names."""
+    """Walks of the built-in teams by their names."""
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
@@ -246,7 +246,7 @@ class TeamProcesses(Closing):
         self._teams.append(process)
 
     def close(self) -> None:
-        """Ends the teams."""
+        """Ends the processes of the teams; those that do not end in time are killed."""
         for process in self._teams:
             process.terminate()
         for process in self._teams:

@@ -162,7 +162,7 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
         try:
             host.run(arguments.seconds or float("inf"))
         except KeyboardInterrupt:
-            pass  # Ctrl-C before or after the host listens to it: it ends as asked
+            pass  # Ctrl-C before or after the host listens to it: the host ends as asked
         except SimulationError as error:
             kept = f" Everything up to then is in {settings.record}." if settings.record else ""
             raise SimulationError(f"{error}{kept}") from None

@@ -123,7 +123,7 @@ class ServedPage(Closing):
         self._log.write(f"page: {self.url}")
 
     def close(self) -> None:
-        """Ends the page."""
+        """Ends the process of the page, also if it is still starting."""
         if self._thread is not None:
             self._thread.join(PAGE_PATIENCE)  # a page that is still coming up ends with this process
         if self._viewer is not None:

@@ -195,7 +195,7 @@ class BallTrial:
 
 
 def ball_start(rng: np.random.Generator) -> BallStart:
-    """A random start."""
+    """Draws the robot's place and heading and the ball's place on the field."""
     while True:
         robot, way = rng.uniform(-1, 1, 2) * START_AREA, rng.uniform(-math.pi, math.pi)
         distance, heading = rng.uniform(MIN_BALL_DISTANCE, MAX_BALL_DISTANCE), rng.uniform(-math.pi, math.pi)

@@ -104,7 +104,7 @@ class Goal:
         return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts."""
+        """The goal and what was found, as `results.json` and `--json` have them."""
         found = self.found if self.found is None or math.isfinite(self.found) else None
         side = "at most" if self.most else "at least"
         return {

@@ -229,5 +229,5 @@ def cycle(
 
 @wp.kernel
 def count(r: Round):
-    """One cycle more."""
+    """Counts the control cycles that all worlds have done."""
     r.cycle[0] = r.cycle[0] + 1
