@@ -12,6 +12,7 @@ import pytest
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot, robot_names
+from nutmeg.model.physics import native_profile
 from nutmeg.model.scene import PARKING_GAP, TEAM_COLOURS, ObjectSettings, add_object
 from nutmeg.sim import Worlds
 
@@ -258,7 +259,8 @@ def here(scene: Scene, seconds: float) -> Floats:
 @pytest.mark.parametrize(("name", "kind"), KINDS)
 def test_an_exported_robot_moves_the_same_without_nutmeg(name: str, kind: str) -> None:
     placement = Placement(robot=name, type=kind, height=0.01, heading=0.3)
-    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    physics = native_profile(load_robot(name).physics)
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), physics=physics, visuals=False))
     moved = here(scene, 1.0)
     assert np.array_equal(in_bare_mujoco(scene, 1.0), moved)
     assert np.abs(moved - scene.start).max() > 0.01

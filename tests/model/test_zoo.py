@@ -15,6 +15,7 @@ from nutmeg.model.build import build
 from nutmeg.model.posing import standing
 from nutmeg.model.robot import ROBOTS_FOLDER, load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.sim.control_callback import install_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,7 @@ def own_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> list[tuple[str, 
 def test_every_robot_stands_still_for_ten_seconds(name: str, kind: str) -> None:
     scene = world(name, kind)
     data = started(scene)
+    install_for(data, scene.model)
     assert own_contacts(scene.model, data) == []
     start = data.qpos[:3].copy()
     for _ in range(round(10 / scene.timestep)):
@@ -443,6 +445,7 @@ def test_joints_without_a_collider_have_the_inertia_of_a_ball_of_one_centimetre(
 def test_the_leagues_nao_feels_its_weight_on_its_soles() -> None:
     scene = world("nao-spark", "type4")
     data = started(scene)
+    install_for(data, scene.model)
     for _ in range(100):
         mujoco.mj_step(scene.model, data)
     force = sum(float(data.sensor(f"it/{name}").data[0]) for name in ("lf", "rf", "lf1", "rf1"))

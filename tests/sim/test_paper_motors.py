@@ -18,8 +18,8 @@ from nutmeg.model.actuation.printed import BRAKE, CONSTANT, KD, KI, KP, LAG, RES
 from nutmeg.model.actuation.settings import Gear, Servo
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.sim.paper_motor_kernels import check_layout, place_of
-from nutmeg.sim.paper_motors import install_for, printed_count
+from nutmeg.sim.control_callback import install_for, printed_count
+from nutmeg.sim.engine_memory import check_layout, place_of
 from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def test_a_stranger_with_user_dynamics_and_user_data_is_left_alone() -> None:
     mujoco.mj_step(model, data)
     assert data.act[0] == 0.25
     assert np.array_equal(data.userdata, np.arange(40.0))
-    assert printed.has_printed_motors
+    assert printed.has_callback
 
 
 def test_someone_elses_callback_is_neither_replaced_nor_overlooked() -> None:

@@ -389,7 +389,8 @@ def test_forces_of_contacts_carry_the_robot(scene: Scene) -> None:
     def weigh() -> None:
         contact, model = world.data.contact, world.model
         mine = model.body_rootid[model.geom_bodyid[contact.geom]] == scene.robots[0].body
-        carried.append(float(world.data.efc_force[contact.efc_address[mine.any(axis=1)]].sum()))
+        rows = contact.efc_address[mine.any(axis=1) & (contact.efc_address >= 0)]
+        carried.append(float(world.data.efc_force[rows + 4].sum() + world.data.efc_force[rows + 5].sum()))
 
     for _ in range(100):
         world.step(weigh)

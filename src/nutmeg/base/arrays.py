@@ -15,6 +15,8 @@ Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Indices = NDArray[np.intp]
 """Positions in other arrays."""
+Ids = NDArray[np.int32]
+"""The engine's numbers of bodies, shapes and rows."""
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 """Pixels, or text."""

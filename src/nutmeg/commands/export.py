@@ -50,17 +50,25 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.model.identified import placed_with_body
+    from nutmeg.model.physics import native_profile
+    from nutmeg.model.robot import load_robot
 
     plain = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
     placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     if placement.actuation == "motoflex-paper":
         raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
+    asked = arguments.physics or load_robot(arguments.robot).physics
+    physics = native_profile(asked)
+    if physics != asked:
+        terminal.say(
+            f"The physics profile {asked} needs Nutmeg; the model is written for {physics}, which comes nearest to it."
+        )
     scene = assemble(
         SceneSettings(
             field=arguments.field,
             ball=arguments.ball,
             robots=(placement,),
-            physics=arguments.physics,
+            physics=physics,
             visuals=arguments.visuals,
         )
     )

@@ -36,6 +36,8 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.settings import Bounds, check_bounds, read, read_cached
 from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
+from nutmeg.model.physics import native_profile
+from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.trot import TrotWalker
 from nutmeg.motion.walk.walker import Walker
@@ -212,10 +214,19 @@ def _product(a: Floats, b: Floats) -> Floats:
 
 
 @functools.lru_cache(maxsize=8)
-def course_scene(robot: str, ball: bool = False, actuation: str = "ideal") -> Scene:
-    """A floor with the robot, and a ball if wanted, without what is only seen."""
+def course_scene(robot: str, ball: bool = False, actuation: str = "ideal", *, native: bool = False) -> Scene:
+    """A floor with the robot, and a ball if wanted, without what is only seen; `native` needs nothing but MuJoCo."""
     placement = Placement(robot=robot, name=ROBOT_NAME, actuation=actuation)
-    return assemble(SceneSettings(field="floor", ball="sim3d" if ball else "none", robots=(placement,), visuals=False))
+    profile = load_robot(robot).physics
+    return assemble(
+        SceneSettings(
+            field="floor",
+            ball="sim3d" if ball else "none",
+            robots=(placement,),
+            physics=native_profile(profile) if native else profile,
+            visuals=False,
+        )
+    )
 
 
 def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWalker:

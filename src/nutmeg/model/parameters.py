@@ -187,7 +187,7 @@ def _set_physics(physics: Physics, adjustment: Adjustment, field_: str) -> Physi
     if contact is None:
         raise ModelError(
             f"{adjustment.target} has nothing to set: this physics leaves contacts to the robots. Set foot.friction, "
-            f"or take a profile with contact numbers (league, fine)."
+            f"or take a profile with contact numbers (league-native, fine)."
         )
     return dataclasses.replace(physics, contact=_set_contact(contact, adjustment, of_contact))
 
@@ -284,6 +284,8 @@ class _Draft:
     def _foot(self, adjustment: Adjustment) -> None:
         if self.physics.contact is not None:
             raise ModelError("foot.friction has no effect in this physics; set physics.contact.friction instead.")
+        if self.physics.ode:
+            raise ModelError("foot.friction has no effect in this physics: it does not limit friction.")
         if not any(s.foot for s in parts_of_type(self.robot, self.kind).shape):
             raise ModelError(f"foot.friction has no effect: {self.robot.name} has no shape with foot = true.")
         friction = adjustment.of(self.robot.foot.friction)

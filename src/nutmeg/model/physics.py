@@ -2,9 +2,9 @@
 
 - `standard`: 4 ms steps; measured best for a Nao-size robot with position drives. Friction cones are elliptic:
   they cost the same here as pyramidal ones, which bend the path of a rolling ball (see `model.ball`).
-- `league`: one 20 ms step a cycle, with drives and contacts that make the 3D simulation league's robot move
-  as it does on the league's own server. Its contact numbers follow from that server's ODE settings (ERP 0.4,
-  CFM 1e-4, slip 5e-3, unlimited friction).
+- `league`: one 20 ms step a cycle, as the 3D simulation league's own server does it (see `sim.ode_step`).
+- `league-native`: as near to it as MuJoCo alone comes, for models that are stepped without Nutmeg or on a GPU. Its
+  contact numbers follow from the server's ODE settings (ERP 0.4, CFM 1e-4, slip 5e-3, unlimited friction).
 - `fine`: the league's robot in 5 ms steps, with contacts as other robots have them.
 """
 
@@ -54,9 +54,11 @@ class Physics:
     """Hardness of friction relative to that of the contact's normal."""
     contact: Contact | None = None
     """Replaces the robots' own contact numbers."""
+    ode: bool = False
+    """Steps as the league's engine does them (see `sim.ode_step`); contacts, friction and drives are then its own."""
     jacobian: Literal["auto", "dense", "sparse"] = "auto"
-    """How the engine keeps the constraints; auto is sparse from 60 degrees of freedom on. A matter of speed alone:
-    the league's robot (28 degrees of freedom, and 22 of its rotors) steps a fifth faster with sparse ones."""
+    """How the engine keeps the constraints; auto is sparse from 60 degrees of freedom on. A matter of speed alone, but
+    steps as the league's engine does them need sparse ones."""
 
     def apply(self, spec: mujoco.MjSpec) -> None:
         """Writes the settings into a specification."""
@@ -66,11 +68,17 @@ class Physics:
         spec.option.impratio = self.impratio
         spec.option.jacobian = _JACOBIANS[self.jacobian]
         spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        if self.ode:
+            # Rows differ by seven orders of magnitude in hardness: the search along a line needs more steps.
+            spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+            spec.option.ls_iterations, spec.option.ls_tolerance = 200, 1e-6
+            spec.option.tolerance = 1e-10
 
 
 PROFILES: dict[str, Physics] = {
     "standard": Physics(),
-    "league": Physics(
+    "league": Physics(timestep=0.02, integrator="euler", ode=True, jacobian="sparse"),
+    "league-native": Physics(
         timestep=0.02,
         integrator="euler",
         impratio=0.02,
@@ -84,6 +92,11 @@ PROFILES: dict[str, Physics] = {
         jacobian="sparse",
     ),
 }
+
+
+def native_profile(name: str) -> str:
+    """The profile that comes nearest to one and needs nothing but MuJoCo: for exported models, and for GPUs."""
+    return "league-native" if physics_profile(name).ode else name
 
 
 def physics_profile(name: str) -> Physics:

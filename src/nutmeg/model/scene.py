@@ -31,6 +31,7 @@ from nutmeg.model.ball import add_ball, load_ball
 from nutmeg.model.build import GREY, ROOT_JOINT, build
 from nutmeg.model.field import add_field, load_field
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.ode import prepare_ode
 from nutmeg.model.parameters import (
     AdjustedRobot,
     Adjustment,
@@ -245,6 +246,8 @@ def assemble(settings: SceneSettings) -> Scene:
     ball = None if ball_name == "none" else load_ball(ball_name)
     if ball is not None:
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
+    if physics.ode:
+        prepare_ode(spec)
     return _finished(settings, physics, spec, plans, poses)
 
 

@@ -15,6 +15,7 @@ from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.actuation import HIDDEN_JOINTS, MOTOR_SIDE_SUFFIX, ROTOR_SUFFIX
 from nutmeg.model.actuation.printed import is_printed
 from nutmeg.model.build import parts_of_type
+from nutmeg.model.ode import DRIVE_MARK, MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,6 +147,8 @@ def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
 def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:
     """The kind of an actuator's command, derived from its feedback (`biasprm`)."""
     if str(model.joint(int(model.actuator_trnid[actuator, 0])).name).endswith(ROTOR_SUFFIX):
+        return "velocity"
+    if model.actuator_gainprm[actuator, DRIVE_MARK] == MARK:
         return "velocity"
     if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR:
         return "position"

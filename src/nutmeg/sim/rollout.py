@@ -21,7 +21,7 @@ import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
-from nutmeg.sim.paper_motors import check_installed
+from nutmeg.sim.control_callback import check_installed
 from nutmeg.sim.power_supply import MotorFeed
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
@@ -190,7 +190,7 @@ class _Run:
         out = {"qpos": np.empty((len(alive), steps, model.nq))}
         if self.data.shape[2]:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
-        if self.worlds.has_printed_motors:
+        if self.worlds.has_callback:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
         try:

@@ -30,9 +30,11 @@ from mujoco.batch import SimulationError as BatchError
 from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
 from nutmeg.model.actuation import load_actuation
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.ode import gaps_of, is_ode
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.model.scene import assemble, settled_history
-from nutmeg.sim.paper_motors import check_installed, install_for
+from nutmeg.sim.control_callback import check_installed, install_for
+from nutmeg.sim.ode_step import places, step_as_ode
 from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
@@ -65,8 +67,8 @@ class Worlds:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
         self.scene = scene
         self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
-        self.has_printed_motors = install_for(self.batch, scene.model)
-        """Whether the scene has motors that run beside the engine (see `paper_motors`)."""
+        self.has_callback = install_for(self.batch, scene.model)
+        """Whether something of the scene runs beside the engine (see `control_callback`)."""
         self.count = count
         self._begin_as([scene])
         self.qpos: Floats = self.batch.bind("qpos")
@@ -205,7 +207,7 @@ class Worlds:
         sensors) is that of the start of the last step, one physics step old. Making it current would cost half
         a step every time.
         """
-        if self.has_printed_motors:
+        if self.has_callback:
             check_installed()
         try:
             self.batch.step(ids, nstep=steps)
@@ -497,6 +499,9 @@ class SingleWorld:
         self.scene = scene
         self.model = copy.copy(scene.model)
         """Its own: numbers may be changed while it runs."""
+        self._steps_as_ode = is_ode(self.model)
+        if self._steps_as_ode:
+            self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `step` does what is needed
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
         self.data.qpos[:] = scene.start
@@ -524,9 +529,16 @@ class SingleWorld:
     def step(self, between: Callable[[], None]) -> None:
         """One step; `between` is called while contacts and their forces are those of this step."""
         self.refresh()
+        if self._steps_as_ode:
+            step_as_ode(self.model._address, self.data._address, places())
         mujoco.mj_step2(self.model, self.data)
         between()
         mujoco.mj_step1(self.model, self.data)
+
+    def close_gaps(self, bodies: slice) -> None:
+        """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
+        if self._steps_as_ode:
+            gaps_of(self.model, self.data.userdata)[bodies] = 0.0
 
     def hold(self, table: RobotTable, *, parked: bool) -> None:
         """Welds a robot to its parking place, where it sleeps, or lets it play."""

@@ -63,7 +63,7 @@ def run_bouts_on_gpu(
         raise UsageError(f"a GPU walks with ideal drives only, not with the actuation {actuation!r}.")
     from nutmeg.learning.gpu import course_kernel as kernels
 
-    scene = course_scene(robot, actuation=actuation)
+    scene = course_scene(robot, actuation=actuation, native=True)
     steps = max(round(CONTROL_CYCLE / scene.timestep), 1)
     worlds = Worlds(scene, len(bouts))
     generators = [bout.rng for bout in bouts]
@@ -117,7 +117,7 @@ def _repeat(warp: Any, work: Any, times: int) -> None:  # noqa: ANN401
 def _model(robot: str) -> tuple[mujoco.MjModel, Any]:
     """The robot's scene with a plane for a floor, here and on the GPU."""
     _, engine = gpu_modules()
-    spec = mujoco.MjSpec.from_string(course_scene(robot, actuation="ideal").xml)
+    spec = mujoco.MjSpec.from_string(course_scene(robot, actuation="ideal", native=True).xml)
     for geom in spec.geoms:
         if geom.parent.name == "world" and geom.type == mujoco.mjtGeom.mjGEOM_BOX and geom.contype:
             geom.pos, geom.type = [0.0, 0.0, geom.pos[2] + geom.size[2]], mujoco.mjtGeom.mjGEOM_PLANE

@@ -79,7 +79,7 @@ def load_actuation(robot: RobotSettings, name: str | Actuation) -> Actuation | N
 def add_actuation(spec: mujoco.MjSpec, robot: RobotSettings, actuation: Actuation | None, physics: Physics) -> None:
     """Gives every driven joint its motor: a servo where the actuation has one, else an ideal drive."""
     if actuation is None or not actuation.servo:
-        add_drives(spec, robot, physics.timestep)
+        add_drives(spec, robot, physics)
     else:
         _add_servos(spec, robot, actuation, physics)
     share_motors(spec, robot)

@@ -1,6 +1,7 @@
 """Ideal actuation: drives that follow their command as well as a torque and a speed limit allow.
 
-Both kinds are native MuJoCo, so that an exported model moves the same without Nutmeg:
+Both kinds are native MuJoCo, so that an exported model moves the same without Nutmeg, except where the physics is that
+of the league's engine (`ode`), which has a velocity drive of its own (see `model.ode`):
 
 - a *position* drive is a `pid` actuator with proportional and derivative gain whose set-point moves no faster
   than the speed limit (`slewmax`) and whose force is clamped to the torque limit;
@@ -20,10 +21,12 @@ import mujoco
 
 from nutmeg.base.errors import ModelError
 from nutmeg.model.actuation.settings import hinges, matching_names
+from nutmeg.model.ode import add_ode_drive
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from nutmeg.model.physics import Physics
     from nutmeg.model.robot import Drive, RobotSettings
 
 POSITION_INPUT = 1
@@ -36,7 +39,7 @@ ROTOR_INERTIA = 1e4
 """[kg m²]: 10 N m changes the rotor's speed by 2e-5 rad/s in a 20 ms step."""
 
 
-def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> None:
+def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, physics: Physics) -> None:
     """Gives every joint that a drive names its ideal actuator."""
     joints = hinges(spec)
     followers = {s.follower for s in robot.shared}
@@ -54,7 +57,7 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, timestep: float) -> No
         if drive.kind == "position":
             _add_position_drive(spec, joints[joint], drive)
         else:
-            _add_velocity_drive(spec, joints[joint], drive, timestep)
+            _add_velocity_drive(spec, joints[joint], drive, physics)
 
 
 def drive_of_each_joint(robot: RobotSettings, joints: dict[str, Any]) -> dict[str, Drive]:
@@ -103,13 +106,16 @@ def _add_position_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Driv
     limit_commands(spec, motor, joint)
 
 
-def _add_velocity_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive, timestep: float) -> None:
+def _add_velocity_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive, physics: Physics) -> None:
+    if physics.ode:
+        add_ode_drive(spec, joint, drive)
+        return
     hinge = add_rotor(joint, ROTOR_SUFFIX, ROTOR_INERTIA)
     clutch = spec.add_tendon(name=joint.name + ".clutch", frictionloss=drive.torque)
     clutch.wrap_joint(joint.name, 1.0)
     clutch.wrap_joint(hinge.name, -1.0)
-    clutch.solref_friction = [2 * timestep, 1.0]
+    clutch.solref_friction = [2 * physics.timestep, 1.0]
     clutch.solimp_friction = [0.9999, 0.9999, 0.001, 0.5, 2]
     motor = spec.add_actuator(name=joint.name, target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.set_to_velocity(ROTOR_INERTIA / timestep)
+    motor.set_to_velocity(ROTOR_INERTIA / physics.timestep)
     motor.ctrlrange = [-drive.speed, drive.speed]

@@ -1,6 +1,6 @@
 """MoToFlex's motor and gear exactly as printed (algorithms 1 and 2 of the paper): the numbers of each motor.
 
-The algorithms themselves run in `sim.paper_motor_kernels`. Here each motor becomes an actuator whose activation is
+The algorithms themselves run in `sim.paper_motors`. Here each motor becomes an actuator whose activation is
 the torque T_j that the algorithms compute (`dyntype="user"`, gain 1), with its numbers in the actuator's own
 arrays, where they belong to the model, are exported with it and can differ from world to world:
 

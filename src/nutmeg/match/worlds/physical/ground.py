@@ -20,10 +20,8 @@ import numpy as np
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.slots import SLOTS
-from nutmeg.match.worlds.physical.kernels import BALL_OWNER, BOX_BODIES, GEOM, NO_OWNER, SEAT, prepare_ball
-from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES
-from nutmeg.model.ball import load_ball
-from nutmeg.model.field import load_field
+from nutmeg.match.worlds.physical.kernels import BALL_OWNER, BOX_BODIES, GEOM, NO_OWNER, SEAT
+from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.sim.variation import robot_rows, robot_types
 from nutmeg.sim.worlds import SingleWorld
@@ -52,9 +50,6 @@ FOOT_BODIES = ("RFoot", "LFoot", "RToe", "LToe")
 """Bodies in the order of `percept.FEET`."""
 LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
 """Starts of the names of the joints of the limbs."""
-SOLVER_TOLERANCE = 1e-12
-"""When the solver is content. The engine measures it against the mean inertia of what it solves, in which the rotors of
-the drives (10,000 kg m^2) drown the robot: at the usual 1e-8 a ball beside a robot changes how the robot walks."""
 ALL_MASKS = 0x7FFFFFFF
 """All bits of the masks that say what may touch what."""
 PARKED_BIT = 30
@@ -90,15 +85,13 @@ class Ground:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.world, self._kinds = scene, SingleWorld(scene), load_kinds()
         model = self.world.model
-        model.opt.tolerance = SOLVER_TOLERANCE
         self._rows: list[Rows] = [robot_rows(model, table.body) for table in scene.robots]
         self.toed = np.array([table.kind == "type4" for table in scene.robots])
         """(S,) which seats have toes."""
         self.seats: Any = np.zeros(len(scene.robots), SEAT)
         """(S,) records of `kernels.Seat`: an array for numpy, a sequence of seats for kernels."""
-        self._clutches = np.full((len(self.seats), WITH_TOES), -1, np.int64)  # tendons that couple drives to joints
         self._bits: dict[int, int] = {}
-        self._fill_seats(model)
+        self._fill_seats()
         self.parts, self.bodies = self._bodies(PART_BODIES), self._bodies(BODIES)
         """(S, 5) and (S, 24) ids of the bodies that are seen of a robot, and of all its bodies."""
         self.geoms: Any = np.zeros(model.ngeom, GEOM)
@@ -109,20 +102,16 @@ class Ground:
         self.ball_body = int(model.body("ball").id)
         self.ball = int(model.jnt_qposadr[model.body("ball").jntadr[0]])
         self.ball_rate = int(model.jnt_dofadr[model.body("ball").jntadr[0]])
-        prepare_ball(model, load_ball(scene.settings.ball or load_field(scene.settings.field).ball), self.ball_rate)
-        self._torque = float(model.tendon_frictionloss[self._clutches[0, 0]])
 
-    def _fill_seats(self, model: mujoco.MjModel) -> None:
+    def _fill_seats(self) -> None:
         """Finds joints and motors of every robot in the engine's arrays."""
         self.seats["slot"], self.seats["motors"], self.seats["boxes"] = -1, -1, -1
-        for seat, clutches, table in zip(self.seats, self._clutches, self.scene.robots, strict=True):
+        for seat, table in zip(self.seats, self.scene.robots, strict=True):
             seat["root"], seat["rate"], seat["torso"] = table.root, table.root_rate, table.body
             for column, joint in enumerate(JOINTS):
                 if joint in table.joints:
                     seat["joints"][column] = table.angles[table.joints.index(joint)]
                     seat["motors"][column] = table.commands[table.motors.index(joint)]
-                    seat["stops"][column] = table.limits[table.joints.index(joint)]
-                    clutches[column] = model.tendon(f"{table.name}/{joint}.clutch").id
         self.seats["feet"] = self._bodies(FOOT_BODIES)
 
     def _bodies(self, names: tuple[str, ...]) -> Ints:
@@ -164,7 +153,7 @@ class Ground:
         record = self.seats[seat]
         record["slot"] = slot
         record["top_speeds"] = np.where(record["motors"] < 0, 0.0, model.actuator_ctrlrange[record["motors"], 1])
-        record["ordered"], record["driven"], record["rests"] = 0.0, 0.0, np.nan
+        record["ordered"], record["driven"], record["frozen"] = 0.0, 0.0, 0
         record["velocity_before"], record["next_acc"] = 0.0, (0.0, 0.0, GRAVITY)
 
     def _separate(self, seat: int, bit: int) -> None:
@@ -184,8 +173,6 @@ class Ground:
 
     def park(self, seat: int) -> None:
         """Puts the robot of a seat back beside the pitch, where it sleeps."""
-        for column in range(len(LIMB_JOINTS)):
-            self.let_go(seat, column, limp=False)
         qpos, dofs = self.numbers(seat)
         self.world.qpos[qpos], self.world.qvel[dofs] = self.scene.start[qpos], 0.0
         self.world.ctrl[self._rows[seat]["actuator"]] = 0.0
@@ -205,11 +192,14 @@ class Ground:
         start = int(self.seats["root"][seat])
         return slice(start, start + dofs.stop - dofs.start + 1), dofs
 
-    def let_go(self, seat: int, limb: int, *, limp: bool) -> None:
-        """Takes the drive from a limb, or gives it back."""
-        clutches = self._clutches[seat]
-        mine = [c for c, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb]) and clutches[c] >= 0]
-        self.world.model.tendon_frictionloss[clutches[mine]] = 0.0 if limp else self._torque
+    def freeze(self, seat: int, limb: int, *, frozen: bool) -> None:
+        """Lets the drives of a limb hold it still, or hear their player again."""
+        mine = [column for column, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb])]
+        self.seats[seat]["frozen"][mine] = frozen
+
+    def close_gaps(self, seat: int) -> None:
+        """Puts the joints of a robot together that the engine's steps have pulled apart (see `sim.ode_step`)."""
+        self.world.close_gaps(self._rows[seat]["body"])
 
     def lowest(self, seats: Ints) -> Floats:
         """(n,) height of the lowest point of robots; after `place_bodies`."""

@@ -1,9 +1,9 @@
-"""A cycle of the physical world, compiled: motors, contacts, the ball's bounces, sensors, self-collisions.
+"""A cycle of the physical world, compiled: motors, contacts, sensors, self-collisions.
 
     set_command(seats, seat, speeds)        # joint speeds that a player asks for
     drive(ctrl, qpos, qvel, seats, kept)    # before a step: the speeds become commands of the engine
-    read_contacts(...)                      # between the halves of a step: what touches what; the ball bounces
-    read_sensors(...)                       # after it: angles, gyroscope, accelerometer, positions, self-collisions
+    read_contacts(...)                      # between the halves of a step: what touches what
+    read_feet(...), read_sensors(...)       # after it: forces, angles, gyroscope, positions, self-collisions
 
 Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
 `Sensors` for all that is measured in a cycle.
@@ -11,38 +11,29 @@ Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape
 Frames: the engine's bodies have x forward, y left; the league's have x right, y forward, so that (x, y, z) here is
 (-y, x, z) there. The accelerometer measures the change of the torso's velocity over a cycle, less gravity, and its
 reading is delayed by one cycle, as on the league's server. A foot's force acts at the mean of its contacts, weighted by
-their forces.
+their forces; as there, both are told in the frame that the foot has after the step.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nutmeg.base.arrays import Bytes, Floats, Ints
+from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import record_of
 
-if TYPE_CHECKING:
-    import mujoco
-
-    from nutmeg.model.ball import BallSettings
-
-Ids = NDArray[np.int32]
 NO_OWNER, BALL_OWNER = -1, -2
 """Owners of geoms that are no robot's."""
 MAX_PAIRS = 64
 """Pairs of touching players that the referee is told of in one cycle."""
 MAX_ROBOT_SPEED = 30.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
-SERVO_SLIP_ANGLE = 0.01
-"""A drive at rest that is turned further than this has given way, and rests where it is then [rad]."""
 DEGREES = 180.0 / math.pi
 
 
@@ -65,8 +56,6 @@ class Seat:
     """Addresses of the joints' angles in `qpos`; 0 where there is no joint."""
     motors: Annotated[Ints, (24,)]
     """Addresses of the joints' commands in `ctrl`; -1 where there is no joint."""
-    stops: Annotated[Floats, (24, 2)]
-    """Least and greatest angles of the joints [rad]."""
     top_speeds: Annotated[Floats, (24,)]
     """How fast the drives can turn [rad/s]; 0 where there is no joint."""
     feet: Annotated[Ints, (4,)]
@@ -77,8 +66,8 @@ class Seat:
     """Speeds that the player asked for last [rad/s]; they reach the drives one cycle later."""
     driven: Annotated[Floats, (24,)]
     """Speeds that the drives have now [rad/s]."""
-    rests: Annotated[Floats, (24,)]
-    """Angles at which resting drives hold their joints [rad]; NaN while they move."""
+    frozen: Annotated[Bytes, (24,)]
+    """Drives that hold their joints still, whatever they are told, 0 or 1."""
     velocity_before: Annotated[Floats, (3,)]
     """The torso's velocity one cycle ago [m/s]."""
     next_acc: Annotated[Floats, (3,)]
@@ -141,22 +130,8 @@ class Contacts(NamedTuple):
     depths: Floats
     """(K,) distance of the surfaces, negative inside each other [m]."""
     address: Ids
-    """(K,) where its forces begin; negative if it has none."""
-    dims: Ids
-    """(K,) how many forces it has."""
-
-
-class Bodies(NamedTuple):
-    """Poses and velocities of the engine's bodies."""
-
-    xpos: Floats
-    """(bodies, 3) [m]"""
-    xmat: Floats
-    """(bodies, 9) rows of the matrix that turns the body's frame into the world's."""
-    velocities: Floats
-    """(bodies, 6) turn [rad/s] and translation [m/s] about `centres`."""
-    centres: Floats
-    """(bodies, 3) centres of mass of the trees, at their roots [m]."""
+    """(K,) where its forces begin; negative if it has none. There are six, as `sim.ode_step` orders them: ahead and
+    back along the second axis of the frame, along the third, and twice along the normal."""
 
 
 class Boxes(NamedTuple):
@@ -165,27 +140,15 @@ class Boxes(NamedTuple):
     places: Floats
     """(geoms, 3) [m]"""
     turns: Floats
-    """(geoms, 9) as `Bodies.xmat`."""
+    """(geoms, 9) rows of the matrix that turns the box's frame into the world's."""
     sizes: Floats
     """(geoms, 3) half the sides of a box [m]."""
 
 
-class Ball(NamedTuple):
-    """The ball's state in the engine's arrays, and how it bounces."""
-
-    place: Floats
-    """(3,) [m]"""
-    velocity: Floats
-    """(3,) [m/s]"""
-    restitution: float
-
-
 # numba recognises the type of a plain tuple in a third of the time of a named one (0.5 us for six arrays). Kernels that
 # Python calls in every cycle therefore take plain tuples (`contacts[:]`), and name their parts in compiled code.
-ContactArrays = tuple[Ids, Floats, Floats, Floats, Ids, Ids]
-BodyArrays = tuple[Floats, Floats, Floats, Floats]
+ContactArrays = tuple[Ids, Floats, Floats, Floats, Ids]
 BoxArrays = tuple[Floats, Floats, Floats]
-BallArrays = tuple[Floats, Floats, float]
 
 
 # ---- motors
@@ -202,29 +165,13 @@ def set_command(seats: Sequence[Seat], seat: int, speeds: Floats) -> None:
 
 @kernel
 def drive(ctrl: Floats, qpos: Floats, qvel: Floats, seats: Sequence[Seat], kept: tuple[Floats, Floats]) -> None:
-    """Writes the commands of the motors, and keeps positions and velocities in case the engine loses its numbers.
-
-    Two things of the league's server that the engine's own parts do not do: stops hold against a drive that goes on
-    pushing, and a drive told to rest stays where it is, unless it is overcome.
-    """
+    """Writes the commands of the motors, and keeps positions and velocities in case the engine loses its numbers."""
     for s in range(len(seats)):
         seat = seats[s]
-        if seat.slot < 0:
-            continue
-        driven, rests, stops = seat.driven, seat.rests, seat.stops
-        for column in range(len(driven)):
-            if seat.motors[column] < 0:
-                continue
-            speed, angle = driven[column], qpos[seat.joints[column]]
-            if speed != 0.0:
-                rests[column] = np.nan
-            elif abs(rests[column] - angle) <= SERVO_SLIP_ANGLE:
-                speed = (rests[column] - angle) / CONTROL_CYCLE
-            else:
-                rests[column] = angle
-            # A joint beyond its stop is driven back, never further out.
-            back, ahead = min(stops[column, 0] - angle, 0.0), max(stops[column, 1] - angle, 0.0)
-            ctrl[seat.motors[column]] = min(max(speed, back / CONTROL_CYCLE), ahead / CONTROL_CYCLE)
+        if seat.slot >= 0:
+            for column in range(len(seat.driven)):
+                if seat.motors[column] >= 0:
+                    ctrl[seat.motors[column]] = 0.0 if seat.frozen[column] else seat.driven[column]
     kept[0][:] = qpos
     kept[1][:] = qvel
 
@@ -236,16 +183,14 @@ def drive(ctrl: Floats, qpos: Floats, qvel: Floats, seats: Sequence[Seat], kept:
 def read_contacts(
     contact_arrays: ContactArrays,
     forces: Floats,
-    body_arrays: BodyArrays,
-    ball_arrays: BallArrays,
     geoms: Sequence[Geom],
     seats: Sequence[Seat],
     sensors: Sequence[Sensors],
 ) -> None:
-    """Measures touches of the ball, pairs of players that touch and forces at feet; then lets the ball bounce."""
-    contacts, bodies, ball = Contacts(*contact_arrays), Bodies(*body_arrays), Ball(*ball_arrays)
-    found = sensors[0]
+    """Measures touches of the ball, pairs of players that touch, and forces at feet, in the frame of the world."""
+    contacts, found = Contacts(*contact_arrays), sensors[0]
     sums = np.zeros((22, 4, 7))  # of each foot: place times weight, force, weight
+    found.forces[:] = np.nan
     for k in range(len(contacts.geoms)):
         if contacts.address[k] < 0:
             continue
@@ -257,15 +202,12 @@ def read_contacts(
         for side, sign in ((0, -1.0), (1, 1.0)):
             geom = geoms[contacts.geoms[k, side]]
             if geom.foot >= 0 and seats[geom.owner].slot >= 0:
-                seat = seats[geom.owner]
-                _add_force(contacts, k, sign, forces, bodies, seat.feet[geom.foot], sums[seat.slot, geom.foot])
-    for slot in range(22):
-        for row in range(4):
-            weight = sums[slot, row, 6]
-            for i in range(3):
-                found.forces[slot, row, i] = sums[slot, row, i] / weight if weight > 0.0 else np.nan
-                found.forces[slot, row, 3 + i] = sums[slot, row, 3 + i] if weight > 0.0 else np.nan
-    bounce(contacts, bodies, ball, geoms, seats, found.touches)
+                slot = seats[geom.owner].slot
+                _add_force(contacts, k, sign, forces, sums[slot, geom.foot])
+                total, weight = found.forces[slot, geom.foot], sums[slot, geom.foot, 6]
+                for i in range(3):
+                    total[i] = sums[slot, geom.foot, i] / weight if weight > 0.0 else contacts.places[k, i]
+                    total[3 + i] = sums[slot, geom.foot, 3 + i]
 
 
 @kernel
@@ -291,110 +233,44 @@ def _note_pair(one: int, two: int, place: Floats, found: Sensors) -> None:
 
 
 @inlined
-def _add_force(
-    contacts: Contacts, k: int, sign: float, forces: Floats, bodies: Bodies, foot: int, sums: Floats
-) -> None:
-    """Adds contact k to the sums (7,) of a foot, a body: place times weight and force in its frame, and weight."""
-    frame, address = contacts.frames[k], contacts.address[k]
-    x, y, z = 0.0, 0.0, 0.0
-    for axis in range(min(contacts.dims[k], 3)):
-        push = sign * forces[address + axis]
-        x += push * frame[3 * axis]
-        y += push * frame[3 * axis + 1]
-        z += push * frame[3 * axis + 2]
-    size = math.sqrt(x * x + y * y + z * z)
-    if size <= 0.0:
-        return
-    sums[6] += size
-    place, xpos, xmat = contacts.places[k], bodies.xpos[foot], bodies.xmat[foot]
-    dx, dy, dz = place[0] - xpos[0], place[1] - xpos[1], place[2] - xpos[2]
+def _add_force(contacts: Contacts, k: int, sign: float, forces: Floats, sums: Floats) -> None:
+    """Adds contact k to the sums (7,) of a foot: place times weight, force, and weight."""
+    frame, rows = contacts.frames[k], forces[contacts.address[k] : contacts.address[k] + 6]
+    normal, first, second = rows[4] + rows[5], rows[0] - rows[1], rows[2] - rows[3]
+    size = math.sqrt(normal**2 + first**2 + second**2)
     for i in range(3):
-        column, turn = (1, 0, 2)[i], (1.0, -1.0, 1.0)[i]  # forward is the league's y, left its minus x
-        sums[column] += turn * size * (xmat[i] * dx + xmat[3 + i] * dy + xmat[6 + i] * dz)
-        sums[3 + column] += turn * (xmat[i] * x + xmat[3 + i] * y + xmat[6 + i] * z)
-
-
-# ---- the ball's bounces
-#
-# A bounce takes a few milliseconds, so no spring can carry it out in steps of 20 ms; the engine's contact only stops
-# the ball, and the rest is done here, as the league's engine (ODE) does it: a ball that meets something with a velocity
-# `v` along the contact's normal leaves with `e v`, if `v` is above 0.8 m/s (ball.rsg of rcssserver3d: bounce
-# 0.8, from 0.8 m/s on). The ground is met when the ball is in it. A swinging foot moves by more than the ball's radius
-# in a step, and where it would be found inside the ball is a matter of luck; so a player meets the ball in the step in
-# which they would touch, with the normal from before. The ball has 0.026 kg and a player 4.6 kg: what a player loses by
-# it is left out.
-
-MIN_BOUNCE_SPEED = 0.8
-"""Slower balls do not bounce [m/s]; ball.rsg of rcssserver3d."""
-CONTACT_MARGIN = 0.1
-"""The engine looks at things nearer to the ball than this before they touch it [m]: a foot at 5 m/s."""
-TANGENTIAL_SHARE = 0.257
-"""Of a player's speed across the normal, what the ball is given: friction is unlimited there, but turns the ball
-(3.5 / 0.026 kg against the slip 0.3 / 0.02 s, the mean of ball.rsg and touchperceptorhandler.rsg)."""
-DEPTH_SHARE = 0.5
-"""Share of the depth of a contact that is taken out in a step: the league's ERP (ball.rsg)."""
-AIR_DRAG = 0.385
-"""The league's linear drag, 0.01 N s/m (ball.rsg), over 0.026 kg; recorded flights lose 0.35 to 0.55 1/s between
-bounces. The ball's file has 0.9 1/s, which makes good for bounces in shorter steps [1/s]."""
-CONTACT_IMPEDANCE = 0.96
-"""Of the engine's contact. With the match's ratio of frictions, a ball that lands is slowed down and turned as in
-recorded kicks: let go as recorded, it is within 5 cm of them all the way."""
-
-
-def prepare_ball(model: mujoco.MjModel, ball: BallSettings, rate: int) -> None:
-    """Gives the ball of a model, whose velocities begin at `rate`, the numbers that go with `bounce`."""
-    skin, step = model.geom("ball/skin").id, model.opt.timestep
-    model.geom_gap[skin] = CONTACT_MARGIN
-    # The engine's `solref`: the ball is stopped within a step and pushed out of what it is in.
-    model.geom_solref[skin] = -DEPTH_SHARE / step**2, -1.0 / step
-    model.geom_solimp[skin, :2] = CONTACT_IMPEDANCE
-    linear, angular = replace(ball, air_drag=AIR_DRAG).damping()
-    model.dof_damping[rate : rate + 3], model.dof_damping[rate + 3 : rate + 6] = linear, angular
-
-
-@kernel
-def bounce(
-    contacts: Contacts,
-    bodies: Bodies,
-    ball: Ball,
-    geoms: Sequence[Geom],
-    seats: Sequence[Seat],
-    touches: Bytes,
-) -> None:
-    """Changes the ball's place and velocity after a step, from the contacts and velocities before it."""
-    for k in range(len(contacts.geoms)):
-        first, second = contacts.geoms[k, 0], contacts.geoms[k, 1]
-        ball_first = geoms[first].owner == BALL_OWNER
-        if not ball_first and geoms[second].owner != BALL_OWNER:
-            continue
-        own, other = (first, second) if ball_first else (second, first)
-        normal = contacts.frames[k, :3] * (-1.0 if ball_first else 1.0)  # towards the ball
-        theirs = _velocity(geoms[other], bodies, contacts.places[k])
-        before = _velocity(geoms[own], bodies, contacts.places[k])
-        meeting = ((theirs - before) * normal).sum()
-        owner = geoms[other].owner
-        # The ground is met when the ball is in it, a player when it would touch the ball within the step.
-        touch = contacts.depths[k] < (meeting * CONTROL_CYCLE if owner >= 0 else 0.0)
-        if not touch or meeting < MIN_BOUNCE_SPEED:
-            continue
-        missing = ((theirs - ball.velocity) * normal).sum() + ball.restitution * meeting
-        if missing > 0.0:
-            change = missing * normal
-            if owner >= 0:
-                change += TANGENTIAL_SHARE * (theirs - before - meeting * normal)
-            ball.velocity[:] += change
-            ball.place[:] += change * CONTROL_CYCLE
-        _note_touch(owner, seats, touches)
-
-
-@kernel
-def _velocity(geom: Geom, bodies: Bodies, place: Floats) -> Floats:
-    """The velocity of a point that moves with a geom's body, (3,) [m/s]."""
-    lever = place - bodies.centres[geom.root]
-    return bodies.velocities[geom.body, 3:] + np.cross(bodies.velocities[geom.body, :3], lever)
+        # The engine's place is half-way between the two surfaces; the league's is on the foot.
+        place = contacts.places[k, i] + 0.5 * sign * contacts.depths[k] * frame[i]
+        sums[i] += size * place
+        sums[3 + i] += sign * (normal * frame[i] + first * frame[3 + i] + second * frame[6 + i])
+    sums[6] += size
 
 
 # ---- sensors
+
+
+@kernel
+def read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Turns the forces that `read_contacts` found into the frames that the feet have after the step.
+
+    Args:
+        xpos: (bodies, 3) places of the bodies [m].
+        xmat: (bodies, 9) their attitudes.
+        seats: of the ground.
+        sensors: read and written.
+    """
+    for s in range(len(seats)):
+        if seats[s].slot < 0:
+            continue
+        for row in range(4):
+            found, foot = sensors[0].forces[seats[s].slot, row], seats[s].feet[row]
+            turn, local = xmat[foot], np.zeros(6)
+            for i in range(3):
+                column, side = (1, 0, 2)[i], (1.0, -1.0, 1.0)[i]  # forward is the league's y, left its minus x
+                for j in range(3):
+                    local[column] += side * turn[3 * j + i] * (found[j] - xpos[foot, j])
+                    local[3 + column] += side * turn[3 * j + i] * found[3 + j]
+            found[:] = local
 
 
 @kernel

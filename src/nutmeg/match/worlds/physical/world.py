@@ -13,9 +13,10 @@ Arrays are over slots, (22, ...), made anew each cycle, and mean something only 
 have a latency of one cycle: what is commanded after one step moves the joints in the step after the next, as on the
 league's server (checked over 6,988 recorded cycles). Its accelerometer is one further cycle late.
 
-A step has three parts, each a compiled function of `kernels`: `drive` writes the motors' commands; between the halves
-of the engine's step `read_contacts` measures what touches what and lets the ball bounce; after it `read_sensors`
-measures everything else. Joining takes a free seat of the ground (see `ground`) and compiles nothing.
+A step has parts, each a compiled function of `kernels`: `drive` writes the motors' commands; between the halves of the
+engine's step `read_contacts` measures what touches what; after it `read_feet` and `read_sensors` measure everything
+else. The engine steps as the league's own does (see `sim.ode_step`). Joining takes a free seat of the ground (see
+`ground`) and compiles nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +36,11 @@ from nutmeg.match.worlds.physical.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.worlds.physical.kernels import (
     MAX_ROBOT_SPEED,
     SENSORS,
-    Ball,
-    Bodies,
     Boxes,
     Contacts,
     drive,
     read_contacts,
+    read_feet,
     read_sensors,
     set_command,
 )
@@ -76,8 +76,8 @@ class MatchWorld:
                 f"kind at most {SLOTS}."
             )
         self.field, self.ground = load_field(field), Ground(ground_scene(field, seats=seats, toed=toed))
-        ball, ground, data = load_ball(self.field.ball), self.ground, self.ground.world.data
-        self.ball_radius = ball.radius
+        ground, data = self.ground, self.ground.world.data
+        self.ball_radius = load_ball(self.field.ball).radius
         self.present = np.zeros(SLOTS, bool)
         """Who plays."""
         self.types = np.zeros(SLOTS, np.int64)
@@ -85,14 +85,14 @@ class MatchWorld:
         self.seat_of = np.full(SLOTS, -1, np.int64)
         """Seats of who plays."""
         self._landing: set[int] = set()
-        self._limp: list[tuple[float, int, int]] = []
+        self._frozen: list[tuple[float, int, int]] = []
         self._is_ahead = False
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
-        self._bodies = Bodies(xpos=data.xpos, xmat=data.xmat, velocities=data.cvel, centres=data.subtree_com)
+        self._xpos, self._xmat = data.xpos, data.xmat
         self._boxes = Boxes(places=data.geom_xpos, turns=data.geom_xmat, sizes=ground.world.model.geom_size)
-        place, velocity = self.ground.world.qpos[ground.ball :][:3], ground.world.qvel[ground.ball_rate :][:3]
-        self._ball = Ball(place=place, velocity=velocity, restitution=ball.restitution)
+        self._ball_place = self.ground.world.qpos[ground.ball :][:3]
+        self._ball_velocity = ground.world.qvel[ground.ball_rate :][:3]
         self._contacts: dict[int, Contacts] = {}
         self._sensors: Any = np.zeros(1, SENSORS)
         self._sensors["forces"] = np.nan
@@ -129,7 +129,7 @@ class MatchWorld:
         """Takes a player out of the game."""
         if not self.present[slot]:
             return
-        self._limp = [limp for limp in self._limp if limp[1] != slot]
+        self._frozen = [held for held in self._frozen if held[1] != slot]
         self._landing.discard(slot)
         self.ground.park(int(self.seat_of[slot]))
         self.present[slot], self.seat_of[slot] = False, -1
@@ -141,7 +141,7 @@ class MatchWorld:
         for array in (self.present, self.types, self.seat_of):
             array[:] = array[turned]
         self.ground.seats["slot"][self.seat_of[self.present]] = np.flatnonzero(self.present)
-        self._limp = [(until, int(turned[slot]), limb) for until, slot, limb in self._limp]
+        self._frozen = [(until, int(turned[slot]), limb) for until, slot, limb in self._frozen]
         self._landing = {int(turned[slot]) for slot in self._landing}
         self._reseat()
 
@@ -180,6 +180,7 @@ class MatchWorld:
         if heading is not None:
             pose[3:7] = yaw_quaternion(heading)
         ground.world.qvel[dofs] = 0.0
+        ground.close_gaps(seat)
         ground.seats["velocity_before"][seat] = 0.0
         self._landing.add(slot)
         if height is None:
@@ -230,15 +231,15 @@ class MatchWorld:
     def _freeze(self, slot: int, limbs: list[int], duration: float) -> None:
         until = self.time + duration
         for limb in limbs:
-            self.ground.let_go(int(self.seat_of[slot]), limb, limp=True)
-            self._limp = [held for held in self._limp if held[1:] != (slot, limb)]
-            self._limp.append((until, slot, limb))
+            self.ground.freeze(int(self.seat_of[slot]), limb, frozen=True)
+            self._frozen = [held for held in self._frozen if held[1:] != (slot, limb)]
+            self._frozen.append((until, slot, limb))
 
     def _thaw(self) -> None:
-        for until, slot, limb in self._limp:
+        for until, slot, limb in self._frozen:
             if self.time >= until - CONTROL_CYCLE / 2:
-                self.ground.let_go(int(self.seat_of[slot]), limb, limp=False)
-        self._limp = [held for held in self._limp if self.time < held[0] - CONTROL_CYCLE / 2]
+                self.ground.freeze(int(self.seat_of[slot]), limb, frozen=False)
+        self._frozen = [held for held in self._frozen if self.time < held[0] - CONTROL_CYCLE / 2]
 
     def settle(self) -> None:
         """Makes placements since the last step complete, so that they are seen."""
@@ -278,11 +279,12 @@ class MatchWorld:
         world = self.ground.world
         if self._landing:
             self._land()
-        if self._limp:
+        if self._frozen:
             self._thaw()
         drive(world.ctrl, world.qpos, world.qvel, self.ground.seats, self._good)
         self._sensors = np.zeros(1, SENSORS)
         world.step(self._read_contacts)
+        read_feet(self._xpos, self._xmat, self.ground.seats, self._sensors)
         self._read(trusting=False)
         self._is_ahead = True
 
@@ -293,9 +295,9 @@ class MatchWorld:
         self.ground.seats["driven"] = self.ground.seats["ordered"]
 
     def _read_contacts(self) -> None:
-        """Between the halves of a step: measures what touches what, and lets the ball bounce."""
+        """Between the halves of a step: measures what touches what."""
         ground, contacts, forces = self.ground, self._contact_arrays(), self.ground.world.data.efc_force
-        read_contacts(contacts[:], forces, self._bodies[:], self._ball[:], ground.geoms, ground.seats, self._sensors)
+        read_contacts(contacts[:], forces, ground.geoms, ground.seats, self._sensors)
 
     def _contact_arrays(self) -> Contacts:
         """The engine's contacts, live; its arrays always begin at the same place, so that their length says all."""
@@ -308,7 +310,6 @@ class MatchWorld:
                 frames=found.frame,
                 depths=found.dist,
                 address=found.efc_address,
-                dims=found.dim,
             )
         return self._contacts[data.ncon]
 
@@ -325,8 +326,8 @@ class MatchWorld:
 
     def _sense(self, *, trusting: bool) -> bool:
         world, ground = self.ground.world, self.ground
-        xmat, sensors = self._bodies.xmat, self._sensors
-        return read_sensors(world.qpos, world.qvel, xmat, self._boxes[:], ground.seats, sensors, trusting)
+        boxes = self._boxes[:]
+        return read_sensors(world.qpos, world.qvel, self._xmat, boxes, ground.seats, self._sensors, trusting)
 
     @property
     def time(self) -> float:
@@ -364,12 +365,12 @@ class MatchWorld:
     @property
     def ball(self) -> Floats:
         """(3,) where the ball is, m."""
-        return self._ball.place.copy()
+        return self._ball_place.copy()
 
     @property
     def ball_velocity(self) -> Floats:
         """(3,) m/s."""
-        return self._ball.velocity.copy()
+        return self._ball_velocity.copy()
 
     @property
     def playing(self) -> Ints:

@@ -1,0 +1,585 @@
+"""A step of the league's engine: ODE's equations of motion, solved with MuJoCo's parts.
+
+    step_as_ode(model._address, data._address, PLACES)     # after mj_step1, before mj_step2
+
+The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
+engine does with a contact decides how a robot walks, and the two engines differ in four ways. This function puts them
+right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
+and the integration.
+
+**Rows.** ODE asks for the speed `v` of a row after the step: `v = c - cfm f`, with a force `f` between two bounds.
+MuJoCo asks for an acceleration `a` with `a = aref - R f`. With `aref = (c - v_before) / h` and `R = cfm / h` they are
+the same equation.
+
+- *Normal of a contact*: `c = erp (depth - layer) / h`, at least 0: nothing pushes inside the surface layer of 1 mm, in
+  which a foot rests, or `c = bounce v` for a contact that is met fast; `f >= 0`.
+- *Friction*: two rows, `c = 0`, `cfm = slip`, no bound. Friction is unlimited there even where nothing presses: as long
+  as a foot is in the layer it is held. MuJoCo has no such row beside contacts, but a pair of one-sided rows with
+  opposite directions is one. A contact of four dimensions has six rows in MuJoCo's pyramid: they become two such pairs
+  and the normal, twice, each half as hard.
+- *Drive*: `c` is the commanded speed, `-torque <= f <= torque`: MuJoCo's row of dry friction.
+- *Stop of a joint*: `c = 0.8 depth / h`, or the speed with which it was met (bounce 1); `f >= 0`. A drive whose joint
+  is at a stop pushes with its whole torque into it, or with nothing away from it, and hears no command.
+
+**Drag.** Every body is slowed down in proportion to its speed.
+
+**Drift.** ODE moves each body on its own, along its velocity; joints pull together again by a fifth of the gap in every
+step. A body that goes round a joint therefore stands off from its place by `-h^2/2` times its acceleration on the way
+round, and the same is true of its attitude. These gaps reach a few millimetres, as much as the surface layer: they
+decide when a foot touches. MuJoCo's bodies have no gaps; here each body remembers its own, and contacts are those of
+the bodies with their gaps.
+
+What is left out: joints of ODE give way by 10 micrometres a second for each newton.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from llvmlite import binding
+from numba import carray, njit, types
+
+from nutmeg.base.kernels import inlined, kernel
+from nutmeg.base.records import Records, record_of, record_values
+from nutmeg.model.ode import BODY_NUMBERS, DRIVE_MARK, GEOM_NUMBERS, MARK, NOT_GIVEN, STATES_OF_BODY
+from nutmeg.sim.engine_memory import (
+    check_layout,
+    floats,
+    ints,
+    library_path,
+    place_of,
+    pointer_to,
+    read_int,
+    read_number,
+    read_size,
+    size_of,
+    write_int,
+)
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
+
+# ---- numbers of the league's engine that are the same everywhere (spark.rb, hingejoint.rsg)
+
+SURFACE_LAYER = 0.001
+"""Depth in which a contact does not push [m]."""
+WORLD_ERP, WORLD_CFM = 0.2, 1e-5
+"""Of everything that has no number of its own, joints among it."""
+DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
+AWAY_SHARE = 1e-5
+"""Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
+NEVER = -1e10
+"""Reference of a row that has no force."""
+
+FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+FREE_JOINT, HINGE_JOINT = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
+STOP_ROW = int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT)
+ROWS_OF_CONTACT, GAIN_NUMBERS, DIMENSIONS = 6, 10, 4
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where fields of the engine are: bytes from the start of `mjModel` (m), `mjData` (d) and `mjContact` (c)."""
+
+    m_nv: int
+    m_nbody: int
+    m_ngeom: int
+    m_nactuator: int
+    m_nuserdata: int
+    m_nuser_geom: int
+    m_njnt: int
+    m_opt_timestep: int
+    m_geom_user: int
+    m_geom_bodyid: int
+    m_body_user: int
+    m_body_parentid: int
+    m_body_rootid: int
+    m_body_dofadr: int
+    m_body_dofnum: int
+    m_body_jntadr: int
+    m_dof_bodyid: int
+    m_body_pos: int
+    m_body_quat: int
+    m_body_ipos: int
+    m_jnt_type: int
+    m_jnt_axis: int
+    m_jnt_pos: int
+    m_nq: int
+    m_jnt_qposadr: int
+    m_jnt_dofadr: int
+    m_jnt_range: int
+    m_actuator_gainprm: int
+    m_actuator_trnid: int
+    m_actuator_history: int
+    m_actuator_ctrladr: int
+    m_actuator_ctrlrange: int
+    m_dof_frictionloss: int
+    d_time: int
+    d_nefc: int
+    d_ncon: int
+    d_nisland: int
+    d_nJ: int  # noqa: N815 (the engine's name)
+    d_nbody_awake: int
+    d_body_awake_ind: int
+    d_qpos: int
+    d_xquat: int
+    d_qacc_warmstart: int
+    d_qvel: int
+    d_userdata: int
+    d_cvel: int
+    d_cdof: int
+    d_xipos: int
+    d_subtree_com: int
+    d_qfrc_passive: int
+    d_efc_type: int
+    d_efc_id: int
+    d_efc_J: int  # noqa: N815 (the engine's name)
+    d_efc_J_rownnz: int  # noqa: N815 (the engine's name)
+    d_efc_J_rowadr: int  # noqa: N815 (the engine's name)
+    d_efc_J_colind: int  # noqa: N815 (the engine's name)
+    d_efc_pos: int
+    d_efc_frictionloss: int
+    d_efc_D: int  # noqa: N815 (the engine's name)
+    d_efc_R: int  # noqa: N815 (the engine's name)
+    d_efc_aref: int
+    d_map_efc2iefc: int
+    d_iefc_D: int  # noqa: N815 (the engine's name)
+    d_iefc_R: int  # noqa: N815 (the engine's name)
+    d_iefc_frictionloss: int
+    d_contact: int
+    c_dist: int
+    c_pos: int
+    c_frame: int
+    c_dim: int
+    c_geom: int
+    c_efc_address: int
+    size_of_contact: int
+
+
+PLACES = record_of(Places)
+_KEPT: list[Any] = []
+"""Tables whose addresses are compiled into the callback."""
+
+
+@cache
+def places() -> Records[Places]:
+    """(1,) the places in this build of MuJoCo, checked once."""
+    names = {field.name: field.name[2:].replace("opt_", "opt.") for field in fields(Places)}
+    model = [name for field, name in names.items() if field.startswith("m_")]
+    data = [name for field, name in names.items() if field.startswith("d_")]
+    check_layout(model, data)
+    binding.load_library_permanently(str(library_path()))
+    structures = {"m_": "mjModel", "d_": "mjData", "c_": "mjContact"}
+    found = {field: place_of(structures[field[:2]], name) for field, name in names.items() if field[:2] in structures}
+    return record_values(Places(**found, size_of_contact=size_of("mjContact")))
+
+
+_read_command = types.ExternalFunction(
+    "mj_readCtrl",
+    types.intp(types.intp, types.intp, types.int32, types.float64, types.intp, types.int32),
+)
+"""The engine's own: the command of an actuator at a time, delays included."""
+
+
+def compiled_for_all_models() -> Any:  # noqa: ANN401
+    """What the engine's callback runs in every step: `step_as_ode` for models that are marked for it, else nothing."""
+    table = places()
+    sizes, count, surfaces = int(table[0].m_nuser_geom), int(table[0].m_ngeom), int(table[0].m_geom_user)
+    address = int(table.ctypes.data)
+    _KEPT.append(table)
+
+    def control(model: int, data: int) -> None:
+        if read_size(model + sizes) != GEOM_NUMBERS or read_size(model + count) == 0:
+            return
+        if read_number(read_size(model + surfaces) + 8 * (GEOM_NUMBERS - 1)) == MARK:
+            step_as_ode(model, data, carray(pointer_to(address), (1,), PLACES))
+
+    return njit(control)
+
+
+@kernel
+def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
+    """Replaces rows and adds drag in a model whose first half of a step is done; addresses of model and data."""
+    place = places[0]
+    memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
+    time, rows = read_number(data + place.d_time), read_int(data + place.d_nefc)
+    _add_drag(model, data, place)
+    if memory[0] != time:
+        _drift(model, data, place, memory[len(memory) - STATES_OF_BODY * read_size(model + place.m_nbody) :])
+    memory[0] = time
+    if rows:
+        _set_joint_rows(model, data, place, memory)
+        _set_contact_rows(model, data, place, memory)
+        _copy_to_islands(data, place, rows)
+
+
+# ---- vectors and quaternions: plain tuples, which cost no memory
+
+Vector = tuple[float, float, float]
+Turn = tuple[float, float, float, float]
+
+
+@inlined
+def _vector(numbers: Floats, start: int) -> Vector:
+    return numbers[start], numbers[start + 1], numbers[start + 2]
+
+
+@inlined
+def _sum(a: Vector, share: float, b: Vector) -> Vector:
+    """A + share * b."""
+    return a[0] + share * b[0], a[1] + share * b[1], a[2] + share * b[2]
+
+
+@inlined
+def _cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inlined
+def _product(a: Turn, b: Turn) -> Turn:
+    """The product of two quaternions: first the turn b, then a."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@inlined
+def _turn_about(axis: Vector, angle: float) -> Turn:
+    """The quaternion of a turn about an axis, by the angle times the axis's length [rad]."""
+    length = math.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
+    share = math.sin(0.5 * angle * length) / length if length > 0.0 else 0.0
+    return math.cos(0.5 * angle * length), share * axis[0], share * axis[1], share * axis[2]
+
+
+@inlined
+def _rotated(turn: Turn, vector: Vector) -> Vector:
+    """A vector turned by a quaternion."""
+    axis = (turn[1], turn[2], turn[3])
+    twice = _sum((0.0, 0.0, 0.0), 2.0, _cross(axis, vector))
+    return _sum(_sum(vector, turn[0], twice), 1.0, _cross(axis, twice))
+
+
+# ---- bodies
+
+
+@kernel
+def _add_drag(model: int, data: int, place: Places) -> None:
+    """Adds the drag of all bodies that are awake to the forces of the engine."""
+    bodies, dofs = read_size(model + place.m_nbody), read_size(model + place.m_nv)
+    awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
+    parents, roots = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_rootid, bodies)
+    first, count = ints(model + place.m_body_dofadr, bodies), ints(model + place.m_body_dofnum, bodies)
+    drag, forces = floats(model + place.m_body_user, BODY_NUMBERS * bodies), floats(data + place.d_qfrc_passive, dofs)
+    velocities, centres = floats(data + place.d_cvel, 6 * bodies), floats(data + place.d_subtree_com, 3 * bodies)
+    axes, middles = floats(data + place.d_cdof, 6 * dofs), floats(data + place.d_xipos, 3 * bodies)
+    wrench = np.zeros((bodies, 6))  # torque and force on a body and all that hangs on it, at the centre of the tree
+    for k in range(len(awake) - 1, -1, -1):
+        body = awake[k]
+        if body == 0:
+            continue
+        spin, mine, parent = _vector(velocities, 6 * body), wrench[body], parents[body]
+        arm = _sum(_vector(middles, 3 * body), -1.0, _vector(centres, 3 * roots[body]))
+        velocity = _sum(_vector(velocities, 6 * body + 3), 1.0, _cross(spin, arm))
+        force = _sum((0.0, 0.0, 0.0), -drag[BODY_NUMBERS * body], velocity)
+        torque = _sum(_cross(arm, force), -drag[BODY_NUMBERS * body + 1], spin)
+        for i in range(3):
+            mine[i] += torque[i]
+            mine[3 + i] += force[i]
+        for dof in range(first[body], first[body] + count[body]):
+            for i in range(6):
+                forces[dof] += axes[6 * dof + i] * mine[i]
+        for i in range(6):
+            wrench[parent, i] += mine[i]
+
+
+@kernel
+def _drift(model: int, data: int, place: Places, gaps: Floats) -> None:
+    """Lets the gaps of all bodies that are awake close by a fifth, and grow by what they moved off in the last step.
+
+    Where a body was is found from where it is now: the joints turned with their present speeds. ODE moved it from there
+    along its velocity there, and turned it by `h` times its spin, as a quaternion that is then made a unit one.
+    """
+    bodies, joints, dofs = (
+        read_size(model + place.m_nbody),
+        read_size(model + place.m_njnt),
+        read_size(model + place.m_nv),
+    )
+    h, awake = (
+        read_number(model + place.m_opt_timestep),
+        ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)),
+    )
+    parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
+    kinds, angle_at = ints(model + place.m_jnt_type, joints), ints(model + place.m_jnt_qposadr, joints)
+    dof_at, axes = ints(model + place.m_jnt_dofadr, joints), floats(model + place.m_jnt_axis, 3 * joints)
+    anchors, middles = floats(model + place.m_jnt_pos, 3 * joints), floats(model + place.m_body_ipos, 3 * bodies)
+    offsets, attitudes = floats(model + place.m_body_pos, 3 * bodies), floats(model + place.m_body_quat, 4 * bodies)
+    angles, speeds = floats(data + place.d_qpos, read_size(model + place.m_nq)), floats(data + place.d_qvel, dofs)
+    middles_now, turns_now = floats(data + place.d_xipos, 3 * bodies), floats(data + place.d_xquat, 4 * bodies)
+    before = np.empty((bodies, 13))  # of each body: place, attitude, velocity and spin, before the step
+    for body in awake:
+        joint = joint_of[body]
+        if joint < 0:
+            continue
+        a, d = angle_at[joint], dof_at[joint]
+        if kinds[joint] == FREE_JOINT:
+            velocity, local = _vector(speeds, d), _vector(speeds, d + 3)
+            where = _sum(_vector(angles, a), -h, velocity)
+            turn = _product(_quaternion(angles, a + 3), _turn_about(local, -h))
+            spin = _rotated(turn, local)
+        elif kinds[joint] == HINGE_JOINT:
+            base, axis, anchor = before[parents[body]], _vector(axes, 3 * joint), _vector(anchors, 3 * joint)
+            base_turn, base_spin = _quaternion(base, 3), _vector(base, 10)
+            turn = _product(base_turn, _quaternion(attitudes, 4 * body))
+            to_pivot = _sum(_rotated(base_turn, _vector(offsets, 3 * body)), 1.0, _rotated(turn, anchor))
+            spin = _sum(base_spin, speeds[d], _rotated(turn, axis))
+            turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
+            from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
+            where = _sum(_sum(_vector(base, 0), 1.0, to_pivot), 1.0, from_pivot)
+            velocity = _sum(_vector(base, 7), 1.0, _cross(base_spin, to_pivot))
+            velocity = _sum(velocity, 1.0, _cross(spin, from_pivot))
+        else:
+            continue  # a ball, which has no joint
+        for i in range(3):
+            before[body, i], before[body, 7 + i], before[body, 10 + i] = where[i], velocity[i], spin[i]
+        for i in range(4):
+            before[body, 3 + i] = turn[i]
+        arm = _rotated(turn, _vector(middles, 3 * body))
+        moved = _sum(_sum(where, 1.0, arm), h, _sum(velocity, 1.0, _cross(spin, arm)))
+        turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
+        now = _quaternion(turns_now, 4 * body)
+        error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
+        gap = STATES_OF_BODY * body
+        for i in range(3):
+            gaps[gap + i] += moved[i] - middles_now[3 * body + i] - WORLD_ERP * gaps[gap + i]
+        gaps[gap + 3] += 2.0 * error[1] / error[0] - WORLD_ERP * gaps[gap + 3]
+        gaps[gap + 4] += 2.0 * error[2] / error[0] - WORLD_ERP * gaps[gap + 4]
+        gaps[gap + 5] += 2.0 * error[3] / error[0] - WORLD_ERP * gaps[gap + 5]
+
+
+@inlined
+def _quaternion(numbers: Floats, start: int) -> Turn:
+    return numbers[start], numbers[start + 1], numbers[start + 2], numbers[start + 3]
+
+
+# ---- drives and stops
+
+
+@kernel
+def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> None:
+    """Gives drives their speeds, and stops their bounce."""
+    rows, dofs, h = (
+        read_int(data + place.d_nefc),
+        read_size(model + place.m_nv),
+        read_number(model + place.m_opt_timestep),
+    )
+    kinds, ids = ints(data + place.d_efc_type, rows), ints(data + place.d_efc_id, rows)
+    numbers, speeds = floats(data + place.d_efc_J, read_int(data + place.d_nJ)), floats(data + place.d_qvel, dofs)
+    starts, depths = ints(data + place.d_efc_J_rowadr, rows), floats(data + place.d_efc_pos, rows)
+    losses, hardness = floats(data + place.d_efc_frictionloss, rows), floats(data + place.d_efc_D, rows)
+    softness, references = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_aref, rows)
+    forces, dof_of = (
+        floats(data + place.d_qfrc_passive, dofs),
+        ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
+    )
+    torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
+    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory)
+    guess[:] = 0.0  # where the solver begins
+    for row in range(rows):
+        if kinds[row] == STOP_ROW:
+            dof = dof_of[ids[row]]
+            side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
+            at_stop[dof] = side
+            speed, wanted = side * speeds[dof], -STOP_ERP * depths[row] / h
+            if speed < 0.0:
+                wanted = max(wanted, -STOP_BOUNCE * speed)
+            references[row] = (wanted - speed) / h
+            softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
+    for row in range(rows):
+        if kinds[row] != FRICTION_ROW:
+            continue
+        dof = ids[row]
+        if at_stop[dof] == 0.0:
+            references[row] = guess[dof] = (driven[dof] - speeds[dof]) / h  # what nearly all drives reach
+            softness[row], hardness[row] = DRIVE_CFM / h, h / DRIVE_CFM
+            continue
+        losses[row] = 0.0
+        push = -at_stop[dof] * torques[dof]
+        if driven[dof] * at_stop[dof] > 0.0:
+            push *= -AWAY_SHARE
+        forces[dof] += push
+
+
+@kernel
+def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
+    """The speeds (dofs,) that the drives are told [rad/s]; a drive whose joint is at a stop hears no new command."""
+    joints, count, time = (
+        read_size(model + place.m_njnt),
+        read_size(model + place.m_nactuator),
+        read_number(data + place.d_time),
+    )
+    gains = floats(model + place.m_actuator_gainprm, GAIN_NUMBERS * count)
+    targets, histories = (
+        ints(model + place.m_actuator_trnid, 2 * count),
+        ints(model + place.m_actuator_history, 2 * count),
+    )
+    controls = ints(model + place.m_actuator_ctrladr, count)
+    limits = floats(model + place.m_actuator_ctrlrange, 2 * count)
+    angles_at, dofs_at = ints(model + place.m_jnt_qposadr, joints), ints(model + place.m_jnt_dofadr, joints)
+    stops = floats(model + place.m_jnt_range, 2 * joints)
+    angles = floats(data + place.d_qpos, angles_at[joints - 1] + 1)
+    driven, scratch = np.zeros(read_size(model + place.m_nv)), np.zeros(1)
+    for motor in range(count):
+        if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
+            continue
+        joint = targets[2 * motor]
+        if stops[2 * joint] < angles[angles_at[joint]] < stops[2 * joint + 1]:
+            found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
+            command = read_number(found) if found else scratch[0]
+            limit = 2 * controls[motor]
+            memory[1 + motor] = min(max(command, limits[limit]), limits[limit + 1])
+        driven[dofs_at[joint]] = memory[1 + motor]
+    return driven
+
+
+# ---- contacts
+
+
+@kernel
+def _set_contact_rows(model: int, data: int, place: Places, memory: Floats) -> None:
+    """Makes the rows of all contacts those of ODE; one that is none with the gaps of its bodies loses its address."""
+    rows, bodies, h = (
+        read_int(data + place.d_nefc),
+        read_size(model + place.m_nbody),
+        read_number(model + place.m_opt_timestep),
+    )
+    geoms, contact = read_size(model + place.m_ngeom), read_size(data + place.d_contact)
+    surfaces, bodies_of = (
+        floats(model + place.m_geom_user, GEOM_NUMBERS * geoms),
+        ints(model + place.m_geom_bodyid, geoms),
+    )
+    softness, hardness = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_D, rows)
+    references, middles = floats(data + place.d_efc_aref, rows), floats(data + place.d_xipos, 3 * bodies)
+    gaps = memory[len(memory) - STATES_OF_BODY * bodies :]
+    speeds = np.empty(3)
+    for _ in range(read_int(data + place.d_ncon)):
+        here = contact
+        contact += place.size_of_contact
+        row = read_int(here + place.c_efc_address)
+        if row < 0 or read_int(here + place.c_dim) != DIMENSIONS:
+            continue
+        one, two = read_int(here + place.c_geom), read_int(here + place.c_geom + 4)
+        depth = -read_number(here + place.c_dist)
+        _take_rows_apart(model, data, place, here, speeds)
+        for sign, body in ((-1.0, bodies_of[one]), (1.0, bodies_of[two])):
+            depth += _add_gap(here, place, body, sign, gaps, middles, WORLD_ERP / h, speeds)
+        if depth < 0.0:
+            references[row : row + ROWS_OF_CONTACT] = NEVER
+            write_int(here + place.c_efc_address, -1)
+            continue
+        wanted = _mixed(surfaces, one, two, 0, WORLD_ERP) * max(depth - SURFACE_LAYER, 0.0) / h
+        if -speeds[0] > _mixed(surfaces, one, two, 4, np.inf):
+            wanted = max(wanted, -_mixed(surfaces, one, two, 3, 0.0) * speeds[0])
+        soft, slip = _mixed(surfaces, one, two, 1, WORLD_CFM) / h, _mixed(surfaces, one, two, 2, WORLD_CFM) / h
+        for k in range(ROWS_OF_CONTACT):
+            aside = k < 4
+            softness[row + k] = slip if aside else 2.0 * soft
+            hardness[row + k] = 1.0 / softness[row + k]
+            references[row + k] = (
+                (-1.0 if k % 2 == 0 else 1.0) * speeds[1 + k // 2] if aside else wanted - speeds[0]
+            ) / h
+
+
+@inlined
+def _mixed(surfaces: Floats, one: int, two: int, number: int, otherwise: float) -> float:
+    """A number of two surfaces that meet: the mean, the only one that is given, or another."""
+    a, b = float(surfaces[GEOM_NUMBERS * one + number]), float(surfaces[GEOM_NUMBERS * two + number])
+    if a == NOT_GIVEN:
+        return b if b != NOT_GIVEN else otherwise
+    return a if b == NOT_GIVEN else 0.5 * (a + b)
+
+
+@kernel
+def _take_rows_apart(model: int, data: int, place: Places, contact: int, speeds: Floats) -> None:
+    """Makes rows of friction and normal of the six rows of a pyramid, and notes their speeds: normal, first, second.
+
+    MuJoCo's point of contact is half-way between the two surfaces, ODE's on that of the second shape. Friction turns a
+    ball that has come down deep into the ground, so that the rows of friction are moved to ODE's point.
+    """
+    row, rows, dofs = read_int(contact + place.c_efc_address), read_int(data + place.d_nefc), read_size(model + place.m_nv)
+    length, bodies = read_int(data + place.d_nJ), read_size(model + place.m_nbody)
+    numbers, columns = floats(data + place.d_efc_J, length), ints(data + place.d_efc_J_colind, length)
+    start, used = ints(data + place.d_efc_J_rowadr, rows), ints(data + place.d_efc_J_rownnz, rows)[row]
+    moving, axes = floats(data + place.d_qvel, dofs), floats(data + place.d_cdof, 6 * dofs)
+    body_of, roots = ints(model + place.m_dof_bodyid, dofs), ints(model + place.m_body_rootid, bodies)
+    second_geom = read_int(contact + place.c_geom + 4)
+    second_root = roots[ints(model + place.m_geom_bodyid, read_size(model + place.m_ngeom))[second_geom]]
+    frame, shift = contact + place.c_frame, 0.5 * read_number(contact + place.c_dist)
+    along = (read_number(frame + 24), read_number(frame + 32), read_number(frame + 40))
+    across = (read_number(frame + 48), read_number(frame + 56), read_number(frame + 64))
+    speeds[:] = 0.0
+    done = True  # when the engine puts something to sleep, it calls twice in a step, with the rows of the first time
+    for k in range(used):
+        done = done and numbers[start[row] + k] == -numbers[start[row + 1] + k]
+    for k in range(used):
+        dof = columns[start[row] + k]
+        up, down = numbers[start[row] + k], numbers[start[row + 1] + k]
+        left, right = numbers[start[row + 2] + k], numbers[start[row + 3] + k]
+        normal, first, second = 0.5 * (up + down), 0.5 * (up - down), 0.5 * (left - right)
+        if done:
+            normal = numbers[start[row + 4] + k]
+        else:
+            moved = shift if roots[body_of[dof]] == second_root else -shift
+            axis = _vector(axes, 6 * dof)
+            first += moved * (axis[0] * across[0] + axis[1] * across[1] + axis[2] * across[2])
+            second -= moved * (axis[0] * along[0] + axis[1] * along[1] + axis[2] * along[2])
+        speeds[0] += normal * moving[dof]
+        speeds[1] += first * moving[dof]
+        speeds[2] += second * moving[dof]
+        numbers[start[row] + k], numbers[start[row + 1] + k] = first, -first
+        numbers[start[row + 2] + k], numbers[start[row + 3] + k] = second, -second
+        numbers[start[row + 4] + k] = numbers[start[row + 5] + k] = normal
+
+
+@kernel
+def _add_gap(
+    contact: int, place: Places, body: int, sign: float, gaps: Floats, middles: Floats, rate: float, speeds: Floats
+) -> float:
+    """How much deeper a contact is for the gap of one of its bodies; adds the speed with which the gap closes."""
+    gap, at = STATES_OF_BODY * body, contact + place.c_pos
+    arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, _vector(middles, 3 * body))
+    away = _sum(_vector(gaps, gap), 1.0, _cross(_vector(gaps, gap + 3), arm))
+    deeper = 0.0
+    for axis in range(3):
+        along = 0.0
+        for i in range(3):
+            along += read_number(contact + place.c_frame + 8 * (3 * axis + i)) * away[i]
+        speeds[axis] -= sign * rate * along
+        if axis == 0:
+            deeper = -sign * along
+    return deeper
+
+
+@kernel
+def _copy_to_islands(data: int, place: Places, rows: int) -> None:
+    """Copies what the engine has a second time, in the order of its islands."""
+    if read_int(data + place.d_nisland) <= 0:
+        return
+    where = ints(data + place.d_map_efc2iefc, rows)
+    hardness, softness, losses = (
+        floats(data + place.d_efc_D, rows),
+        floats(data + place.d_efc_R, rows),
+        floats(data + place.d_efc_frictionloss, rows),
+    )
+    hardness_there, softness_there = floats(data + place.d_iefc_D, rows), floats(data + place.d_iefc_R, rows)
+    losses_there = floats(data + place.d_iefc_frictionloss, rows)
+    for row in range(rows):
+        hardness_there[where[row]], softness_there[where[row]] = hardness[row], softness[row]
+        losses_there[where[row]] = losses[row]
