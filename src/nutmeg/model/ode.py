@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.model.robot import Drive
 
+WORLD_ERP, WORLD_CFM = 0.2, 1e-5
+"""Of everything that has no number of its own, joints among it (spark.rb; the first is ODE's own)."""
 NOT_GIVEN = -1.0
 """A number of a surface that is left to the other surface."""
 
@@ -60,8 +62,9 @@ BODY_NUMBERS = 2
 """User data of a body: its drag."""
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
-STATES_OF_BODY = 6
-"""What a step remembers of a body: how far it is from its joint, and how far it is turned away."""
+STATES_OF_BODY = 12
+"""What a step remembers of a body: how far it is from its joint, how far it is turned away, and how much both changed
+in the last step."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
 """Bits of the masks that say what may touch what; the first is everything that is no robot."""
 CONTACT_MARGIN = 0.006
@@ -122,5 +125,5 @@ def is_ode(model: mujoco.MjModel) -> bool:
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 6) how far each body is from its place [m], and turned away [rad]: a view of user data."""
+    """(..., bodies, 12) what a step remembers of each body: a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)
