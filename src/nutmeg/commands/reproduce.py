@@ -10,6 +10,7 @@ example: nutmeg reproduce btr-ant --quick
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
          nutmeg reproduce camera-localisation --quick
+         nutmeg reproduce league-replay
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ Experiment = Literal[
     "openr-ball",
     "servo-xl330",
     "simspark",
+    "league-replay",
     "walk-table2",
     "walk-table3",
     "walk-robustness",
@@ -65,6 +67,8 @@ class Arguments(JsonOption):
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg."""
+    traces: Path | None = None
+    """league-replay: a folder with recorded conversations (*.txt.gz) instead of those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None
     """openr-ball: the program that moves the robot; python, or the example in clients/openr, which is compiled."""
     threads: Count = 1
@@ -94,7 +98,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:
     """The settings of the experiment that options give; an option that the experiment does not have is an error."""
-    given = {name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "client")}
+    given = {
+        name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "traces", "client")
+    }
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:
         given.setdefault("seeds", 1)

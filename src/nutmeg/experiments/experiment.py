@@ -43,6 +43,7 @@ EXPERIMENTS = {
     "openr-ball": "openr_ball",
     "servo-xl330": "servo_xl330",
     "simspark": "simspark",
+    "league-replay": "league_replay",
     "walk-table2": "walk_table2",
     "walk-table3": "walk_table3",
     "walk-robustness": "walk_robustness",

@@ -62,14 +62,14 @@ BODY_NUMBERS = 2
 """User data of a body: its drag."""
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
-STATES_OF_BODY = 12
-"""What a step remembers of a body: how far it is from its joint, how far it is turned away, and how much both changed
-in the last step."""
+STATES_OF_BODY = 18
+"""What a step remembers of a body: how far it is from its joint, how far it is turned away, how much both changed in
+the last step, and the velocity and spin that it got in it."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
 """Bits of the masks that say what may touch what; the first is everything that is no robot."""
-CONTACT_MARGIN = 0.006
+MARGINS = {ROBOT_SURFACE: 0.006, BALL_SURFACE: 0.03}
 """Shapes are looked at when they are this near [m]: their true distance depends on the drift of their bodies, which is
-a few millimetres at most."""
+a few millimetres in a walk, and two centimetres in a kick."""
 TOUCH_MARGIN = 1e-9
 """The same for shapes without gaps [m]: to touch is to be in contact there, and not here."""
 
@@ -87,7 +87,7 @@ def prepare_ode(spec: mujoco.MjSpec) -> None:
         geom.userdata = [*astuple(surface), MARK]
         # One priority, friction and dimension for all: `ode_step` replaces the rows, whose number they decide.
         geom.priority, geom.condim, geom.friction = 1, 4, [1.0, 1.0, 1.0]
-        geom.margin, geom.gap = CONTACT_MARGIN if surface is ROBOT_SURFACE else TOUCH_MARGIN, 0.0
+        geom.margin, geom.gap = MARGINS.get(surface, TOUCH_MARGIN), 0.0
         if surface is GROUND_SURFACE:
             geom.type, geom.pos = mujoco.mjtGeom.mjGEOM_PLANE, [0, 0, 0]
     for body in spec.bodies:
@@ -125,5 +125,5 @@ def is_ode(model: mujoco.MjModel) -> bool:
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 12) what a step remembers of each body: a view of user data."""
+    """(..., bodies, 18) what a step remembers of each body: a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)

@@ -38,13 +38,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import mujoco
 import numpy as np
 from llvmlite import binding
 from numba import carray, njit, types
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import Records, record_of, record_values
 from nutmeg.model.ode import (
@@ -69,10 +70,8 @@ from nutmeg.sim.engine_memory import (
     read_size,
     size_of,
     write_int,
+    write_number,
 )
-
-if TYPE_CHECKING:
-    from nutmeg.base.arrays import Floats
 
 # ---- numbers of the league's engine that are the same everywhere (spark.rb, hingejoint.rsg)
 
@@ -85,6 +84,7 @@ NEVER = -1e10
 """Reference of a row that has no force."""
 
 FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
+SPHERE, BOX = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_BOX)
 FREE_JOINT, HINGE_JOINT = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
 STOP_ROW = int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT)
 ROWS_OF_CONTACT, GAIN_NUMBERS, DIMENSIONS = 6, 10, 4
@@ -104,6 +104,8 @@ class Places:
     m_opt_timestep: int
     m_geom_user: int
     m_geom_bodyid: int
+    m_geom_type: int
+    m_geom_size: int
     m_body_user: int
     m_body_parentid: int
     m_body_rootid: int
@@ -145,6 +147,8 @@ class Places:
     d_cdof: int
     d_xipos: int
     d_ximat: int
+    d_geom_xpos: int
+    d_geom_xmat: int
     d_subtree_com: int
     d_qfrc_passive: int
     d_efc_type: int
@@ -172,7 +176,43 @@ class Places:
     size_of_contact: int
 
 
-PLACES = record_of(Places)
+@dataclass
+class Gap:
+    """What a step remembers of a body, whose joint it has left a little: as long as `STATES_OF_BODY`."""
+
+    off: Annotated[Floats, (3,)]
+    """How far its centre of mass is from its place [m]."""
+    away: Annotated[Floats, (3,)]
+    """How far it is turned away [rad]."""
+    off_change: Annotated[Floats, (3,)]
+    """By how much `off` has changed in the last step [m]."""
+    away_change: Annotated[Floats, (3,)]
+    """By how much `away` has changed in the last step [rad]."""
+    velocity: Annotated[Floats, (3,)]
+    """Of its centre of mass, as it got it in the last step, where it was then [m/s]."""
+    spin: Annotated[Floats, (3,)]
+    """The same of its turning [rad/s]."""
+
+
+@dataclass
+class Before:
+    """A body before the last step, in the frame of the world."""
+
+    place: Annotated[Floats, (3,)]
+    """[m]"""
+    turn: Annotated[Floats, (4,)]
+    """Its attitude, as a quaternion."""
+    velocity: Annotated[Floats, (3,)]
+    """Of its origin, there [m/s]."""
+    spin: Annotated[Floats, (3,)]
+    """[rad/s]"""
+    put: Annotated[Floats, (3,)]
+    """How far it is put right by what its joints were short of [m]."""
+    righted: Annotated[Floats, (3,)]
+    """And turned right [rad]."""
+
+
+PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
 _KEPT: list[Any] = []
 """Tables whose addresses are compiled into the callback."""
 
@@ -219,14 +259,16 @@ def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
     place = places[0]
     memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
     time, rows = read_number(data + place.d_time), read_int(data + place.d_nefc)
-    gaps = memory[len(memory) - STATES_OF_BODY * read_size(model + place.m_nbody) :]
+    bodies = read_size(model + place.m_nbody)
+    last = read_size(data + place.d_userdata) + 8 * (len(memory) - STATES_OF_BODY * bodies)
+    gaps = carray(pointer_to(last), (bodies,), GAP)
     if memory[0] != time:
         _drift(model, data, place, gaps)
     memory[0] = time
     _add_drag(model, data, place, gaps)
     if rows:
         _set_joint_rows(model, data, place, memory)
-        _set_contact_rows(model, data, place, memory)
+        _set_contact_rows(model, data, place, gaps)
         _copy_to_islands(data, place, rows)
 
 
@@ -242,9 +284,26 @@ def _vector(numbers: Floats, start: int) -> Vector:
 
 
 @inlined
+def _set(numbers: Floats, vector: Vector) -> None:
+    numbers[0], numbers[1], numbers[2] = vector
+
+
+@inlined
 def _sum(a: Vector, share: float, b: Vector) -> Vector:
     """A + share * b."""
     return a[0] + share * b[0], a[1] + share * b[1], a[2] + share * b[2]
+
+
+@inlined
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def _shortness(spin: Vector, h: float) -> float:
+    """The share of a turn by `h` times a spin that ODE's turn lacks: 1 - atan(x) / x, with half the angle x."""
+    x = 0.5 * h * math.sqrt(_dot(spin, spin))
+    return 1.0 - math.atan(x) / x if x > 1e-6 else 0.0
 
 
 @inlined
@@ -283,7 +342,7 @@ def _rotated(turn: Turn, vector: Vector) -> Vector:
 
 
 @kernel
-def _add_drag(model: int, data: int, place: Places, gaps: Floats) -> None:
+def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     """Adds the drag of all bodies that are awake to the forces of the engine, and what their gaps carry off.
 
     A gap closes with a speed of its own, which is momentum that the body had or has to get.
@@ -305,13 +364,13 @@ def _add_drag(model: int, data: int, place: Places, gaps: Floats) -> None:
         spin, mine, parent = _vector(velocities, 6 * body), wrench[body], parents[body]
         arm = _sum(_vector(middles, 3 * body), -1.0, _vector(centres, 3 * roots[body]))
         velocity = _sum(_vector(velocities, 6 * body + 3), 1.0, _cross(spin, arm))
-        gap = STATES_OF_BODY * body
+        gap = gaps[body]
         force = _sum((0.0, 0.0, 0.0), -drag[BODY_NUMBERS * body], velocity)
-        force = _sum(force, share * masses[body], _vector(gaps, gap + 6))
+        force = _sum(force, share * masses[body], _vector(gap.off_change, 0))
         torque = _sum(_cross(arm, force), -drag[BODY_NUMBERS * body + 1], spin)
         for main in range(3):  # along the three axes of its inertia
             axis = (frames[9 * body + main], frames[9 * body + 3 + main], frames[9 * body + 6 + main])
-            turned = axis[0] * gaps[gap + 9] + axis[1] * gaps[gap + 10] + axis[2] * gaps[gap + 11]
+            turned = _dot(axis, _vector(gap.away_change, 0))
             torque = _sum(torque, share * inertias[3 * body + main] * turned, axis)
         for i in range(3):
             mine[i] += torque[i]
@@ -324,71 +383,98 @@ def _add_drag(model: int, data: int, place: Places, gaps: Floats) -> None:
 
 
 @kernel
-def _drift(model: int, data: int, place: Places, gaps: Floats) -> None:
+def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     """Lets the gaps of all bodies that are awake close by a fifth, and grow by what they moved off in the last step.
 
     Where a body was is found from where it is now: the joints turned with their present speeds. ODE moved it from there
-    along its velocity there, and turned it by `h` times its spin, as a quaternion that is then made a unit one.
+    along its velocity there, and turned it by `h` times its spin, as a quaternion that is then made a unit one. Such a
+    turn is a little short: by 1 % at 12 rad/s. About the axis of its joint nothing turns a body back, so that joints
+    are turned here by what they are short of; it is seen from the next step on.
     """
-    bodies, joints, dofs = (
-        read_size(model + place.m_nbody),
-        read_size(model + place.m_njnt),
-        read_size(model + place.m_nv),
-    )
-    h, awake = (
-        read_number(model + place.m_opt_timestep),
-        ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)),
-    )
+    bodies, joints = read_size(model + place.m_nbody), read_size(model + place.m_njnt)
+    awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
-    kinds, angle_at = ints(model + place.m_jnt_type, joints), ints(model + place.m_jnt_qposadr, joints)
-    dof_at, axes = ints(model + place.m_jnt_dofadr, joints), floats(model + place.m_jnt_axis, 3 * joints)
-    anchors, middles = floats(model + place.m_jnt_pos, 3 * joints), floats(model + place.m_body_ipos, 3 * bodies)
-    offsets, attitudes = floats(model + place.m_body_pos, 3 * bodies), floats(model + place.m_body_quat, 4 * bodies)
-    angles, speeds = floats(data + place.d_qpos, read_size(model + place.m_nq)), floats(data + place.d_qvel, dofs)
-    middles_now, turns_now = floats(data + place.d_xipos, 3 * bodies), floats(data + place.d_xquat, 4 * bodies)
-    before = np.empty((bodies, 13))  # of each body: place, attitude, velocity and spin, before the step
+    kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, BEFORE)
     for body in awake:
         joint = joint_of[body]
         if joint < 0:
             continue
-        a, d = angle_at[joint], dof_at[joint]
         if kinds[joint] == FREE_JOINT:
-            velocity, local = _vector(speeds, d), _vector(speeds, d + 3)
-            where = _sum(_vector(angles, a), -h, velocity)
-            turn = _product(_quaternion(angles, a + 3), _turn_about(local, -h))
-            spin = _rotated(turn, local)
+            _free_before(model, data, place, joint, before[body])
         elif kinds[joint] == HINGE_JOINT:
-            base, axis, anchor = before[parents[body]], _vector(axes, 3 * joint), _vector(anchors, 3 * joint)
-            base_turn, base_spin = _quaternion(base, 3), _vector(base, 10)
-            turn = _product(base_turn, _quaternion(attitudes, 4 * body))
-            to_pivot = _sum(_rotated(base_turn, _vector(offsets, 3 * body)), 1.0, _rotated(turn, anchor))
-            spin = _sum(base_spin, speeds[d], _rotated(turn, axis))
-            turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
-            from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
-            where = _sum(_sum(_vector(base, 0), 1.0, to_pivot), 1.0, from_pivot)
-            velocity = _sum(_vector(base, 7), 1.0, _cross(base_spin, to_pivot))
-            velocity = _sum(velocity, 1.0, _cross(spin, from_pivot))
+            _hinged_before(model, data, place, body, before[parents[body]], before[body])
         else:
-            continue  # a ball, which has no joint
-        for i in range(3):
-            before[body, i], before[body, 7 + i], before[body, 10 + i] = where[i], velocity[i], spin[i]
-        for i in range(4):
-            before[body, 3 + i] = turn[i]
-        arm = _rotated(turn, _vector(middles, 3 * body))
-        moved = _sum(_sum(where, 1.0, arm), h, _sum(velocity, 1.0, _cross(spin, arm)))
-        turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
-        now = _quaternion(turns_now, 4 * body)
-        error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
-        gap = STATES_OF_BODY * body
-        off = _sum(moved, -1.0, _vector(middles_now, 3 * body))
-        away = (2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0])
-        for i in range(3):
-            gaps[gap + 6 + i], gaps[gap + 9 + i] = (
-                off[i] - WORLD_ERP * gaps[gap + i],
-                away[i] - WORLD_ERP * gaps[gap + 3 + i],
-            )
-            gaps[gap + i] += gaps[gap + 6 + i]
-            gaps[gap + 3 + i] += gaps[gap + 9 + i]
+            continue  # a ball, which hangs on nothing
+        _open_gap(model, data, place, body, before[body], gaps[body])
+
+
+@inlined
+def _free_before(model: int, data: int, place: Places, joint: int, found: Before) -> None:
+    """Where a body that is free was before the step."""
+    joints, h = read_size(model + place.m_njnt), read_number(model + place.m_opt_timestep)
+    a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
+    angles, speeds = floats(data + place.d_qpos, a + 7), floats(data + place.d_qvel, d + 6)
+    velocity, local = _vector(speeds, d), _vector(speeds, d + 3)
+    turn = _product(_quaternion(angles, a + 3), _turn_about(local, -h))
+    _set(found.place, _sum(_vector(angles, a), -h, velocity))
+    _set(found.velocity, velocity)
+    _set(found.spin, _rotated(turn, local))
+    for i in range(4):
+        found.turn[i] = turn[i]
+
+
+@inlined
+def _hinged_before(model: int, data: int, place: Places, body: int, base: Before, found: Before) -> None:
+    """Where a body that hangs on another was before the step; turns its joint by what ODE's turn was short of."""
+    joints, bodies = read_size(model + place.m_njnt), read_size(model + place.m_nbody)
+    joint, h = ints(model + place.m_body_jntadr, bodies)[body], read_number(model + place.m_opt_timestep)
+    a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
+    angles, speeds = floats(data + place.d_qpos, a + 1), floats(data + place.d_qvel, d + 1)
+    axis = _vector(floats(model + place.m_jnt_axis, 3 * joints), 3 * joint)
+    anchor = _vector(floats(model + place.m_jnt_pos, 3 * joints), 3 * joint)
+    base_turn, base_spin, base_righted = _quaternion(base.turn, 0), _vector(base.spin, 0), _vector(base.righted, 0)
+    turn = _product(base_turn, _quaternion(floats(model + place.m_body_quat, 4 * bodies), 4 * body))
+    offset = _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body)
+    to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
+    axis_there = _rotated(turn, axis)
+    spin = _sum(base_spin, speeds[d], axis_there)
+    short = _dot(axis_there, spin) * _shortness(spin, h) - _dot(axis_there, base_spin) * _shortness(base_spin, h)
+    turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
+    angles[a] -= h * short
+    from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
+    righted = _sum(base_righted, -h * short, axis_there)
+    velocity = _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, to_pivot))
+    put = _sum(_vector(base.put, 0), 1.0, _cross(base_righted, to_pivot))
+    _set(found.place, _sum(_sum(_vector(base.place, 0), 1.0, to_pivot), 1.0, from_pivot))
+    _set(found.velocity, _sum(velocity, 1.0, _cross(spin, from_pivot)))
+    _set(found.spin, spin)
+    _set(found.put, _sum(put, 1.0, _cross(righted, from_pivot)))
+    _set(found.righted, righted)
+    for i in range(4):
+        found.turn[i] = turn[i]
+
+
+@inlined
+def _open_gap(model: int, data: int, place: Places, body: int, before: Before, gap: Gap) -> None:
+    """Lets a gap close, and open by the difference between where ODE moved the body and where its joints hold it."""
+    bodies, h = read_size(model + place.m_nbody), read_number(model + place.m_opt_timestep)
+    turn, spin, righted = _quaternion(before.turn, 0), _vector(before.spin, 0), _vector(before.righted, 0)
+    arm = _rotated(turn, _vector(floats(model + place.m_body_ipos, 3 * bodies), 3 * body))
+    velocity = _sum(_vector(before.velocity, 0), 1.0, _cross(spin, arm))
+    moved = _sum(_sum(_vector(before.place, 0), 1.0, arm), h, velocity)
+    held = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), 1.0, _vector(before.put, 0))
+    held = _sum(held, 1.0, _cross(righted, arm))
+    turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
+    now = _quaternion(floats(data + place.d_xquat, 4 * bodies), 4 * body)
+    error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
+    away = _sum((2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0]), -1.0, righted)
+    _set(gap.velocity, _sum(velocity, -WORLD_ERP / h, _vector(gap.off, 0)))
+    _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.away, 0)))
+    _set(gap.off_change, _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.off, 0)))
+    _set(gap.away_change, _sum(away, -WORLD_ERP, _vector(gap.away, 0)))
+    for i in range(3):
+        gap.off[i] += gap.off_change[i]
+        gap.away[i] += gap.away_change[i]
 
 
 @inlined
@@ -480,7 +566,7 @@ def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
 
 
 @kernel
-def _set_contact_rows(model: int, data: int, place: Places, memory: Floats) -> None:
+def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     """Makes the rows of all contacts those of ODE; one that is none with the gaps of its bodies loses its address."""
     rows, bodies, h = (
         read_int(data + place.d_nefc),
@@ -493,8 +579,8 @@ def _set_contact_rows(model: int, data: int, place: Places, memory: Floats) -> N
         ints(model + place.m_geom_bodyid, geoms),
     )
     softness, hardness = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_D, rows)
+    kinds = ints(model + place.m_geom_type, geoms)
     references, middles = floats(data + place.d_efc_aref, rows), floats(data + place.d_xipos, 3 * bodies)
-    gaps = memory[len(memory) - STATES_OF_BODY * bodies :]
     speeds = np.empty(3)
     for _ in range(read_int(data + place.d_ncon)):
         here = contact
@@ -503,17 +589,22 @@ def _set_contact_rows(model: int, data: int, place: Places, memory: Floats) -> N
         if row < 0 or read_int(here + place.c_dim) != DIMENSIONS:
             continue
         one, two = read_int(here + place.c_geom), read_int(here + place.c_geom + 4)
+        if kinds[one] == SPHERE and kinds[two] == BOX:
+            _meet_as_ode(model, data, place, here, gaps)
         depth = -read_number(here + place.c_dist)
         _take_rows_apart(model, data, place, here, speeds)
         for sign, body in ((-1.0, bodies_of[one]), (1.0, bodies_of[two])):
-            depth += _add_gap(here, place, body, sign, gaps, middles, WORLD_ERP / h, speeds)
+            depth += _add_gap(here, place, _vector(middles, 3 * body), sign, gaps[body], WORLD_ERP / h, speeds)
         if depth < 0.0:
             references[row : row + ROWS_OF_CONTACT] = NEVER
             write_int(here + place.c_efc_address, -1)
             continue
         wanted = _mixed(surfaces, one, two, 0, WORLD_ERP) * max(depth - SURFACE_LAYER, 0.0) / h
-        if -speeds[0] > _mixed(surfaces, one, two, 4, np.inf):
-            wanted = max(wanted, -_mixed(surfaces, one, two, 3, 0.0) * speeds[0])
+        bounce_speed = _mixed(surfaces, one, two, 4, np.inf)
+        if bounce_speed < np.inf:
+            meeting = _meeting_speed(model, data, place, here, gaps)
+            if meeting > bounce_speed:
+                wanted = max(wanted, _mixed(surfaces, one, two, 3, 0.0) * meeting)
         soft, slip = _mixed(surfaces, one, two, 1, WORLD_CFM) / h, _mixed(surfaces, one, two, 2, WORLD_CFM) / h
         for k in range(ROWS_OF_CONTACT):
             aside = k < 4
@@ -522,6 +613,124 @@ def _set_contact_rows(model: int, data: int, place: Places, memory: Floats) -> N
             references[row + k] = (
                 (-1.0 if k % 2 == 0 else 1.0) * speeds[1 + k // 2] if aside else wanted - speeds[0]
             ) / h
+
+
+@kernel
+def _meeting_speed(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> float:
+    """How fast two shapes meet: with the velocities that their bodies got in the last step, where they were then.
+
+    A foot that kicks turns by 20 degrees in a step, and its velocity with it; ODE bounces with the one before.
+    """
+    geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
+    bodies_of, joint_of = ints(model + place.m_geom_bodyid, geoms), ints(model + place.m_body_jntadr, bodies)
+    velocities, roots = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_rootid, bodies)
+    middles, centres = floats(data + place.d_xipos, 3 * bodies), floats(data + place.d_subtree_com, 3 * bodies)
+    kinds, at = ints(model + place.m_jnt_type, read_size(model + place.m_njnt)), contact + place.c_pos
+    point = (read_number(at), read_number(at + 8), read_number(at + 16))
+    frame = contact + place.c_frame
+    normal = (read_number(frame), read_number(frame + 8), read_number(frame + 16))
+    meeting = 0.0
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        body = bodies_of[read_int(contact + place.c_geom + 4 * side)]
+        joint = joint_of[body]
+        if joint < 0:
+            continue
+        if kinds[joint] == FREE_JOINT or kinds[joint] == HINGE_JOINT:
+            gap = gaps[body]
+            centre = _sum(_vector(middles, 3 * body), 1.0, _vector(gap.off, 0))
+            velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
+        else:
+            centre = _vector(centres, 3 * roots[body])
+            velocity, spin = _vector(velocities, 6 * body + 3), _vector(velocities, 6 * body)
+        velocity = _sum(velocity, 1.0, _cross(spin, _sum(point, -1.0, centre)))
+        meeting += sign * _dot(normal, velocity)
+    return meeting
+
+
+@kernel
+def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> None:
+    """Puts a contact of a sphere and a box where ODE has it, and makes its rows anew.
+
+    A foot that kicks moves by more than the ball's radius in a step: the ball's centre is often found in the foot. ODE
+    then pushes it out of the nearest face, and MuJoCo along another direction.
+    """
+    sphere, box = read_int(contact + place.c_geom), read_int(contact + place.c_geom + 4)
+    geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
+    sizes, places = floats(model + place.m_geom_size, 3 * geoms), floats(data + place.d_geom_xpos, 3 * geoms)
+    turns, body = floats(data + place.d_geom_xmat, 9 * geoms), ints(model + place.m_geom_bodyid, geoms)[box]
+    middle = _vector(floats(data + place.d_xipos, 3 * bodies), 3 * body)
+    off, away = _vector(gaps[body].off, 0), _vector(gaps[body].away, 0)
+    centre, radius, there = _vector(places, 3 * box), sizes[3 * sphere], _vector(places, 3 * sphere)
+    where = _sum(_sum(centre, 1.0, off), 1.0, _cross(away, _sum(centre, -1.0, middle)))
+    seen = _sum(there, -1.0, where)
+    seen = _sum(seen, -1.0, _cross(away, seen))  # from a box that is turned away by its gap
+    local, nearest, best, face = np.empty(3), np.empty(3), np.inf, -1
+    outside = False
+    for i in range(3):
+        local[i] = turns[9 * box + i] * seen[0] + turns[9 * box + 3 + i] * seen[1] + turns[9 * box + 6 + i] * seen[2]
+        half = sizes[3 * box + i]
+        nearest[i] = min(max(local[i], -half), half)
+        outside = outside or nearest[i] != local[i]
+        if half - abs(local[i]) < best:
+            best, face = half - abs(local[i]), i
+    point, normal, depth = np.empty(3), np.zeros(3), radius + best
+    if outside:
+        normal[:] = local - nearest
+        length = math.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
+        normal /= length
+        depth = radius - length
+    else:
+        normal[face] = 1.0 if local[face] > 0.0 else -1.0
+        nearest[:] = local
+    inside, outward = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for i in range(3):  # back into the world
+        axis = (turns[9 * box + i], turns[9 * box + 3 + i], turns[9 * box + 6 + i])
+        inside = _sum(inside, nearest[i], axis)
+        outward = _sum(outward, normal[i], axis)
+    where = _sum(_sum(where, 1.0, inside), 1.0, _cross(away, inside))
+    towards = _sum((0.0, 0.0, 0.0), -1.0, _sum(outward, 1.0, _cross(away, outward)))  # from the sphere to the box
+    first = _cross(towards, (1.0, 0.0, 0.0) if abs(towards[0]) < 0.7 else (0.0, 1.0, 0.0))
+    first = _sum((0.0, 0.0, 0.0), 1.0 / math.sqrt(_dot(first, first)), first)
+    second = _cross(towards, first)
+    moved = _sum(off, 1.0, _cross(away, _sum(where, -1.0, middle)))
+    write_number(contact + place.c_dist, -depth - _dot(towards, moved))  # without the gap, which is added later
+    for i in range(3):
+        point[i] = where[i]
+        write_number(contact + place.c_pos + 8 * i, where[i])
+        write_number(contact + place.c_frame + 8 * i, towards[i])
+        write_number(contact + place.c_frame + 24 + 8 * i, first[i])
+        write_number(contact + place.c_frame + 48 + 8 * i, second[i])
+    _write_rows(model, data, place, contact, point)
+
+
+@kernel
+def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats) -> None:
+    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already."""
+    row, rows, dofs = (
+        read_int(contact + place.c_efc_address),
+        read_int(data + place.d_nefc),
+        read_size(model + place.m_nv),
+    )
+    length, bodies = read_int(data + place.d_nJ), read_size(model + place.m_nbody)
+    numbers, columns = floats(data + place.d_efc_J, length), ints(data + place.d_efc_J_colind, length)
+    start, used = ints(data + place.d_efc_J_rowadr, rows), ints(data + place.d_efc_J_rownnz, rows)[row]
+    axes, centres = floats(data + place.d_cdof, 6 * dofs), floats(data + place.d_subtree_com, 3 * bodies)
+    body_of, roots = ints(model + place.m_dof_bodyid, dofs), ints(model + place.m_body_rootid, bodies)
+    second_geom = read_int(contact + place.c_geom + 4)
+    second_root = roots[ints(model + place.m_geom_bodyid, read_size(model + place.m_ngeom))[second_geom]]
+    for k in range(used):
+        dof = columns[start[row] + k]
+        root = roots[body_of[dof]]
+        arm = _sum(_vector(point, 0), -1.0, _vector(centres, 3 * root))
+        velocity = _sum(_vector(axes, 6 * dof + 3), 1.0, _cross(_vector(axes, 6 * dof), arm))
+        sign = 1.0 if root == second_root else -1.0
+        for axis in range(3):
+            frame = contact + place.c_frame + 24 * axis
+            along = (read_number(frame), read_number(frame + 8), read_number(frame + 16))
+            value = sign * _dot(along, velocity)
+            first = (4, 0, 2)[axis]
+            numbers[start[row + first] + k] = value
+            numbers[start[row + first + 1] + k] = value if axis == 0 else -value
 
 
 @inlined
@@ -579,14 +788,12 @@ def _take_rows_apart(model: int, data: int, place: Places, contact: int, speeds:
         numbers[start[row + 4] + k] = numbers[start[row + 5] + k] = normal
 
 
-@kernel
-def _add_gap(
-    contact: int, place: Places, body: int, sign: float, gaps: Floats, middles: Floats, rate: float, speeds: Floats
-) -> float:
+@inlined
+def _add_gap(contact: int, place: Places, middle: Vector, sign: float, gap: Gap, rate: float, speeds: Floats) -> float:
     """How much deeper a contact is for the gap of one of its bodies; adds the speed with which the gap closes."""
-    gap, at = STATES_OF_BODY * body, contact + place.c_pos
-    arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, _vector(middles, 3 * body))
-    away = _sum(_vector(gaps, gap), 1.0, _cross(_vector(gaps, gap + 3), arm))
+    at = contact + place.c_pos
+    arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, middle)
+    away = _sum(_vector(gap.off, 0), 1.0, _cross(_vector(gap.away, 0), arm))
     deeper = 0.0
     for axis in range(3):
         along = 0.0

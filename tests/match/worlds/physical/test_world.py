@@ -82,19 +82,22 @@ def test_speeds_persist_until_changed_and_are_clipped_by_type() -> None:
 
 @pytest.mark.parametrize("way", [-1, 1])
 @pytest.mark.parametrize("joint", ["hj1", "hj2", "raj1", "laj3", "laj4", "llj4", "rlj5"])
-def test_a_joint_goes_to_its_stop_and_no_further_however_long_it_is_pushed(joint: str, way: int) -> None:
+def test_a_joint_that_is_pushed_against_its_stop_bounces_off_it_as_on_the_leagues_server(joint: str, way: int) -> None:
     world = MatchWorld(seats=1)
     world.join(LEFT, 0)
     world.place(LEFT, x=0.0, y=0.0, height=4.0)
-    column = JOINTS.index(joint)
-    stop = np.degrees(world.ground.seats["stops"][0, column, int(way > 0)])
+    column, table = JOINTS.index(joint), world.ground.scene.robots[0]
+    stop = way * np.degrees(table.limits[table.joints.index(joint)][int(way > 0)])
     world.command([LEFT], speeds(**{joint: 5.0 * way}))
     reached = []
     for _ in range(42):
         world.step()
         reached.append(way * world.angles[LEFT, column])
-    assert max(reached) < way * stop + 0.2
-    assert reached[-1] == pytest.approx(way * stop, abs=0.2)
+    step = np.degrees(5.0 * 0.02)
+    hits = [k for k, angle in enumerate(reached) if angle >= stop]
+    assert len(hits) >= 2
+    assert max(reached) < stop + step, "it is found beyond the stop by less than a step"
+    assert reached[hits[0] + 1] < stop, "and comes back in the next cycle"
 
 
 @pytest.mark.parametrize("kind", range(5))
@@ -176,16 +179,18 @@ def test_players_who_touch_are_told_to_the_referee(world: MatchWorld) -> None:
     assert len(world.facts().contacts) == 0
 
 
-def test_a_limb_without_drive_hangs_until_the_time_is_over(world: MatchWorld) -> None:
-    arm = JOINTS.index("laj1")
+def test_a_frozen_limb_is_held_still_whatever_it_is_told_until_the_time_is_over(world: MatchWorld) -> None:
+    arm, other = JOINTS.index("laj1"), JOINTS.index("raj1")
+    world.command([LEFT], speeds(laj1=-3.0, raj1=-3.0))
+    run(world, 5)
     world.carry_out(FreezeLimbs(side=Side.LEFT, number=1, limbs=("left arm",), duration=0.2))
-    run(world, 8)
-    assert world.angles[LEFT, arm] < -3.0, "the arm falls"
-    assert abs(world.angles[LEFT, JOINTS.index("raj1")]) < 1.0
-    run(world, 10)
-    held = world.angles[LEFT, arm]
-    run(world, 10)
-    assert world.angles[LEFT, arm] == pytest.approx(held, abs=0.5)
+    run(world, 1)
+    held, free = world.angles[LEFT, [arm, other]]
+    run(world, 9)
+    assert world.angles[LEFT, arm] == pytest.approx(held, abs=0.01)
+    assert world.angles[LEFT, other] < free - 20
+    run(world, 3)
+    assert world.angles[LEFT, arm] < held - 3, "it hears its player again"
 
 
 def test_the_gyroscope_has_the_frame_of_the_league(world: MatchWorld) -> None:
@@ -196,9 +201,9 @@ def test_the_gyroscope_has_the_frame_of_the_league(world: MatchWorld) -> None:
     ground.world.qvel[rate + 3 : rate + 6] = [0.1, 0.2, 0.3]
     ground.world.touch()
     world.step()
-    assert world.gyro[LEFT] == pytest.approx(np.degrees([-0.2, 0.1, 0.3]), abs=1.0)
+    assert world.gyro[LEFT] == pytest.approx(np.degrees([-0.2, 0.1, 0.3]), rel=0.2, abs=0.5)  # drag takes a part
     run(world, 2)
-    assert np.linalg.norm(world.acc[LEFT]) < 1.0, "nothing is felt in free fall"
+    assert np.linalg.norm(world.acc[LEFT]) < 1.0, "nothing but drag is felt in free fall"
 
 
 def test_who_leaves_makes_room_and_can_come_back_as_another_type(world: MatchWorld) -> None:
@@ -336,10 +341,9 @@ def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
         world.command([0, 1], rng.uniform(-6, 6, (2, 22)))
         world.step()
         contact = world.ground.world.data.contact
-        geom, pos, frame, dist, address, dim = world._contact_arrays()
+        geom, pos, frame, dist, address = world._contact_arrays()
         counts.add(len(geom))
         for kept, fresh in ((geom, contact.geom), (pos, contact.pos), (frame, contact.frame), (dist, contact.dist)):
             np.testing.assert_array_equal(kept, fresh)
         np.testing.assert_array_equal(address, contact.efc_address)
-        np.testing.assert_array_equal(dim, contact.dim)
     assert len(counts) > 2, "the number of contacts hardly changed"

@@ -197,7 +197,8 @@ def read_contacts(
         one, two = geoms[contacts.geoms[k, 0]].owner, geoms[contacts.geoms[k, 1]].owner
         if BALL_OWNER in (one, two):
             _note_touch(max(one, two), seats, found.touches)
-        elif one >= 0 and two >= 0:
+            continue  # on the league's server no foot feels the ball: it is the ball that makes the contact
+        if one >= 0 and two >= 0:
             _note_pair(seats[one].slot, seats[two].slot, contacts.places[k], found)
         for side, sign in ((0, -1.0), (1, 1.0)):
             geom = geoms[contacts.geoms[k, side]]

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 MAX_COORDINATE = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
+IDLE_CYCLES = 10
+"""A robot that begins so many cycles in a row at rest is left out of the last one, as the league's engine does it."""
 ABSENT_HEIGHT = -5.0
 """Height at which a recording has who does not play [m]."""
 
@@ -86,6 +88,7 @@ class MatchWorld:
         """Seats of who plays."""
         self._landing: set[int] = set()
         self._frozen: list[tuple[float, int, int]] = []
+        self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
         self._is_ahead = False
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
@@ -276,17 +279,45 @@ class MatchWorld:
         """
         if self._is_ahead:
             return
-        world = self.ground.world
+        world, idle = self.ground.world, self._idle()
         if self._landing:
             self._land()
         if self._frozen:
             self._thaw()
         drive(world.ctrl, world.qpos, world.qvel, self.ground.seats, self._good)
         self._sensors = np.zeros(1, SENSORS)
-        world.step(self._read_contacts)
+        if idle:
+            self._leave_out(idle)
+        else:
+            world.step(self._read_contacts)
         read_feet(self._xpos, self._xmat, self.ground.seats, self._sensors)
         self._read(trusting=False)
         self._is_ahead = True
+
+    def _idle(self) -> list[int]:
+        """Who does not move in this cycle.
+
+        Whoever is put somewhere in every cycle begins each at rest. After ten of them the league's engine takes a robot
+        for idle and leaves it out, until its next command wakes it again: agents that beam while they bend their knees
+        are one cycle in ten late there.
+        """
+        counts, placed = self._placed_cycles, sorted(self._landing)
+        moved = [slot for slot in placed if self.ground.seats["driven"][self.seat_of[slot]].any()]
+        held = np.isin(np.arange(SLOTS), moved)
+        counts[:] = np.where(held, counts + 1, 0)
+        idle = np.flatnonzero(counts >= IDLE_CYCLES).tolist()
+        counts[idle] = 0
+        return idle
+
+    def _leave_out(self, slots: list[int]) -> None:
+        """A step without some robots, which stay as they are."""
+        world, numbers = self.ground.world, [self.ground.numbers(int(self.seat_of[slot])) for slot in slots]
+        kept = [(world.qpos[qpos].copy(), dofs) for qpos, dofs in numbers]
+        world.step(self._read_contacts)
+        for (qpos, dofs), (pose, _) in zip(numbers, kept, strict=True):
+            world.qpos[qpos], world.qvel[dofs] = pose, 0.0
+        world.touch()
+        world.refresh()
 
     def step(self) -> None:
         """One cycle."""
