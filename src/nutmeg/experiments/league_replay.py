@@ -124,6 +124,7 @@ def replay(lines: Sequence[str]) -> list[str]:
     kind = re.search(r"nao_hetero\.rsg (\d)", "\n".join(lines[:40]))
     toed = int(kind is not None and kind[1] == "4")
     game = Game(load_rules("sim3d"), seed=0, seats=1, toed=toed, beam_noise=False, ground_truth=True)
+    game.cycle({})  # compiles what is not compiled yet, for which no agent waits
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         thread = threading.Thread(target=server.run, name="server")
         thread.start()

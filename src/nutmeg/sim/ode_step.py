@@ -395,9 +395,12 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
     kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, BEFORE)
+    before[0].turn[0] = 1.0
     for body in awake:
         joint = joint_of[body]
         if joint < 0:
+            if body:
+                _fixed_before(model, place, body, before[parents[body]], before[body])
             continue
         if kinds[joint] == FREE_JOINT:
             _free_before(model, data, place, joint, before[body])
@@ -419,6 +422,22 @@ def _free_before(model: int, data: int, place: Places, joint: int, found: Before
     _set(found.place, _sum(_vector(angles, a), -h, velocity))
     _set(found.velocity, velocity)
     _set(found.spin, _rotated(turn, local))
+    for i in range(4):
+        found.turn[i] = turn[i]
+
+
+@inlined
+def _fixed_before(model: int, place: Places, body: int, base: Before, found: Before) -> None:
+    """Where a body without a joint was: with the one that it is a part of."""
+    bodies = read_size(model + place.m_nbody)
+    base_turn, base_spin = _quaternion(base.turn, 0), _vector(base.spin, 0)
+    arm = _rotated(base_turn, _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body))
+    turn = _product(base_turn, _quaternion(floats(model + place.m_body_quat, 4 * bodies), 4 * body))
+    _set(found.place, _sum(_vector(base.place, 0), 1.0, arm))
+    _set(found.velocity, _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, arm)))
+    _set(found.spin, base_spin)
+    _set(found.put, _sum(_vector(base.put, 0), 1.0, _cross(_vector(base.righted, 0), arm)))
+    _set(found.righted, _vector(base.righted, 0))
     for i in range(4):
         found.turn[i] = turn[i]
 

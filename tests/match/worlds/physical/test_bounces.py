@@ -58,7 +58,7 @@ def test_a_swinging_foot_kicks_the_ball_and_loses_momentum_to_it() -> None:
     world.join(0, 0)
     seat_angles = world.ground.seats["joints"][0]
     world.ground.world.qpos[seat_angles[JOINTS.index("llj3")]] = np.radians(-20)
-    world.place(0, x=0.0, y=0.0, height=0.5, heading=0.0)
+    world.place(0, x=0.0, y=0.0, height=2.0, heading=0.0)
     world.settle()
     foot = world.ground.world.data.xpos[world.ground.seats["feet"][0, 1]]
     world.place_ball((foot[0] + 0.17, foot[1], foot[2] + 0.01))
