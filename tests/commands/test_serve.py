@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from nutmeg.cli import main
+from nutmeg.commands.agents import play_all
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Action, Percept
@@ -242,3 +243,50 @@ def test_agents_without_a_server_are_told_so(capsys: pytest.CaptureFixture[str])
 def test_wrong_values_for_agents_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agents", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+class Counted:
+    """A player that notes how many of its team have been told their numbers."""
+
+    robot_type = 0
+
+    def __init__(self, introduced: list[int]) -> None:
+        self.introduced = introduced
+
+    def act(self, percept: Percept) -> Action:
+        if percept.game.number is not None:
+            self.introduced.append(percept.game.number)
+        return Action()
+
+
+def test_agents_connect_one_after_another_each_when_the_one_before_knows_its_number() -> None:
+    introduced: list[int] = []
+    players = {number: Counted(introduced) for number in (3, 1, 2)}
+    settings = ServerSettings(agent_port=0, monitor_port=0)
+    with Game(load_rules("sim3d"), seed=0, seats=3) as game, Server(game, settings) as server:
+        where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players)))
+        team.start()
+        while len(introduced) < len(players):
+            server.run(cycles=1)
+            assert server.connections <= len(introduced) + 1
+        server.run(cycles=3)
+        server.close()
+        team.join()
+    assert introduced == [3, 1, 2]
+    assert all(played > 1 for played in cycles.values())
+
+
+def test_agents_that_a_server_refuses_do_not_keep_the_others_from_joining() -> None:
+    introduced: list[int] = []
+    players = {number: Counted(introduced) for number in (1, 2)}
+    settings = ServerSettings(agent_port=0, monitor_port=0)
+    with Game(load_rules("sim3d"), seed=0, seats=2) as game, Server(game, settings) as server:
+        game.enter("Ours", 1)  # number 1 is taken
+        where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players)))
+        team.start()
+        server.run(until=lambda: introduced == [2])
+        server.close()
+        team.join()
+    assert cycles[2] > 0
