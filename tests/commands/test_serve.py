@@ -152,6 +152,37 @@ def test_ctrl_c_ends_all_processes_without_a_traceback(serving: Any) -> None:
 
 
 @pytest.mark.slow
+def test_an_agent_that_hangs_is_disconnected_after_the_patience_that_was_asked_for(serving: Any) -> None:
+    served = serving("--fast", "--sync", "--patience", "0.5", "--no-record", "--players", "1")
+    with Agent(port=served.ports()[0], team="reds") as agent:
+        agent.play(Statue(), 5)
+        while agent.receive() is not None:  # and never answers again
+            pass
+    served.process.send_signal(signal.SIGTERM)
+    out, _ = served.ended()
+    assert served.process.returncode == 0
+    assert "it has not sent (syn) for 0.5 s" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_that_still_starts(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "nutmeg", "serve", *FREE]
+    with subprocess.Popen(
+        command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        while "nutmeg.base.interrupts" not in process.stderr.readline():
+            pass
+        while "mujoco" not in process.stderr.readline():  # somewhere among the imports
+            pass
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=240)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "ready" not in out
+
+
+@pytest.mark.slow
 def test_a_match_that_is_over_ends_the_server_if_that_was_asked_for(serving: Any) -> None:
     rules = ("--automatic-kick-off", "--wait-before-kick-off", "0.1", "--half-length", "0.5", "--halves", "1")
     served = serving("--sync", "--until-over", "--no-record", "--players", "1", *rules)
@@ -173,7 +204,7 @@ def test_a_port_in_use_is_named_before_anything_is_built(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--fast", "--sync"], "--fast and --sync do not go together"),
+        (["--patience", "0"], "--patience is 0; allowed is above 0"),
         (["--no-record", "--record", "a"], "--record and --no-record do not go together"),
         (["--agent-port", "70000"], "--agent-port is 70000; allowed is 0..65535"),
         (["--agent-port", "3300", "--monitor-port", "3300"], "--monitor-port is 3300, as another port is"),

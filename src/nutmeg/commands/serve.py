@@ -12,6 +12,7 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import subprocess
 import sys
@@ -37,6 +38,9 @@ OWN_PLAYERS = 4
 TOED_SEATS = 14
 """Robots with toes that can play: the league allows a team seven of one type."""
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
+SYNC_PATIENCE = 60.0
+"""How long a server that waits for its agents waits for one that hangs, unless --patience says otherwise [s]. Agents
+that load a network or compile code before their first answer take ten seconds and more on a busy machine."""
 TEAM_PATIENCE = 3.0
 """How long the processes of built-in teams may take to end [s]."""
 
@@ -52,7 +56,9 @@ class Arguments(ServeOptions):
     fast: bool = False
     """Begin the next cycle as soon as all agents have answered, at the latest after 20 ms."""
     sync: bool = False
-    """Begin the next cycle when all agents have said (syn), however long that takes."""
+    """Begin the next cycle when all agents have said (syn), however long that takes, also together with --fast."""
+    patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = SYNC_PATIENCE
+    """With --sync: disconnect an agent that has not said (syn) for so long [s]; inf waits for ever."""
     ground_truth: bool = False
     """Add the true places of the player and the ball to the observations."""
     noise: bool = True
@@ -91,13 +97,13 @@ class Arguments(ServeOptions):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
     with contextlib.ExitStack() as stack:
-        with Starting():
+        stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+        with Starting(signal.SIGTERM):
             load_physics()
             from nutmeg.net.simspark.server import Server
 
             settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
             check_ports(arguments.host, arguments.ports())
-            stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
             record = arguments.new_recording("match.nutmeg")
             game = stack.enter_context(_game(arguments, rules, teams, record))
             game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
@@ -151,15 +157,16 @@ def _summary(
 
 
 def _settings(arguments: Arguments) -> ServerSettings:
+    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.server import ServerSettings
 
-    if arguments.fast and arguments.sync:
-        raise UsageError("--fast and --sync do not go together; leave one of them out.")
     return ServerSettings(
         host=arguments.host,
         agent_port=arguments.agent_port,
         monitor_port=arguments.monitor_port,
-        pace="fast" if arguments.fast else "sync" if arguments.sync else "real-time",
+        # A server that waits for everybody is as fast as it can be: --fast changes nothing about --sync.
+        pace="sync" if arguments.sync else "fast" if arguments.fast else "real-time",
+        limits=SparkLimits(patience=arguments.patience),
     )
 
 

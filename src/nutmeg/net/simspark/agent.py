@@ -158,7 +158,7 @@ def read_percept(message: bytes) -> Percept:
     """
     parsed = sexpr.parse(message, max_words=_MAX_WORDS)
     if parsed.problem is not None:
-        raise ProtocolError(f"a percept cannot be read: {parsed.problem}. It begins {sexpr.shown(message[:80])}")
+        raise ProtocolError(f"a percept cannot be read: it has {parsed.problem}. It begins {sexpr.shown(message[:80])}")
     try:
         return _percept([_list(expression) for expression in parsed.expressions])
     except (LookupError, ValueError, TypeError) as error:

@@ -44,8 +44,8 @@ class SparkLimits(Limits):
     """Bytes that may wait here for an agent that does not read, beside what its socket holds."""
     handshake: float = 10.0
     """Time to ask for a robot, and again to enter the game once percepts come [s]."""
-    patience: float = 600.0
-    """How long a server that waits for `(syn)` waits for one agent [s]."""
+    patience: float = 60.0
+    """How long a server that waits for `(syn)` waits for one agent before it disconnects it [s]."""
     newcomers: float = 5.0
     """How long such a server waits for the answer of an agent that does not know its number yet [s]. The league's
     server does not wait for the answers to an agent's first percepts at all, and there are agents that throw one of
