@@ -235,7 +235,7 @@ def test_a_trainer_can_send_a_player_off() -> None:
 
 def test_a_robot_with_toes_joins_while_the_match_goes_on() -> None:
     game = new_game(seats=3, toed=1)
-    idle(game, 5)
+    idle(game, 40)  # newcomers drop from a little above the ground
     before = game.world.position.copy()
     slot = game.enter(REDS, 5, 4)
     percepts = game.cycle({slot: Action(speeds=np.zeros(24))})

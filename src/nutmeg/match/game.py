@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
+from nutmeg.match.newcomers import Newcomers
 from nutmeg.match.recording import LeagueFigures, MatchRecording
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.referee import judge
@@ -88,8 +89,10 @@ class Game(BaseGame):
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
         self.world = MatchWorld(field, seats=seats, toed=toed)
-        cameras, beams = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+        cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
         self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
+        newcomers_see = Seeing(self.world.field, newcomers if noise else None, ground_truth=ground_truth)
+        self._newcomers = Newcomers(rules, newcomers_see)
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
         self._type_limits = type_limits
@@ -107,6 +110,10 @@ class Game(BaseGame):
         if self._type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
         self.world.join(slot, robot_type)
+        x, y, heading = self._newcomers.next_place(side)
+        # As on the league's server, newcomers drop from a little above the ground.
+        self.world.place(slot, x=x, y=y, height=self.rules.restarts.player_radius, heading=heading)
+        self.world.settle()
         self.seeing.greet(slot)
         self.hearing.greet(slot)
         self._take_in(slot, team, robot_type)
@@ -223,16 +230,10 @@ class Game(BaseGame):
         world = self.world
         return self.hearing.deliver(self.state.time, playing, world.position, world.headings(), self.teams)
 
-    def percept_before_joining(self, robot_type: int = 0) -> Percept:
-        """What an agent is told that has a robot, but no team and number yet: all at rest, nothing seen."""
-        joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
-        return Percept(
-            time=self.time,
-            game=self.view,
-            gyro=np.zeros(3),
-            acc=np.array([0.0, 0.0, GRAVITY]),
-            angles=np.zeros(joints),
-            forces=np.full((feet, 6), np.nan),
+    def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
+        """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
+        return self._newcomers.percept(
+            self.world, self.view, time=self.time, teams=self.teams, robot_type=robot_type, percepts=percepts
         )
 
     # ---- the referee and the trainer
