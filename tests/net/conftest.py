@@ -43,7 +43,7 @@ class StandInGame:
         self.rules = load_rules("sim3d")
         self.time = 0.0
         self.half = 1
-        self.fouls: list[Event] = []
+        self.foul_reports: list[Event] = []
         self.mode, self.game_time, self.score = PlayMode.BEFORE_KICK_OFF, 0.0, (0, 0)
         self.names = ["", ""]
         self.present = np.zeros(SLOTS, bool)

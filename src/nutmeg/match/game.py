@@ -144,8 +144,10 @@ class Game(BaseGame):
         self.world.step()
         self.cycles += 1
         self._past.clear()
+        held = self.state.held
         self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         if decisions:
+            self._report_held(held, decisions)
             self._obey(decisions)
         else:
             self.events = ()

@@ -42,8 +42,8 @@ class GamePort(Protocol):
         ...
 
     @property
-    def fouls(self) -> Sequence[Event]:
-        """All fouls so far, in the order in which they were called; monitors are sent each once."""
+    def foul_reports(self) -> Sequence[Event]:
+        """All fouls so far, in order, again for every cycle in which an offender is held up; monitors get each."""
         ...
 
     @property
