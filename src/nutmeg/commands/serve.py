@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
 from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from nutmeg.net.simspark.server import Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
+FIELD = "sim3d"
+"""What is played on."""
 OWN_PLAYERS = 4
 """How many players a built-in team has if --players is left out."""
 TOED_SEATS = 14
@@ -105,13 +108,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
             check_ports(arguments.host, arguments.ports())
             record = arguments.new_recording("match.nutmeg")
-            game = stack.enter_context(_game(arguments, rules, teams, record))
-            game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
+            game = stack.enter_context(_game(arguments, rules, teams, record, stack))
+            game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report))
             shown = record if arguments.view else None
             page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
             teams_here = stack.enter_context(TeamProcesses())
+            give_back_memory()
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
@@ -206,8 +210,17 @@ def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
-def _game(arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None) -> Game:
-    """The match, with a seat for each robot that can play."""
+def _game(
+    arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, stack: contextlib.ExitStack
+) -> Game:
+    """The match, with a seat for each robot that can play; what the recording shows is drawn meanwhile."""
+    from nutmeg.match.drawing import DrawingProcess, draw
+
+    make_drawing = draw
+    if record is not None:
+        from nutmeg.match.recording import league_scene
+
+        make_drawing = stack.enter_context(DrawingProcess(league_scene(rules, FIELD))).draw
     from nutmeg.match.game import Game
 
     plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
@@ -222,8 +235,10 @@ def _game(arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Pa
         left=teams[0],
         right=teams[1],
         record=record,
+        field=FIELD,
         seats=plain + toed,
         toed=toed,
+        make_drawing=make_drawing,
     )
 
 

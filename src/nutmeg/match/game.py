@@ -25,6 +25,7 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
+from nutmeg.match.drawing import draw
 from nutmeg.match.newcomers import Newcomers
 from nutmeg.match.recording import LeagueFigures, MatchRecording
 from nutmeg.match.rules.play_modes import Side, may_beam
@@ -37,14 +38,16 @@ from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
 from nutmeg.match.worlds.physical.world import MatchWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.physical.percept import Heard, Sight
+    from nutmeg.model.scene import SceneSettings
 
 
 CYCLES_A_SECOND = round(1 / CONTROL_CYCLE)
@@ -68,6 +71,7 @@ class Game(BaseGame):
         toed: how many of the seats are for robots with toes (type 4).
         type_limits: whether a team may not have more than 7 of one type, nor 9 of two.
         kick_off: who starts.
+        make_drawing: draws the scene that viewers of the recording show.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class Game(BaseGame):
         toed: int = 0,
         type_limits: bool = False,
         kick_off: Side = Side.LEFT,
+        make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
         self.world = MatchWorld(field, seats=seats, toed=toed)
@@ -95,7 +100,7 @@ class Game(BaseGame):
         self._newcomers = Newcomers(rules, newcomers_see)
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
-        self._type_limits = type_limits
+        self._type_limits, self._make_drawing = type_limits, make_drawing
         self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
@@ -305,6 +310,7 @@ class Game(BaseGame):
             teams=self.teams,
             config=self._record_config,
             minds=self._minds,
+            make_drawing=self._make_drawing,
         )
 
 

@@ -36,6 +36,7 @@ from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import replace_file
+from nutmeg.match.drawing import draw
 from nutmeg.match.players.behavioural import request_row
 from nutmeg.match.players.request import Request
 from nutmeg.match.rules.book import MAX_PLAYERS
@@ -43,7 +44,7 @@ from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
 from nutmeg.match.worlds.physical.percept import JOINTS
-from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.model.scene import Placement, SceneSettings
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.recording.manifest import SCENE
 from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from nutmeg.match.drawing import Drawing
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
@@ -92,6 +94,7 @@ class MatchRecording:
         teams: names of left and right.
         config: what else to keep with it.
         minds: who tells what players believe and want; None if nobody does.
+        make_drawing: draws the scene that viewers show.
         others_every: cycles between two times at which beliefs about others, and intents, are looked at.
     """
 
@@ -105,6 +108,7 @@ class MatchRecording:
         teams: tuple[str, str],
         config: Mapping[str, object] | None = None,
         minds: Minds | None = None,
+        make_drawing: Callable[[SceneSettings], Drawing] = draw,
         others_every: int = OTHERS_EVERY,
     ) -> None:
         self._others_every = others_every
@@ -112,14 +116,14 @@ class MatchRecording:
         self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
         self._drawn = {slot: figures.kind(slot) for slot in self._slots}
         self._joined = dict(self._drawn)
-        scene = assemble(_settings(figures, self._drawn))
-        self._joints = [table.joints for table in scene.robots]
+        drawing = make_drawing(self._scene(self._drawn))
+        self._joints = drawing.joints
         channels, order = [], []
-        for slot, table in zip(self._slots, scene.robots, strict=True):
-            channels.append(Channel(name=f"{table.name}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
-            angles = Channel(name=f"{table.name}.angles", labels=table.joints, unit="rad", resolution=ANGLE_STEP)
-            channels.append(angles)
-            order.append(_columns(slot, table.joints, figures.joints))
+        for slot, joints in zip(self._slots, drawing.joints, strict=True):
+            name = SLOT_NAMES[slot]
+            channels.append(Channel(name=f"{name}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
+            channels.append(Channel(name=f"{name}.angles", labels=joints, unit="rad", resolution=ANGLE_STEP))
+            order.append(_columns(slot, joints, figures.joints))
         channels.append(Channel(name="ball.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
         channels.append(
             Channel(
@@ -141,7 +145,7 @@ class MatchRecording:
             **(config or {}),
         }
         self.writer = RecordingWriter.create(
-            path, channels, kind="match", seed=seed, config=settings, scene_xml=scene.xml
+            path, channels, kind="match", seed=seed, config=settings, scene_xml=drawing.xml
         )
 
     def sample(self, time: float, state: MatchState, *, game_time: float | None = None) -> None:
@@ -182,22 +186,26 @@ class MatchRecording:
         """Gives who joined late its own shape, unless that has other joints."""
         if self._joined == self._drawn:
             return
-        scene = assemble(_settings(self._figures, self._joined))
-        found = [table.joints for table in scene.robots]
+        drawing = draw(self._scene(self._joined))
         fitting = {
             slot: self._joined[slot] if joints == known else kind
-            for (slot, kind), joints, known in zip(self._drawn.items(), found, self._joints, strict=True)
+            for (slot, kind), joints, known in zip(self._drawn.items(), drawing.joints, self._joints, strict=True)
         }
         if fitting != self._joined:
-            scene = assemble(_settings(self._figures, fitting))
+            drawing = draw(self._scene(fitting))
         self._drawn = self._joined = fitting
         try:
-            replace_file(self.writer.path / SCENE, scene.xml.encode())
+            replace_file(self.writer.path / SCENE, drawing.xml.encode())
         except OSError as error:
             raise RecordingError(
                 f"{self.writer.path}: cannot write {SCENE} again: {error.strerror}. Robots that joined late are drawn "
                 "as type 0; nothing else is lost."
             ) from None
+
+    def _scene(self, kinds: Mapping[int, str]) -> SceneSettings:
+        """The scene with these types of robots, by slot."""
+        shown = self._figures
+        return match_scene(kinds, field=shown.field, robot=shown.robot, physics=shown.physics, pose=shown.pose)
 
     def _of_slot(self, slot: int) -> int:
         """The slot that a player began in."""
@@ -293,20 +301,20 @@ def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) ->
     return pose + [_ANGLES + slot * len(all_joints) + all_joints.index(joint) for joint in joints]
 
 
-def _settings(figures: Figures, kinds: Mapping[int, str]) -> SceneSettings:
-    """The scene that viewers show; `kinds` are the robots' types by slot."""
+def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots' types by slot, the rest is as in `Figures`."""
     robots = tuple(
         Placement(
-            robot=figures.robot,
+            robot=robot,
             name=SLOT_NAMES[slot],
             type=kind,
-            pose=figures.pose,
+            pose=pose,
             parked=True,
             team=TEAM_COLOURS[slot >= MAX_PLAYERS],
         )
         for slot, kind in kinds.items()
     )
-    return SceneSettings(field=figures.field, robots=robots, physics=figures.physics)
+    return SceneSettings(field=field, robots=robots, physics=physics)
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -354,12 +362,23 @@ class Figures(Protocol):
         ...
 
 
+LEAGUE_POSE = "zero"
+"""Pose of robots of the league that do not play yet."""
+
+
+def league_scene(rules: Rules, field: str) -> SceneSettings:
+    """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
+    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
+    kinds = dict.fromkeys(slots, "type0")
+    return match_scene(kinds, field=field, robot=ROBOT, physics=PHYSICS, pose=LEAGUE_POSE)
+
+
 class LeagueFigures:
     """Those of the physical world."""
 
     def __init__(self, world: MatchWorld) -> None:
         self._world = world
-        self.robot, self.physics, self.pose = ROBOT, PHYSICS, "zero"
+        self.robot, self.physics, self.pose = ROBOT, PHYSICS, LEAGUE_POSE
         self.joints: tuple[str, ...] = JOINTS
 
     @property
