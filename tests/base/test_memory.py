@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
+import numba
 import pytest
 
 from nutmeg.base.memory import give_back_memory
@@ -24,3 +25,8 @@ def test_what_was_freed_is_given_back() -> None:
     give_back_memory()
     assert used - resident() > 20_000_000
     assert len(kept) == 500
+
+
+def test_kernels_are_compiled_also_after_memory_was_given_back() -> None:
+    give_back_memory()
+    assert numba.njit(lambda x: 2 * x + 1)(3.0) == 7.0

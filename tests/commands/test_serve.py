@@ -141,7 +141,7 @@ def test_a_trainer_ends_it_and_the_summary_is_the_last_line(serving: Any, tmp_pa
 
 @pytest.mark.slow
 def test_ctrl_c_ends_all_processes_without_a_traceback(serving: Any) -> None:
-    served = serving("--no-record", "--players", "2", "--automatic-kick-off")
+    served = serving("--sync", "--no-record", "--players", "2", "--automatic-kick-off")
     port, _ = served.ports()
     play(port, "reds", 5)
     os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the processes that it started hear it, too

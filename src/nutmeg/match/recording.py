@@ -64,6 +64,9 @@ if TYPE_CHECKING:
 
 TEAM_COLOURS = ("blue", "red")
 """Shirts of the team that began on the left, and of the other."""
+ROWS_PER_CHUNK = 1000
+"""Rows that are kept in memory until they are compressed: 20 s of a match, 5 MB for 22 robots. With 4000 rows files are
+9 % smaller, but a server occupies 15 MB more."""
 STATE_LABELS = ("mode", "time", "left", "right", "half", "swapped", "touch")
 STATE_STEP = 1e-3
 BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
@@ -145,7 +148,13 @@ class MatchRecording:
             **(config or {}),
         }
         self.writer = RecordingWriter.create(
-            path, channels, kind="match", seed=seed, config=settings, scene_xml=drawing.xml
+            path,
+            channels,
+            kind="match",
+            seed=seed,
+            config=settings,
+            scene_xml=drawing.xml,
+            rows_per_chunk=ROWS_PER_CHUNK,
         )
 
     def sample(self, time: float, state: MatchState, *, game_time: float | None = None) -> None:
