@@ -29,10 +29,16 @@ from nutmeg.commands.options import Port, Seconds
 from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nutmeg.match.drawing import Drawing
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import Rules
+    from nutmeg.model.scene import SceneSettings
     from nutmeg.net.simspark.server import Server, ServerSettings
     from nutmeg.view.terminal import Terminal
+
+    MakeDrawing = Callable[[SceneSettings], Drawing]
 
 FIELD = "sim3d"
 """What is played on."""
@@ -103,12 +109,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
         with Starting(signal.SIGTERM):
             load_physics()
+            rules = _rules(arguments)
+            make_drawing = _make_drawing(arguments, rules, stack)  # early: it works while the rest is loaded
             from nutmeg.net.simspark.server import Server
 
-            settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
+            settings, teams = _settings(arguments), _teams(arguments)
             check_ports(arguments.host, arguments.ports())
             record = arguments.new_recording("match.nutmeg")
-            game = stack.enter_context(_game(arguments, rules, teams, record, stack))
+            game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
             game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report))
@@ -210,17 +218,19 @@ def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
+def _make_drawing(arguments: Arguments, rules: Rules, stack: contextlib.ExitStack) -> MakeDrawing:
+    """How the scene of the recording is drawn: by a process of its own, which begins now, if there is a recording."""
+    from nutmeg.match.drawing import DrawingProcess, draw, league_scene
+
+    if arguments.no_record:
+        return draw
+    return stack.enter_context(DrawingProcess(league_scene(rules, FIELD))).draw
+
+
 def _game(
-    arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, stack: contextlib.ExitStack
+    arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, make_drawing: MakeDrawing
 ) -> Game:
-    """The match, with a seat for each robot that can play; what the recording shows is drawn meanwhile."""
-    from nutmeg.match.drawing import DrawingProcess, draw
-
-    make_drawing = draw
-    if record is not None:
-        from nutmeg.match.recording import league_scene
-
-        make_drawing = stack.enter_context(DrawingProcess(league_scene(rules, FIELD))).draw
+    """The match, with a seat for each robot that can play."""
     from nutmeg.match.game import Game
 
     plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats

@@ -18,10 +18,47 @@ import contextlib
 import json
 import subprocess
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nutmeg.base.interrupts import Closing
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
 from nutmeg.model.scene import Placement, SceneSettings, assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.match.rules.book import Rules
+
+
+TEAM_COLOURS = ("blue", "red")
+"""Shirts of the team that began on the left, and of the other."""
+LEAGUE_ROBOT, LEAGUE_PHYSICS, LEAGUE_POSE = "nao-spark", "league", "zero"
+"""Robots of the league as the physical world has them, and their pose before they play. They are named here again
+because who starts a drawing early has not loaded that world, with its compiler, yet."""
+
+
+def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots' types by slot, the rest is as in `recording.Figures`."""
+    robots = tuple(
+        Placement(
+            robot=robot,
+            name=SLOT_NAMES[slot],
+            type=kind,
+            pose=pose,
+            parked=True,
+            team=TEAM_COLOURS[slot >= MAX_PLAYERS],
+        )
+        for slot, kind in kinds.items()
+    )
+    return SceneSettings(field=field, robots=robots, physics=physics)
+
+
+def league_scene(rules: Rules, field: str) -> SceneSettings:
+    """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
+    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
+    kinds = dict.fromkeys(slots, "type0")
+    return match_scene(kinds, field=field, robot=LEAGUE_ROBOT, physics=LEAGUE_PHYSICS, pose=LEAGUE_POSE)
 
 
 class Drawing(NamedTuple):

@@ -36,7 +36,7 @@ from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import replace_file
-from nutmeg.match.drawing import draw
+from nutmeg.match.drawing import LEAGUE_POSE, draw, match_scene
 from nutmeg.match.players.behavioural import request_row
 from nutmeg.match.players.request import Request
 from nutmeg.match.rules.book import MAX_PLAYERS
@@ -44,7 +44,6 @@ from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
 from nutmeg.match.worlds.physical.percept import JOINTS
-from nutmeg.model.scene import Placement, SceneSettings
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.recording.manifest import SCENE
 from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
@@ -58,12 +57,11 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
     from nutmeg.match.worlds.physical.world import MatchWorld
+    from nutmeg.model.scene import SceneSettings
 
     Minds = Callable[[], Mapping[int, object]]
 
 
-TEAM_COLOURS = ("blue", "red")
-"""Shirts of the team that began on the left, and of the other."""
 ROWS_PER_CHUNK = 1000
 """Rows that are kept in memory until they are compressed: 20 s of a match, 5 MB for 22 robots. With 4000 rows files are
 9 % smaller, but a server occupies 15 MB more."""
@@ -310,22 +308,6 @@ def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) ->
     return pose + [_ANGLES + slot * len(all_joints) + all_joints.index(joint) for joint in joints]
 
 
-def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
-    """The scene that viewers show; `kinds` are the robots' types by slot, the rest is as in `Figures`."""
-    robots = tuple(
-        Placement(
-            robot=robot,
-            name=SLOT_NAMES[slot],
-            type=kind,
-            pose=pose,
-            parked=True,
-            team=TEAM_COLOURS[slot >= MAX_PLAYERS],
-        )
-        for slot, kind in kinds.items()
-    )
-    return SceneSettings(field=field, robots=robots, physics=physics)
-
-
 # ----------------------------------------------------------------------------------------------------
 # What a recording of a match draws: which robots there are, and how they and the ball stand.
 #
@@ -369,17 +351,6 @@ class Figures(Protocol):
     def ball(self) -> Floats:
         """(7,) place and attitude (quaternion) of the ball."""
         ...
-
-
-LEAGUE_POSE = "zero"
-"""Pose of robots of the league that do not play yet."""
-
-
-def league_scene(rules: Rules, field: str) -> SceneSettings:
-    """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
-    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
-    kinds = dict.fromkeys(slots, "type0")
-    return match_scene(kinds, field=field, robot=ROBOT, physics=PHYSICS, pose=LEAGUE_POSE)
 
 
 class LeagueFigures:
