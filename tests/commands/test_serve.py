@@ -18,6 +18,7 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.commands.agents import play_all
+from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Action, Percept
@@ -321,3 +322,25 @@ def test_agents_that_a_server_refuses_do_not_keep_the_others_from_joining() -> N
         server.close()
         team.join()
     assert cycles[2] > 0
+
+
+def loaded_kernels() -> dict[str, int]:
+    """How many versions of each kernel are ready to run."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
+    kernels = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
+    return {f"{kernel.__module__}.{kernel.__name__}": len(kernel.overloads) for kernel in kernels}
+
+
+@pytest.mark.slow
+def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel() -> None:
+    rules = load_rules("sim3d")
+    settings = ServerSettings(agent_port=0, monitor_port=0, pace="sync")
+    with Game(rules, seed=0, seats=4, toed=2) as game, Server(game, settings) as server:
+        rehearse(rules)
+        before = loaded_kernels()
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        play(server.agent_port, "reds", 20)
+        server.stop()
+        thread.join()
+    assert loaded_kernels() == before

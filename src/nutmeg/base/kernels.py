@@ -73,6 +73,13 @@ def unchecked(function: Function) -> Function:
     return _kept(function, error_model="numpy")
 
 
+def anything_compiled() -> bool:
+    """Whether this process has had to compile a kernel, instead of finding all of them on disk."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
+    found = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
+    return any(sum(one.stats.cache_misses.values()) for one in found)
+
+
 def _kept(function: Function, **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
     compiled.nutmeg_digest = _digest(function)

@@ -118,6 +118,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             record = arguments.new_recording("match.nutmeg")
             game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
             game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
+            from nutmeg.base.kernels import anything_compiled
+
+            if anything_compiled():  # the first start on this machine
+                terminal.say("compiling what players need; later starts find it on disk.")
+                rehearse(rules)
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report))
             shown = record if arguments.view else None
@@ -250,6 +255,30 @@ def _game(
         toed=toed,
         make_drawing=make_drawing,
     )
+
+
+def rehearse(rules: Rules) -> None:
+    """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come.
+
+    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up.
+    """
+    from nutmeg.match.game import Game
+    from nutmeg.match.rules.play_modes import PlayMode
+    from nutmeg.net.simspark.effectors import joints_of, read_orders
+    from nutmeg.net.simspark.percepts import percept_message
+
+    types = (0, 4)
+    with Game(rules, seed=0, ground_truth=True, seats=2, toed=1) as game:
+        for robot_type in types:
+            percept_message(game.percept_before_joining(robot_type, 0))
+        slots = [game.enter(f"team{robot_type}", 1, robot_type) for robot_type in types]
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for _ in range(6):
+            orders = [read_orders(b"(he1 0.1)(say hello)(syn)", joints_of(robot_type)) for robot_type in types]
+            percepts = game.cycle({slot: order.action for slot, order in zip(slots, orders, strict=True)})
+            game.work_ahead()
+            for percept in percepts.values():
+                percept_message(percept)
 
 
 def _interrupt() -> None:
