@@ -21,10 +21,12 @@ from nutmeg.commands.agents import play_all
 from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.simspark.agent import Agent
+from nutmeg.net.simspark.percepts import percept_message
 from nutmeg.net.simspark.server import Server, ServerSettings
-from nutmeg.net.simspark.sexpr import framed
+from nutmeg.net.simspark.sexpr import Unframer, framed
 from nutmeg.recording import Recording
 
 FREE = ("--agent-port", "0", "--monitor-port", "0", "--no-view")
@@ -292,12 +294,12 @@ class Counted:
 
 
 def test_agents_connect_one_after_another_each_when_the_one_before_knows_its_number() -> None:
-    introduced: list[int] = []
+    introduced, warnings = list[int](), list[str]()
     players = {number: Counted(introduced) for number in (3, 1, 2)}
     settings = ServerSettings(agent_port=0, monitor_port=0)
     with Game(load_rules("sim3d"), seed=0, seats=3) as game, Server(game, settings) as server:
         where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
-        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players)))
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
         team.start()
         while len(introduced) < len(players):
             server.run(cycles=1)
@@ -306,22 +308,64 @@ def test_agents_connect_one_after_another_each_when_the_one_before_knows_its_num
         server.close()
         team.join()
     assert introduced == [3, 1, 2]
+    assert warnings == []
     assert all(played > 1 for played in cycles.values())
 
 
 def test_agents_that_a_server_refuses_do_not_keep_the_others_from_joining() -> None:
-    introduced: list[int] = []
+    introduced, warnings = list[int](), list[str]()
     players = {number: Counted(introduced) for number in (1, 2)}
     settings = ServerSettings(agent_port=0, monitor_port=0)
     with Game(load_rules("sim3d"), seed=0, seats=2) as game, Server(game, settings) as server:
         game.enter("Ours", 1)  # number 1 is taken
         where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
-        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players)))
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
         team.start()
         server.run(until=lambda: introduced == [2])
         server.close()
         team.join()
     assert cycles[2] > 0
+
+
+class SilentServer:
+    """Answers every message with a percept, and tells only the second agent its number, as if it refused the first."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.conversations: list[int] = []
+        """How many messages each agent has sent before it went."""
+        with Game(load_rules("sim3d"), seed=0, seats=1) as game:
+            self.before = game.percept_before_joining(0, 1)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self) -> None:
+        number = self.before.game._replace(number=2, side=Side.LEFT)
+        with self.listener:
+            for percept in (self.before, self.before._replace(game=number)):
+                self.conversations.append(0)
+                with self.listener.accept()[0] as sock:
+                    self.answer(sock, framed(percept_message(percept)))
+
+    def answer(self, sock: socket.socket, percept: bytes) -> None:
+        unframer = Unframer(4096)
+        while self.conversations[-1] < 100 and (data := sock.recv(4096)):
+            for _ in unframer.feed(data):
+                self.conversations[-1] += 1
+                sock.sendall(percept)
+
+
+def test_an_agent_that_gets_no_number_leaves_before_the_next_one_connects() -> None:
+    server, warnings, introduced = SilentServer(), list[str](), list[int]()
+    players = {number: Counted(introduced) for number in (1, 2)}
+    cycles = play_all(("127.0.0.1", server.port), "Ours", players, warnings.append)
+    server.thread.join()
+    assert [warning.split(":")[0] for warning in warnings] == ["number 1 leaves"]
+    assert cycles[1] == 0
+    assert cycles[2] > 50
+    assert server.conversations[0] < 40
+    assert introduced[0] == 2
 
 
 def loaded_kernels() -> dict[str, int]:

@@ -23,15 +23,15 @@ from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from nutmeg.match.worlds.physical.percept import Action, Percept, Player
     from nutmeg.view.terminal import Terminal
 
 
 MAX_PERCEPTS_WITHOUT_NUMBER = 25
-"""A player that does not know its number after so many percepts is not waited for. The league's server keeps players
-that it refuses connected, without a number."""
+"""A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
+that it refuses, and their robots stay where the next one is created."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +60,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
-    cycles = play_all(where, arguments.team, players)
+    cycles = play_all(where, arguments.team, players, terminal.warn)
     for number, played in cycles.items():
         if not played:
-            terminal.warn(f"number {number} never played: the server ended its connection. Its own output says why.")
+            terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
     return {"team": arguments.team, "walk": arguments.walk, "player": arguments.player, "cycles": cycles}
 
@@ -80,7 +80,9 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
     return {number: team[number - 1] for number in numbers}
 
 
-def play_all(where: tuple[str, int], team: str, players: Mapping[int, Player]) -> dict[int, int]:
+def play_all(
+    where: tuple[str, int], team: str, players: Mapping[int, Player], warn: Callable[[str], None]
+) -> dict[int, int]:
     """Lets players play by number, each over a connection of its own, until the server ends all of them.
 
     Players join one after another: each connects when the server has told the one before its number and side. The
@@ -95,6 +97,7 @@ def play_all(where: tuple[str, int], team: str, players: Mapping[int, Player]) -
         where: address and port of the server.
         team: its name.
         players: who plays, by number.
+        warn: called with a sentence about each player that the server does not take in.
 
     Returns:
         How many cycles each has played, by number.
@@ -106,6 +109,11 @@ def play_all(where: tuple[str, int], team: str, players: Mapping[int, Player]) -
         newcomer = _Newcomer(player)
         threading.Thread(target=_play, args=(where, team, number, newcomer, ended), daemon=True).start()
         newcomer.settled.wait()
+        if newcomer.refused:
+            warn(
+                f"number {number} leaves: the server has not given it a number. rcssserver3d refuses numbers that are "
+                "taken, and more than 7 robots of one type in a team."
+            )
         while not ended.empty():  # a player that failed ends the command before the next one connects
             _note_end(ended.get(), cycles)
             ends += 1
@@ -121,15 +129,25 @@ class _Newcomer:
         self._player, self._percepts = player, 0
         self.robot_type: int = getattr(player, "robot_type", 0)
         self.settled = threading.Event()
-        """Set when the player knows its number or is not waited for any longer, or when its connection has ended."""
+        """Set when the player knows its number, or when its connection has ended."""
+        self.refused = False
+        """Whether the server goes on without giving the player a number."""
 
     def act(self, percept: Percept) -> Action:
-        """Returns the player's action."""
+        """Returns the player's action; a player without a number does not act for ever."""
         action = self._player.act(percept)
-        self._percepts += 1
-        if percept.game.number is not None or self._percepts > MAX_PERCEPTS_WITHOUT_NUMBER:
+        if percept.game.number is not None:
             self.settled.set()
+        if not self.settled.is_set():
+            self._percepts += 1
+            self.refused = self._percepts > MAX_PERCEPTS_WITHOUT_NUMBER
+        if self.refused:
+            raise _RefusedError
         return action
+
+
+class _RefusedError(Exception):
+    """The server does not take a player in."""
 
 
 def _note_end(end: tuple[int, int | Exception], cycles: dict[int, int]) -> None:
@@ -153,6 +171,8 @@ def _play(
     try:
         with Agent(*where, team=team, number=number, robot_type=player.robot_type) as agent:
             ended.put((number, agent.play(player)))
+    except _RefusedError:
+        ended.put((number, 0))
     except (NutmegError, OSError) as error:
         ended.put((number, error))
     except Exception as error:  # noqa: BLE001 (raised again by who started this thread)

@@ -127,6 +127,8 @@ def test_messages_are_heard_from_oneself_and_from_others() -> None:
     message = percept_message(percept(hears=(own, other)))
     assert b"(pm PlayOn))(hear UTA 1.00 self %:rS_L]B)(hear FCP 1.02 -12.35 hello)(GYR" in message
     assert read_percept(message).hears[0] == own
+    nameless = read_percept(message.replace(b"(hear FCP 1.02", b"(hear  1.02")).hears[1]
+    assert (nameless.team, nameless.message) == ("", "hello")
     assert read_percept(message).hears[1] == dataclasses.replace(other, direction=-12.35)
 
 
