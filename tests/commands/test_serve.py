@@ -388,3 +388,11 @@ def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel()
         server.stop()
         thread.join()
     assert loaded_kernels() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells the memory of a process there")
+def test_a_server_that_is_ready_occupies_less_than_200_mb(serving: Any) -> None:
+    served = serving("--no-record")
+    pages = int(Path(f"/proc/{served.process.pid}/statm").read_text().split()[1])
+    assert pages * os.sysconf("SC_PAGESIZE") < 200e6
