@@ -15,14 +15,14 @@ def press_ctrl_c() -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def swallow(times: int) -> int:
-    """Presses Ctrl-C once and swallows whatever comes, as some libraries do; how often it came."""
+def swallow(times: int, number: signal.Signals = signal.SIGINT) -> int:
+    """Sends a signal once and swallows whatever comes, as some libraries do; how often it came."""
     heard, pressed, deadline = 0, False, time.monotonic() + 60.0
     while heard < times and time.monotonic() < deadline:
         try:
             if not pressed:
                 pressed = True
-                press_ctrl_c()
+                signal.raise_signal(number)
             time.sleep(0.01)
         except BaseException:  # noqa: BLE001 (that is what they do)
             heard += 1
@@ -73,6 +73,14 @@ def test_ctrl_c_waits_where_signals_are_held_back() -> None:
     with pytest.raises(KeyboardInterrupt), Starting():
         load()
     assert reached == ["end of the import"]
+
+
+def test_another_signal_means_the_same_as_ctrl_c_if_that_is_asked_for() -> None:
+    before, heard = signal.getsignal(signal.SIGTERM), []
+    with pytest.raises(KeyboardInterrupt), Starting(signal.SIGTERM):
+        heard.append(swallow(3, signal.SIGTERM))
+    assert heard == [3]
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_other_threads_are_left_alone() -> None:

@@ -47,3 +47,24 @@ def test_processes_that_compile_at_the_same_time_do_not_get_each_others_code(tmp
     assert other.load("of integers") == "code for integers"
     one._save_index({**other._load_index(), **found})
     assert [one.load(key) for key in ("of floats", "of integers")] == ["code for floats", "code for integers"]
+
+
+def test_kernels_have_linear_algebra_although_scipy_linalg_is_loaded_only_by_who_needs_it(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "from nutmeg.base.kernels import kernel\n"
+        "@kernel\n"
+        "def total(values):\n"
+        "    return values.sum()\n"
+        "@kernel\n"
+        "def solved(matrix, vector):\n"
+        "    return np.linalg.solve(matrix, np.dot(matrix, vector))\n"
+        "total(np.ones(3))\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+        "assert np.allclose(solved(np.eye(3) + 1.0, np.ones(3)), 1.0)\n"
+        "import scipy.linalg\n"
+        "assert np.allclose(scipy.linalg.expm(np.zeros((2, 2))), np.eye(2))\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", str(program)], check=True)

@@ -17,12 +17,16 @@ import numpy as np
 import pytest
 
 from nutmeg.cli import main
+from nutmeg.commands.agents import play_all
+from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.simspark.agent import Agent
+from nutmeg.net.simspark.percepts import percept_message
 from nutmeg.net.simspark.server import Server, ServerSettings
-from nutmeg.net.simspark.sexpr import framed
+from nutmeg.net.simspark.sexpr import Unframer, framed
 from nutmeg.recording import Recording
 
 FREE = ("--agent-port", "0", "--monitor-port", "0", "--no-view")
@@ -140,7 +144,7 @@ def test_a_trainer_ends_it_and_the_summary_is_the_last_line(serving: Any, tmp_pa
 
 @pytest.mark.slow
 def test_ctrl_c_ends_all_processes_without_a_traceback(serving: Any) -> None:
-    served = serving("--no-record", "--players", "2", "--automatic-kick-off")
+    served = serving("--sync", "--no-record", "--players", "2", "--automatic-kick-off")
     port, _ = served.ports()
     play(port, "reds", 5)
     os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the processes that it started hear it, too
@@ -148,6 +152,37 @@ def test_ctrl_c_ends_all_processes_without_a_traceback(serving: Any) -> None:
     assert (served.process.returncode, problems) == (0, "")
     assert "reds 0 : 0 nobody" in out
     assert "recording" not in out
+
+
+@pytest.mark.slow
+def test_an_agent_that_hangs_is_disconnected_after_the_patience_that_was_asked_for(serving: Any) -> None:
+    served = serving("--fast", "--sync", "--patience", "0.5", "--no-record", "--players", "1")
+    with Agent(port=served.ports()[0], team="reds") as agent:
+        agent.play(Statue(), 5)
+        while agent.receive() is not None:  # and never answers again
+            pass
+    served.process.send_signal(signal.SIGTERM)
+    out, _ = served.ended()
+    assert served.process.returncode == 0
+    assert "it has not sent (syn) for 0.5 s" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_that_still_starts(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "nutmeg", "serve", *FREE]
+    with subprocess.Popen(
+        command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        while "nutmeg.base.interrupts" not in process.stderr.readline():
+            pass
+        while "mujoco" not in process.stderr.readline():  # somewhere among the imports
+            pass
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=240)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "ready" not in out
 
 
 @pytest.mark.slow
@@ -172,7 +207,7 @@ def test_a_port_in_use_is_named_before_anything_is_built(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--fast", "--sync"], "--fast and --sync do not go together"),
+        (["--patience", "0"], "--patience is 0; allowed is above 0"),
         (["--no-record", "--record", "a"], "--record and --no-record do not go together"),
         (["--agent-port", "70000"], "--agent-port is 70000; allowed is 0..65535"),
         (["--agent-port", "3300", "--monitor-port", "3300"], "--monitor-port is 3300, as another port is"),
@@ -242,3 +277,122 @@ def test_agents_without_a_server_are_told_so(capsys: pytest.CaptureFixture[str])
 def test_wrong_values_for_agents_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agents", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+class Counted:
+    """A player that notes how many of its team have been told their numbers."""
+
+    robot_type = 0
+
+    def __init__(self, introduced: list[int]) -> None:
+        self.introduced = introduced
+
+    def act(self, percept: Percept) -> Action:
+        if percept.game.number is not None:
+            self.introduced.append(percept.game.number)
+        return Action()
+
+
+def test_agents_connect_one_after_another_each_when_the_one_before_knows_its_number() -> None:
+    introduced, warnings = list[int](), list[str]()
+    players = {number: Counted(introduced) for number in (3, 1, 2)}
+    settings = ServerSettings(agent_port=0, monitor_port=0)
+    with Game(load_rules("sim3d"), seed=0, seats=3) as game, Server(game, settings) as server:
+        where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
+        team.start()
+        while len(introduced) < len(players):
+            server.run(cycles=1)
+            assert server.connections <= len(introduced) + 1
+        server.run(cycles=3)
+        server.close()
+        team.join()
+    assert introduced == [3, 1, 2]
+    assert warnings == []
+    assert all(played > 1 for played in cycles.values())
+
+
+def test_agents_that_a_server_refuses_do_not_keep_the_others_from_joining() -> None:
+    introduced, warnings = list[int](), list[str]()
+    players = {number: Counted(introduced) for number in (1, 2)}
+    settings = ServerSettings(agent_port=0, monitor_port=0)
+    with Game(load_rules("sim3d"), seed=0, seats=2) as game, Server(game, settings) as server:
+        game.enter("Ours", 1)  # number 1 is taken
+        where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
+        team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
+        team.start()
+        server.run(until=lambda: introduced == [2])
+        server.close()
+        team.join()
+    assert cycles[2] > 0
+
+
+class SilentServer:
+    """Answers every message with a percept, and tells only the second agent its number, as if it refused the first."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.conversations: list[int] = []
+        """How many messages each agent has sent before it went."""
+        with Game(load_rules("sim3d"), seed=0, seats=1) as game:
+            self.before = game.percept_before_joining(0, 1)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self) -> None:
+        number = self.before.game._replace(number=2, side=Side.LEFT)
+        with self.listener:
+            for percept in (self.before, self.before._replace(game=number)):
+                self.conversations.append(0)
+                with self.listener.accept()[0] as sock:
+                    self.answer(sock, framed(percept_message(percept)))
+
+    def answer(self, sock: socket.socket, percept: bytes) -> None:
+        unframer = Unframer(4096)
+        while self.conversations[-1] < 100 and (data := sock.recv(4096)):
+            for _ in unframer.feed(data):
+                self.conversations[-1] += 1
+                sock.sendall(percept)
+
+
+def test_an_agent_that_gets_no_number_leaves_before_the_next_one_connects() -> None:
+    server, warnings, introduced = SilentServer(), list[str](), list[int]()
+    players = {number: Counted(introduced) for number in (1, 2)}
+    cycles = play_all(("127.0.0.1", server.port), "Ours", players, warnings.append)
+    server.thread.join()
+    assert [warning.split(":")[0] for warning in warnings] == ["number 1 leaves"]
+    assert cycles[1] == 0
+    assert cycles[2] > 50
+    assert server.conversations[0] < 40
+    assert introduced[0] == 2
+
+
+def loaded_kernels() -> dict[str, int]:
+    """How many versions of each kernel are ready to run."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
+    kernels = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
+    return {f"{kernel.__module__}.{kernel.__name__}": len(kernel.overloads) for kernel in kernels}
+
+
+@pytest.mark.slow
+def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel() -> None:
+    rules = load_rules("sim3d")
+    settings = ServerSettings(agent_port=0, monitor_port=0, pace="sync")
+    with Game(rules, seed=0, seats=4, toed=2) as game, Server(game, settings) as server:
+        rehearse(rules)
+        before = loaded_kernels()
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        play(server.agent_port, "reds", 20)
+        server.stop()
+        thread.join()
+    assert loaded_kernels() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells the memory of a process there")
+def test_a_server_that_is_ready_occupies_less_than_200_mb(serving: Any) -> None:
+    served = serving("--no-record")
+    pages = int(Path(f"/proc/{served.process.pid}/statm").read_text().split()[1])
+    assert pages * os.sysconf("SC_PAGESIZE") < 200e6

@@ -27,6 +27,20 @@ def test_a_flood_is_cut_and_the_rest_counted() -> None:
     assert lines == ["0", "1", "2", "(7 more lines were left out)", "later"]
 
 
+def test_why_a_player_left_is_written_however_many_messages_flood_the_log() -> None:
+    lines: list[str] = []
+    with ServerLog(lines.append, a_second=3, clock=lambda: 0.0) as journal:
+        journal.report(Report(kind="joined", client="agent 127.0.0.1:5", text="number 1 of A"))
+        for number in range(300):
+            journal.report(Report(kind="problem", client="agent 127.0.0.1:6", text=str(number)))
+            journal.report(Report(kind="joined", client=f"agent 127.0.0.1:{number + 7}", text="number 2 of B"))
+            journal.report(Report(kind="left", client=f"agent 127.0.0.1:{number + 7}", text="it disconnected"))
+        journal.report(Report(kind="left", client="agent 127.0.0.1:5", text="a trainer removed it"))
+    assert lines[0] == "joined agent 127.0.0.1:5: number 1 of A"
+    assert lines[-1] == "left agent 127.0.0.1:5: a trainer removed it"
+    assert len(lines) == 5
+
+
 def test_a_reader_that_does_not_read_holds_nobody_up() -> None:
     read = threading.Event()
     journal = ServerLog(lambda _: bool(read.wait(120.0)), a_second=10_000)

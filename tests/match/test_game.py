@@ -95,13 +95,19 @@ def test_a_goal_is_scored_by_a_ball_over_the_line() -> None:
     assert game.world.ball[:2] == pytest.approx([0.0, 0.0], abs=0.01)
 
 
-def test_all_fouls_are_kept_in_the_order_in_which_they_were_called() -> None:
+def game_with_incapable_players() -> Game:
+    """A game in which number 1 of the left team is called for lying on the ground, although it stands."""
     changes = dict.fromkeys(("not_standing_time", "goalie_not_standing_time"), 0.1)
     tall = dataclasses.replace(RULES.fouls.incapable, not_standing_height=9.0, **changes)
     game = new_game(dataclasses.replace(RULES, fouls=dataclasses.replace(RULES.fouls, incapable=tall)))
     game.cycle({})
     game.place_player(0, (-3.0, 1.0, 0.4), 0.0)
     game.set_play_mode(PlayMode.PLAY_ON)
+    return game
+
+
+def test_all_fouls_are_kept_in_the_order_in_which_they_were_called() -> None:
+    game = game_with_incapable_players()
     told = []
     for _ in range(20):
         game.cycle({})
@@ -109,6 +115,30 @@ def test_all_fouls_are_kept_in_the_order_in_which_they_were_called() -> None:
     assert told
     assert {event.foul for event in told} == {Foul.INCAPABLE}
     assert game.fouls == told
+
+
+def test_a_foul_is_reported_in_each_of_the_26_cycles_until_its_offender_stands_outside() -> None:
+    game = game_with_incapable_players()
+    reports = []
+    for _ in range(60):
+        before = len(game.foul_reports)
+        game.cycle({})
+        reports.append(sum(event.side is Side.LEFT for event in game.foul_reports[before:]))
+    first = reports.index(1)
+    assert reports[first : first + 26] == [1] * 26
+    assert sum(reports) == 26
+    assert abs(game.world.position[0, 1]) > 10.0
+    assert sum(event.side is Side.LEFT for event in game.fouls) == 1
+
+
+def test_a_foul_is_not_reported_any_more_when_the_game_is_paused() -> None:
+    game = game_with_incapable_players()
+    while len(game.foul_reports) < 6:
+        game.cycle({})
+    game.set_play_mode(PlayMode.BEFORE_KICK_OFF)
+    known = len(game.foul_reports)
+    idle(game, 40)
+    assert len(game.foul_reports) == known
 
 
 def played(path: Path, seed: int) -> str:
@@ -235,7 +265,7 @@ def test_a_trainer_can_send_a_player_off() -> None:
 
 def test_a_robot_with_toes_joins_while_the_match_goes_on() -> None:
     game = new_game(seats=3, toed=1)
-    idle(game, 5)
+    idle(game, 40)  # newcomers drop from a little above the ground
     before = game.world.position.copy()
     slot = game.enter(REDS, 5, 4)
     percepts = game.cycle({slot: Action(speeds=np.zeros(24))})

@@ -43,7 +43,7 @@ class StandInGame:
         self.rules = load_rules("sim3d")
         self.time = 0.0
         self.half = 1
-        self.fouls: list[Event] = []
+        self.foul_reports: list[Event] = []
         self.mode, self.game_time, self.score = PlayMode.BEFORE_KICK_OFF, 0.0, (0, 0)
         self.names = ["", ""]
         self.present = np.zeros(SLOTS, bool)
@@ -71,7 +71,7 @@ class StandInGame:
     def work_ahead(self) -> None:
         pass
 
-    def percept_before_joining(self, robot_type: int) -> Percept:
+    def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
         toes = robot_type == 4
         forces = np.full((4 if toes else 2, 6), np.nan)
         angles, still = np.zeros(24 if toes else 22), np.zeros(3)
@@ -324,13 +324,18 @@ def serve(game: StandInGame) -> Iterator[Callable[..., Served]]:
 
 @pytest.fixture(scope="session")
 def recorded() -> SimpleNamespace:
-    """Recorded messages: of agents, of the server to agents, and to and from a monitor."""
+    """Recorded messages: of agents, of the server to agents, to and from a monitor; of each agent that joins, all."""
     lines = [line for name in ("agent_a.txt", "agent_b.txt") for line in (DATA / name).read_text().splitlines()]
     split = [line.split(" ", 3) for line in lines]
     monitor = [
         line.split(" ", 2) for line in gzip.decompress((DATA / "monitor.txt.gz").read_bytes()).decode().splitlines()
     ]
+    joining: dict[str, list[tuple[bool, bytes]]] = {}
+    for line in gzip.decompress((DATA / "joining.txt.gz").read_bytes()).splitlines():
+        name, direction, message = line.split(b" ", 2)
+        joining.setdefault(name.decode(), []).append((direction == b"C>S", message))
     return SimpleNamespace(
+        joining=joining,
         from_agents=[words[3].encode() for words in split if words[2] == "C>S"],
         to_agents=[words[3].encode() for words in split if words[2] == "S>C"],
         to_monitor=[words[2].encode() for words in monitor if words[1] == "RECV"],

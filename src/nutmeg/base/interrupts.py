@@ -13,6 +13,7 @@ is raised in a callback from C is only printed. Inside the block it is therefore
 is left, and after Ctrl-C the block ends with KeyboardInterrupt, whatever else had come of it.
 
 The block is for what may be broken off anywhere. What has to be finished properly belongs behind it, or around it.
+`Starting(signal.SIGTERM)` makes a second signal mean the same, for programs that others end.
 
 Ctrl-C goes to all processes of a terminal; one that was started to help leaves it to the one that started it:
 
@@ -87,21 +88,26 @@ def load_physics() -> None:
 
 
 class Starting:
-    """A block that Ctrl-C ends. Outside the main thread, or where Ctrl-C is ignored, it does nothing."""
+    """A block that Ctrl-C ends. Outside the main thread, or where the signals are ignored, it does nothing.
 
-    def __init__(self) -> None:
-        self._came, self._silent = False, True
+    Args:
+        others: signals that mean the same as Ctrl-C inside the block.
+    """
+
+    def __init__(self, *others: signal.Signals) -> None:
+        self._numbers = (signal.SIGINT, *others)
+        self._came: signal.Signals | None = None
+        self._silent = True
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._insist, name="Ctrl-C", daemon=True)
 
     def __enter__(self) -> Self:
-        self._active = threading.current_thread() is threading.main_thread() and callable(
-            signal.getsignal(signal.SIGINT)
-        )
+        heard = [number for number in self._numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        self._active = threading.current_thread() is threading.main_thread() and bool(heard)
         if self._active:
             self._thread.start()
             self._unraisable, sys.unraisablehook = sys.unraisablehook, self._ignored
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
+            self._before = {number: signal.signal(number, self._interrupt) for number in heard}
             self._silent = False
         return self
 
@@ -111,28 +117,29 @@ class Starting:
         self._silent = True
         self._over.set()
         self._thread.join()  # it must not interrupt what follows
-        signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         sys.unraisablehook = self._unraisable
-        if self._came:
+        if self._came is not None:
             raise KeyboardInterrupt
 
-    def _interrupt(self, _number: int, frame: FrameType | None) -> None:
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """Raises KeyboardInterrupt in the block.
 
         It is only noted in the block's own first and last steps, and where signals are held back: another thread may
         have let this one through.
         """
-        self._came = True
+        self._came = signal.Signals(number)
         own = (Starting.__enter__.__code__, Starting.__exit__.__code__)
         held = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
         if not (self._silent or held) and (frame is None or frame.f_code not in own):
             raise KeyboardInterrupt
 
     def _insist(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, set(self._numbers))
         while not self._over.wait(REPEAT_INTERVAL):
-            if self._came:
-                _thread.interrupt_main()
+            if self._came is not None:
+                _thread.interrupt_main(self._came)
 
     def _ignored(self, found: sys.UnraisableHookArgs) -> None:
         """Drops a KeyboardInterrupt that no code could catch: it is raised again soon."""

@@ -23,10 +23,15 @@ from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from nutmeg.match.worlds.physical.percept import Player
+    from nutmeg.match.worlds.physical.percept import Action, Percept, Player
     from nutmeg.view.terminal import Terminal
+
+
+MAX_PERCEPTS_WITHOUT_NUMBER = 25
+"""A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
+that it refuses, and their robots stay where the next one is created."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +60,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
-    cycles = play_all(where, arguments.team, players)
+    cycles = play_all(where, arguments.team, players, terminal.warn)
     for number, played in cycles.items():
         if not played:
-            terminal.warn(f"number {number} never played: the server ended its connection. Its own output says why.")
+            terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
     return {"team": arguments.team, "walk": arguments.walk, "player": arguments.player, "cycles": cycles}
 
@@ -75,51 +80,107 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
     return {number: team[number - 1] for number in numbers}
 
 
-def play_all(where: tuple[str, int], team: str, players: Mapping[int, Player]) -> dict[int, int]:
+def play_all(
+    where: tuple[str, int], team: str, players: Mapping[int, Player], warn: Callable[[str], None]
+) -> dict[int, int]:
     """Lets players play by number, each over a connection of its own, until the server ends all of them.
 
-    Each has a thread: a server that waits for everybody's answer gives newcomers no percept while one of those who
-    play already is not asked. What one of them raises is raised here, and ends all when this process ends.
+    Players join one after another: each connects when the server has told the one before its number and side. The
+    league's server puts every new robot on the same spot until `(init ...)` moves it away, and robots that stand inside
+    each other cost it seconds a cycle, with five of them minutes.
+
+    Each player has a thread, because a server that waits for everybody's answer gives newcomers no percept while one
+    of those who play already does not answer. What one of them raises is raised here, and ends all when this process
+    ends.
 
     Args:
         where: address and port of the server.
         team: its name.
         players: who plays, by number.
+        warn: called with a sentence about each player that the server does not take in.
 
     Returns:
         How many cycles each has played, by number.
     """
     ended: queue.SimpleQueue[tuple[int, int | Exception]] = queue.SimpleQueue()
-    for number, player in players.items():
-        threading.Thread(target=_play, args=(where, team, number, player, ended), daemon=True).start()
     cycles = dict.fromkeys(players, 0)
-    for _ in players:
-        number, outcome = ended.get()
-        if isinstance(outcome, Exception):
-            raise outcome
-        cycles[number] = outcome
+    ends = 0
+    for number, player in players.items():
+        newcomer = _Newcomer(player)
+        threading.Thread(target=_play, args=(where, team, number, newcomer, ended), daemon=True).start()
+        newcomer.settled.wait()
+        if newcomer.refused:
+            warn(
+                f"number {number} leaves: the server has not given it a number. rcssserver3d refuses numbers that are "
+                "taken, and more than 7 robots of one type in a team."
+            )
+        while not ended.empty():  # a player that failed ends the command before the next one connects
+            _note_end(ended.get(), cycles)
+            ends += 1
+    for _ in range(len(players) - ends):
+        _note_end(ended.get(), cycles)
     return cycles
+
+
+class _Newcomer:
+    """A player of whom one can learn when the server has taken it in."""
+
+    def __init__(self, player: Player) -> None:
+        self._player, self._percepts = player, 0
+        self.robot_type: int = getattr(player, "robot_type", 0)
+        self.settled = threading.Event()
+        """Set when the player knows its number, or when its connection has ended."""
+        self.refused = False
+        """Whether the server goes on without giving the player a number."""
+
+    def act(self, percept: Percept) -> Action:
+        """Returns the player's action; a player without a number does not act for ever."""
+        action = self._player.act(percept)
+        if percept.game.number is not None:
+            self.settled.set()
+        if not self.settled.is_set():
+            self._percepts += 1
+            self.refused = self._percepts > MAX_PERCEPTS_WITHOUT_NUMBER
+        if self.refused:
+            raise _RefusedError
+        return action
+
+
+class _RefusedError(Exception):
+    """The server does not take a player in."""
+
+
+def _note_end(end: tuple[int, int | Exception], cycles: dict[int, int]) -> None:
+    """Notes how long a player has played, or raises what ended it."""
+    number, outcome = end
+    if isinstance(outcome, Exception):
+        raise outcome
+    cycles[number] = outcome
 
 
 def _play(
     where: tuple[str, int],
     team: str,
     number: int,
-    player: Player,
+    player: _Newcomer,
     ended: queue.SimpleQueue[tuple[int, int | Exception]],
 ) -> None:
     from nutmeg.match.loop import PlayerError
     from nutmeg.net.simspark.agent import Agent
 
     try:
-        with Agent(*where, team=team, number=number, robot_type=getattr(player, "robot_type", 0)) as agent:
+        with Agent(*where, team=team, number=number, robot_type=player.robot_type) as agent:
             ended.put((number, agent.play(player)))
+    except _RefusedError:
+        ended.put((number, 0))
     except (NutmegError, OSError) as error:
         ended.put((number, error))
     except Exception as error:  # noqa: BLE001 (raised again by who started this thread)
         place = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{place.filename}, line {place.lineno}: {type(error).__name__}: {error}"
         ended.put((number, PlayerError(f"number {number} of {team!r} failed. {told}")))
+    finally:
+        player.settled.set()
 
 
 def chosen_numbers(text: str, players: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import subprocess
 import sys
@@ -22,21 +23,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
 from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nutmeg.match.drawing import Drawing
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import Rules
+    from nutmeg.model.scene import SceneSettings
     from nutmeg.net.simspark.server import Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
+    MakeDrawing = Callable[[SceneSettings], Drawing]
+
+FIELD = "sim3d"
+"""What is played on."""
 OWN_PLAYERS = 4
 """How many players a built-in team has if --players is left out."""
 TOED_SEATS = 14
 """Robots with toes that can play: the league allows a team seven of one type."""
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
+SYNC_PATIENCE = 60.0
+"""How long a server that waits for its agents waits for one that hangs, unless --patience says otherwise [s]. Agents
+that load a network or compile code before their first answer take ten seconds and more on a busy machine."""
 TEAM_PATIENCE = 3.0
 """How long the processes of built-in teams may take to end [s]."""
 
@@ -52,7 +65,9 @@ class Arguments(ServeOptions):
     fast: bool = False
     """Begin the next cycle as soon as all agents have answered, at the latest after 20 ms."""
     sync: bool = False
-    """Begin the next cycle when all agents have said (syn), however long that takes."""
+    """Begin the next cycle when all agents have said (syn), however long that takes, also together with --fast."""
+    patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = SYNC_PATIENCE
+    """With --sync: disconnect an agent that has not said (syn) for so long [s]; inf waits for ever."""
     ground_truth: bool = False
     """Add the true places of the player and the ball to the observations."""
     noise: bool = True
@@ -91,21 +106,29 @@ class Arguments(ServeOptions):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
     with contextlib.ExitStack() as stack:
-        with Starting():
+        stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+        with Starting(signal.SIGTERM):
             load_physics()
+            rules = _rules(arguments)
+            make_drawing = _make_drawing(arguments, rules, stack)  # early: it works while the rest is loaded
             from nutmeg.net.simspark.server import Server
 
-            settings, rules, teams = _settings(arguments), _rules(arguments), _teams(arguments)
+            settings, teams = _settings(arguments), _teams(arguments)
             check_ports(arguments.host, arguments.ports())
-            stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
             record = arguments.new_recording("match.nutmeg")
-            game = stack.enter_context(_game(arguments, rules, teams, record))
-            game.cycle({})  # begins the recording, which takes seconds for which nobody should have to wait later
+            game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
+            game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
+            from nutmeg.base.kernels import anything_compiled
+
+            if anything_compiled():  # the first start on this machine
+                terminal.say("compiling what players need; later starts find it on disk.")
+                rehearse(rules)
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report))
             shown = record if arguments.view else None
             page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
             teams_here = stack.enter_context(TeamProcesses())
+            give_back_memory()
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
@@ -151,15 +174,16 @@ def _summary(
 
 
 def _settings(arguments: Arguments) -> ServerSettings:
+    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.server import ServerSettings
 
-    if arguments.fast and arguments.sync:
-        raise UsageError("--fast and --sync do not go together; leave one of them out.")
     return ServerSettings(
         host=arguments.host,
         agent_port=arguments.agent_port,
         monitor_port=arguments.monitor_port,
-        pace="fast" if arguments.fast else "sync" if arguments.sync else "real-time",
+        # A server that waits for everybody is as fast as it can be: --fast changes nothing about --sync.
+        pace="sync" if arguments.sync else "fast" if arguments.fast else "real-time",
+        limits=SparkLimits(patience=arguments.patience),
     )
 
 
@@ -199,7 +223,18 @@ def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
     return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
 
 
-def _game(arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None) -> Game:
+def _make_drawing(arguments: Arguments, rules: Rules, stack: contextlib.ExitStack) -> MakeDrawing:
+    """How the scene of the recording is drawn: by a process of its own, which begins now, if there is a recording."""
+    from nutmeg.match.drawing import DrawingProcess, draw, league_scene
+
+    if arguments.no_record:
+        return draw
+    return stack.enter_context(DrawingProcess(league_scene(rules, FIELD))).draw
+
+
+def _game(
+    arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, make_drawing: MakeDrawing
+) -> Game:
     """The match, with a seat for each robot that can play."""
     from nutmeg.match.game import Game
 
@@ -215,9 +250,35 @@ def _game(arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Pa
         left=teams[0],
         right=teams[1],
         record=record,
+        field=FIELD,
         seats=plain + toed,
         toed=toed,
+        make_drawing=make_drawing,
     )
+
+
+def rehearse(rules: Rules) -> None:
+    """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come.
+
+    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up.
+    """
+    from nutmeg.match.game import Game
+    from nutmeg.match.rules.play_modes import PlayMode
+    from nutmeg.net.simspark.effectors import joints_of, read_orders
+    from nutmeg.net.simspark.percepts import percept_message
+
+    types = (0, 4)
+    with Game(rules, seed=0, ground_truth=True, seats=2, toed=1) as game:
+        for robot_type in types:
+            percept_message(game.percept_before_joining(robot_type, 0))
+        slots = [game.enter(f"team{robot_type}", 1, robot_type) for robot_type in types]
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for _ in range(6):
+            orders = [read_orders(b"(he1 0.1)(say hello)(syn)", joints_of(robot_type)) for robot_type in types]
+            percepts = game.cycle({slot: order.action for slot, order in zip(slots, orders, strict=True)})
+            game.work_ahead()
+            for percept in percepts.values():
+                percept_message(percept)
 
 
 def _interrupt() -> None:

@@ -138,7 +138,7 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
     if arguments.real_time and arguments.lock_step:
         raise UsageError("--real-time and --lock-step do not go together; leave one of them out.")
     with contextlib.ExitStack() as stack:
-        with Starting():
+        with Starting(signal.SIGTERM):
             load_physics()
             from nutmeg.net.host.robot_host import RobotHost
             from nutmeg.view.pages.process import check_port

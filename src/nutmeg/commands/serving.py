@@ -134,7 +134,8 @@ class ServerLog(Closing):
     """What happens to a server, written for people without ever holding the server up.
 
     Lines are written by a thread of their own, because their reader may be slow or not read at all. At most so many
-    lines a second are written; how many were left out is said as soon as there is room again.
+    lines a second are written; how many were left out is said as soon as there is room again. One kind of line is
+    never left out: if it was written that a player joined, it is also written that it left, and why.
 
     Args:
         write: takes a line; may take its time.
@@ -150,39 +151,41 @@ class ServerLog(Closing):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._write, self._a_second, self._clock = write, a_second, clock
-        self._lines: queue.Queue[str | None] = queue.Queue(WAITING_LINES)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._players: set[str] = set()
+        """Clients of whom it was written that they joined."""
         self._second, self._told, self._left_out = clock(), 0, 0
         self._thread = threading.Thread(target=self._work, name="server log", daemon=True)
         self._thread.start()
 
-    def write(self, line: str) -> None:
-        """Takes a line and returns at once."""
+    def write(self, line: str) -> bool:
+        """Takes a line and returns at once; whether it will be written."""
         now = self._clock()
         if now - self._second >= 1.0:
             self._second, self._told = now, 0
-        if self._told >= self._a_second:
+        if self._told >= self._a_second or self._lines.qsize() >= WAITING_LINES:
             self._left_out += 1
-            return
+            return False
         self._told += 1
-        try:
-            if self._left_out:
-                self._lines.put_nowait(f"({self._left_out} more lines were left out)")
-                self._left_out = 0
-            self._lines.put_nowait(line)
-        except queue.Full:
-            self._left_out += 1
+        if self._left_out:
+            self._lines.put(f"({self._left_out} more lines were left out)")
+            self._left_out = 0
+        self._lines.put(line)
+        return True
 
     def report(self, report: Report) -> None:
         """Takes what a server reports about a client."""
         words = {"joined": "joined", "left": "left", "refused": "refused", "problem": "problem with"}
-        self.write(f"{words[report.kind]} {report.client}: {report.text}")
+        line = f"{words[report.kind]} {report.client}: {report.text}"
+        if report.kind == "left" and report.client in self._players:
+            self._players.remove(report.client)
+            self._lines.put(line)  # whatever else happens: there are not more of these than lines about joining
+        elif self.write(line) and report.kind == "joined":
+            self._players.add(report.client)
 
     def close(self) -> None:
         """Writes what still waits, unless nobody reads."""
-        try:
-            self._lines.put(None, timeout=LOG_PATIENCE)
-        except queue.Full:
-            return
+        self._lines.put(None)
         self._thread.join(LOG_PATIENCE)
 
     def _work(self) -> None:

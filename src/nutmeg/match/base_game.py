@@ -10,13 +10,14 @@ its decisions are carried out.
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.match.rules import trainer
-from nutmeg.match.rules.decisions import Event, SwapEnds
+from nutmeg.match.rules.decisions import Event, MovePlayer, SwapEnds
 from nutmeg.match.rules.fouls import outside_place
 from nutmeg.match.rules.judgement import Judgement
 from nutmeg.match.rules.play_modes import WIRE_NAMES, PlayMode, Side
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from nutmeg.match.recording import MatchRecording, Minds
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
-    from nutmeg.match.rules.state import Facts
+    from nutmeg.match.rules.state import Facts, Held
 
 
 class BaseGame(Closing):
@@ -57,6 +58,8 @@ class BaseGame(Closing):
         """What happened in the last cycle, and by orders since."""
         self.fouls: list[Event] = []
         """All that were called, in order."""
+        self.foul_reports: list[Event] = []
+        """The same as monitors are told them: again in every cycle in which an offender is held up."""
         self.refused: tuple[tuple[int, str], ...] = ()
         """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
         self.swaps = 0
@@ -167,6 +170,7 @@ class BaseGame(Closing):
                 self._past.append(decision)
                 if decision.kind == "foul":
                     self.fouls.append(decision)
+                    self.foul_reports.append(decision)
                 self._write(decision.kind, decision.side, game_time=decision.time, **decision.fields())
             elif isinstance(decision, SwapEnds):
                 self._swap_ends()
@@ -174,6 +178,19 @@ class BaseGame(Closing):
                 self._do(decision)
         self.events = tuple(self._past)
         self._settle()
+
+    def _report_held(self, held: Sequence[Held], decisions: Sequence[Decision]) -> None:
+        """Reports the fouls of players who were held up before this cycle and who are held or put outside in it.
+
+        rcssserver3d records such a foul anew in every cycle until the offender stands outside: with its hold time of
+        0.5 s, a charging foul is 26 reports. A pause of the game pardons offenders; they are not moved then.
+        """
+        moved = {(move.side, move.number) for move in decisions if isinstance(move, MovePlayer)}
+        for one in held:
+            offender = (one.side, one.index + 1)
+            if one.place is None and offender in moved:
+                called = (event for event in reversed(self.fouls) if (event.side, event.number) == offender)
+                self.foul_reports += itertools.islice(called, 1)
 
     def _swap_ends(self) -> None:
         self._turn_round()

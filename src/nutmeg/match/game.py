@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
+from nutmeg.match.drawing import draw
+from nutmeg.match.newcomers import Newcomers
 from nutmeg.match.recording import LeagueFigures, MatchRecording
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.referee import judge
@@ -36,14 +38,16 @@ from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
 from nutmeg.match.worlds.physical.world import MatchWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.physical.percept import Heard, Sight
+    from nutmeg.model.scene import SceneSettings
 
 
 CYCLES_A_SECOND = round(1 / CONTROL_CYCLE)
@@ -67,6 +71,7 @@ class Game(BaseGame):
         toed: how many of the seats are for robots with toes (type 4).
         type_limits: whether a team may not have more than 7 of one type, nor 9 of two.
         kick_off: who starts.
+        make_drawing: draws the scene that viewers of the recording show.
     """
 
     def __init__(
@@ -85,14 +90,17 @@ class Game(BaseGame):
         toed: int = 0,
         type_limits: bool = False,
         kick_off: Side = Side.LEFT,
+        make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
         self.world = MatchWorld(field, seats=seats, toed=toed)
-        cameras, beams = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+        cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
         self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
+        newcomers_see = Seeing(self.world.field, newcomers if noise else None, ground_truth=ground_truth)
+        self._newcomers = Newcomers(rules, newcomers_see)
         self.hearing = Hearing()
         self._beams = beams if beam_noise else None
-        self._type_limits = type_limits
+        self._type_limits, self._make_drawing = type_limits, make_drawing
         self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
@@ -107,6 +115,10 @@ class Game(BaseGame):
         if self._type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
         self.world.join(slot, robot_type)
+        x, y, heading = self._newcomers.next_place(side)
+        # As on the league's server, newcomers drop from a little above the ground.
+        self.world.place(slot, x=x, y=y, height=self.rules.restarts.player_radius, heading=heading)
+        self.world.settle()
         self.seeing.greet(slot)
         self.hearing.greet(slot)
         self._take_in(slot, team, robot_type)
@@ -137,8 +149,10 @@ class Game(BaseGame):
         self.world.step()
         self.cycles += 1
         self._past.clear()
+        held = self.state.held
         self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
         if decisions:
+            self._report_held(held, decisions)
             self._obey(decisions)
         else:
             self.events = ()
@@ -223,16 +237,10 @@ class Game(BaseGame):
         world = self.world
         return self.hearing.deliver(self.state.time, playing, world.position, world.headings(), self.teams)
 
-    def percept_before_joining(self, robot_type: int = 0) -> Percept:
-        """What an agent is told that has a robot, but no team and number yet: all at rest, nothing seen."""
-        joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
-        return Percept(
-            time=self.time,
-            game=self.view,
-            gyro=np.zeros(3),
-            acc=np.array([0.0, 0.0, GRAVITY]),
-            angles=np.zeros(joints),
-            forces=np.full((feet, 6), np.nan),
+    def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
+        """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
+        return self._newcomers.percept(
+            self.world, self.view, time=self.time, teams=self.teams, robot_type=robot_type, percepts=percepts
         )
 
     # ---- the referee and the trainer
@@ -302,6 +310,7 @@ class Game(BaseGame):
             teams=self.teams,
             config=self._record_config,
             minds=self._minds,
+            make_drawing=self._make_drawing,
         )
 
 

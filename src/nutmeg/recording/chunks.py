@@ -16,12 +16,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
+    import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
@@ -31,8 +31,17 @@ TIME = "time"
 _SERIES = re.compile(r"series-(\d{5,})\.parquet")
 _TAIL = re.compile(r"tail-(\d{5,})\.f64")
 
-DECODING_ERRORS = (pa.ArrowException, OSError, KeyError, ValueError)
-"""Errors that decoding a damaged chunk may raise."""
+
+def load_parquet() -> None:
+    """Loads the library that writes chunks, for those who cannot wait for it later; it occupies 30 MB."""
+    import pyarrow.parquet  # noqa: F401 (to have it loaded)
+
+
+def decoding_errors() -> tuple[type[Exception], ...]:
+    """Errors that decoding a damaged chunk may raise."""
+    import pyarrow as pa
+
+    return (pa.ArrowException, OSError, KeyError, ValueError)
 
 
 def series_name(index: int) -> str:
@@ -57,6 +66,9 @@ def is_chunk_name(name: str) -> bool:
 
 def encode(layout: Layout, rows: Floats) -> pa.Buffer:
     """Rows `(n, 1 + width)`, time first and rounded already, as the bytes of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     names = [TIME, *layout.columns]
     arrays = _columns(rows[:, :1], np.float64)
     for channel in layout.channels:
@@ -80,6 +92,8 @@ def encode(layout: Layout, rows: Floats) -> pa.Buffer:
 
 def _columns(block: Floats, kind: type[np.floating]) -> list[pa.Array[Any]]:
     """The columns of `(n, labels)` numbers, all in one piece of memory."""
+    import pyarrow as pa
+
     columns = np.ascontiguousarray(block.astype(kind).T)
     return [pa.array(column) for column in columns]
 
@@ -109,4 +123,7 @@ def decode(data: bytes, channels: Iterable[Channel]) -> dict[str, NDArray[np.flo
 
 
 def _open(data: bytes) -> pq.ParquetFile:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     return pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)

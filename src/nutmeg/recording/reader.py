@@ -109,7 +109,7 @@ class ChunkCache:
         try:
             data = self._store.read(name)
             return chunks.decode(data, channels)
-        except chunks.DECODING_ERRORS as error:
+        except chunks.decoding_errors() as error:
             if len(channels) > 1:
                 parts = [self._decode(name, [channel], rows, when) for channel in channels]
                 return {key: values for part in parts for key, values in part.items()}
@@ -294,7 +294,7 @@ class Recording:
                 times = chunks.decode_times(self._store.read(name), self._layout.columns)
                 if start and len(times) and times[0] <= self.times[-1]:
                     raise ValueError(f"it starts at t={times[0]:g} s, which is not after the chunk before it")
-            except chunks.DECODING_ERRORS as error:
+            except chunks.decoding_errors() as error:
                 self._gaps.append((start, f"{name} cannot be read ({str(error).strip('. ')})"))
                 continue
             if not len(times):

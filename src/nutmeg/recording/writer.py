@@ -41,6 +41,7 @@ class RecordingWriter:
 
     def __init__(self, path: Path, manifest: Manifest, layout: Layout, rows_per_chunk: int) -> None:
         """Use `create`."""
+        chunks.load_parquet()  # now, and not when the first chunk is full and a cycle waits for it
         self.path, self.manifest = path, manifest
         self._layout = layout
         self._rows = np.zeros((rows_per_chunk, 1 + layout.width), dtype="<f8")

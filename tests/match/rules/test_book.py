@@ -106,7 +106,7 @@ def test_an_unknown_book_is_told_with_those_that_exist() -> None:
         ("goal_pause = 3.0 ", "goal_pause = -1 ", "goal_pause is -1.0; it must not be negative"),
         ("players = 11 ", "players = 12 ", "allowed are 1 to 11"),
         ("halves = 2 ", "halves = 3 ", "Allowed: 1, 2"),
-        ("move_distance = 2.2 ", "move_distance = 1.0 ", "moved for ever"),
+        ("move_distance = 2.5 ", "move_distance = 1.0 ", "moved for ever"),
         ("drop_ball_time = 15.0 ", "drop_ball_time = 0.5 ", "longer than the pause"),
         ("goal_width = 2.1 ", "goal_width = 21.0 ", "only 20.0 m wide"),
         ("ground_height = 0.15 ", "ground_height = 0.5 ", "not standing"),

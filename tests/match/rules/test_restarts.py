@@ -21,7 +21,7 @@ def test_before_the_kick_off_the_ball_lies_in_the_middle_and_teams_stay_in_their
     game.put(LEFT, 5, 2.0, 1.0)
     heard = game.cycle()
     assert tools.balls(heard) == [(0.0, 0.0)]
-    assert [(m.side, m.number, m.place) for m in tools.moves(heard)] == [(LEFT, 5, (-2.2, 1.0))]
+    assert [(m.side, m.number, m.place) for m in tools.moves(heard)] == [(LEFT, 5, (-2.5, 1.0))]
     assert game.state.time == 0
     assert game.cycle() == []
 
@@ -43,10 +43,10 @@ def test_at_a_kick_off_the_kicker_may_cross_the_line_in_the_circle_and_opponents
     game.cycle()
     game.order(PlayMode.KICK_OFF_LEFT)
     game.put(LEFT, 9, 0.5, 0.0)
-    game.put(LEFT, 8, 3.0, 0.0)
+    game.put(LEFT, 8, 4.0, 0.0)
     game.put(RIGHT, 9, 1.0, 0.5)
     moved = {(m.side, m.number): m.place for m in tools.moves(game.cycle())}
-    assert moved == {(LEFT, 8): (-2.2, 0.0), (RIGHT, 9): (2.2, 0.5)}
+    assert moved == {(LEFT, 8): (-2.5, 0.0), (RIGHT, 9): (2.5, 0.5)}
 
 
 def test_a_kick_off_is_taken_by_a_touch_of_the_side_that_kicks_off(game: Any) -> None:
@@ -122,7 +122,7 @@ def test_opponents_too_near_to_a_kick_are_moved_by_the_free_kick_distance(live: 
     live.order(PlayMode.FREE_KICK_RIGHT)
     moved = tools.moves(live.seconds(1.0))
     assert [(m.side, m.number) for m in moved] == [(LEFT, 6)]
-    assert moved[0].place == pytest.approx((3.0 - 2.2, 4.5))
+    assert moved[0].place == pytest.approx((3.0 - 2.5, 4.5))
 
 
 def test_at_the_own_goal_line_opponents_are_moved_sideways(live: Any, tools: Any) -> None:
@@ -131,7 +131,7 @@ def test_at_the_own_goal_line_opponents_are_moved_sideways(live: Any, tools: Any
     live.put(LEFT, 6, -14.5, 5.5)
     live.order(PlayMode.CORNER_KICK_RIGHT)
     moved = tools.moves(live.seconds(1.0))
-    assert moved[0].place == pytest.approx((-14.5, 5.483 - 2.2))
+    assert moved[0].place == pytest.approx((-14.5, 5.483 - 2.5))
 
 
 def test_two_players_are_never_moved_to_the_same_place(live: Any) -> None:
@@ -163,7 +163,7 @@ def test_a_goal_kick_is_taken_when_the_ball_leaves_the_area_and_opponents_stay_o
     live.put(RIGHT, 9, -14.0, 1.0)
     moved = tools.moves(live.seconds(1.0))
     assert [(m.side, m.number) for m in moved] == [(RIGHT, 9)]
-    assert moved[0].place[0] == pytest.approx(-13.2 + 2.2)
+    assert moved[0].place[0] == pytest.approx(-13.2 + 2.5)
     live.cycle([(LEFT, 1)])
     live.roll_ball((-13.5, 0.0))
     assert live.state.mode is PlayMode.GOAL_KICK_LEFT

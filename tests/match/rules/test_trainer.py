@@ -41,7 +41,7 @@ def test_a_drop_ball_is_where_the_ball_is(live: Any, tools: Any) -> None:
     live.state, decisions = trainer.drop_ball(live.state, live.rules, live.facts())
     assert live.state.mode is PlayMode.PLAY_ON
     places = {(m.side, m.number): m.place for m in tools.moves(decisions)}
-    assert places == {(LEFT, 4): pytest.approx((0.8, 2.5)), (RIGHT, 4): pytest.approx((5.2, 1.5))}
+    assert places == {(LEFT, 4): pytest.approx((0.5, 2.5)), (RIGHT, 4): pytest.approx((5.5, 1.5))}
 
 
 def test_score_and_time_can_be_set_but_not_to_nonsense(live: Any) -> None:

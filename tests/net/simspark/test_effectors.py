@@ -89,7 +89,7 @@ def test_messages_may_end_as_c_ends_a_text_and_of_several_words_the_first_is_sai
         (b"(wings 3)", "unknown effector 'wings'"),
         (b"junk", "is not an effector"),
         (b"()", "is not an effector"),
-        (b"(he1 1", "parentheses are not closed"),
+        (b"(he1 1", "the message has a parenthesis that is not closed"),
         (b"(he1 1))", "closing parenthesis too many"),
     ],
 )

@@ -79,22 +79,22 @@ def called(foul: Foul, side: Side, number: int) -> Event:
     return Event(kind="foul", time=3.0, side=side, number=number, foul=foul, text=f"{side.word} {number}")
 
 
-def test_each_foul_is_told_once_as_the_leagues_server_writes_it(game: Any) -> None:
+def test_each_report_of_a_foul_is_told_once_as_the_leagues_server_writes_it(game: Any) -> None:
     frames = three_robots(game)
     assert b"(foul" not in frames.full()
-    game.fouls += [
+    game.foul_reports += [
         called(Foul.TOUCHING, Side.LEFT, 9),
         called(Foul.PUSHING, Side.LEFT, 2),
         called(Foul.KICK_OFF, Side.LEFT, 2),
     ]
-    game.fouls.append(called(Foul.SELF_COLLISION, Side.RIGHT, 9))
+    game.foul_reports.append(called(Foul.SELF_COLLISION, Side.RIGHT, 9))
     frames.look()
     told = b"(foul 1 1 1 9)(foul 2 7 2 9))"  # index, kind, team, number; the league tells no other kinds
     assert frames.difference().partition(b"(RDS")[0].endswith(told)
     assert frames.full().partition(b"(RSG")[0].endswith(told)
     frames.look()
     assert b"(foul" not in frames.difference()
-    game.fouls.append(called(Foul.CHARGING, Side.LEFT, 2))
+    game.foul_reports.append(called(Foul.CHARGING, Side.LEFT, 2))
     frames.look()
     assert frames.difference().startswith(b"((time 0)(foul 3 6 1 2))")
 

@@ -69,8 +69,9 @@ def names(message: bytes) -> list[str]:
 
 
 def test_the_values_of_a_recorded_percept_give_the_recorded_bytes(recorded: SimpleNamespace) -> None:
-    assert len(recorded.to_agents) > 10
-    for message in recorded.to_agents:
+    joining = [message for messages in recorded.joining.values() for sent, message in messages if not sent]
+    assert min(len(recorded.to_agents), len(joining)) > 10
+    for message in [*recorded.to_agents, *joining]:
         assert percept_message(read_percept(message)) == message
 
 
@@ -98,13 +99,14 @@ def test_joints_are_told_in_the_order_of_the_columns() -> None:
     assert told == list(JOINTS[:22])
 
 
-def test_sight_is_told_after_the_neck_with_the_truth_first() -> None:
+def test_sight_is_told_after_the_neck_with_the_truth_between_players_and_lines() -> None:
     message = percept_message(percept(sight=sight()))
     assert names(message)[4:7] == ["HJ hj1", "HJ hj2", "See"]
     assert (
-        b"(See (mypos 1.00 2.00 0.50) (myorien -90.00) (ballpos 3.00 2.00 0.04) (G1R (pol 15.00 1.00 0.50)) "
+        b"(See (G1R (pol 15.00 1.00 0.50)) "
         b"(B (pol 2.00 -3.00 -20.00)) (P (team 100%_) (id 4) (head (pol 3.00 10.00 -2.00)) "
-        b"(lfoot (pol 3.10 11.00 -9.00))) (L (pol 0.00 1.00 2.00) (pol 3.00 4.00 5.00)) "
+        b"(lfoot (pol 3.10 11.00 -9.00))) (mypos 1.00 2.00 0.50) (myorien -90.00) (ballpos 3.00 2.00 0.04) "
+        b"(L (pol 0.00 1.00 2.00) (pol 3.00 4.00 5.00)) "
         b"(L (pol 6.00 7.00 8.00) (pol 9.00 10.00 11.00)))"
     ) in message
     assert b"Unseen" not in message
@@ -125,6 +127,8 @@ def test_messages_are_heard_from_oneself_and_from_others() -> None:
     message = percept_message(percept(hears=(own, other)))
     assert b"(pm PlayOn))(hear UTA 1.00 self %:rS_L]B)(hear FCP 1.02 -12.35 hello)(GYR" in message
     assert read_percept(message).hears[0] == own
+    nameless = read_percept(message.replace(b"(hear FCP 1.02", b"(hear  1.02")).hears[1]
+    assert (nameless.team, nameless.message) == ("", "hello")
     assert read_percept(message).hears[1] == dataclasses.replace(other, direction=-12.35)
 
 

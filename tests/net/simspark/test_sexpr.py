@@ -39,7 +39,7 @@ def test_what_is_written_is_read_back(trees: list[Expression]) -> None:
 @pytest.mark.parametrize(
     ("message", "whole", "problem"),
     [
-        (b"(a 1)(b (c 2", [[b"a", b"1"]], "2 parentheses are not closed"),
+        (b"(a 1)(b (c 2", [[b"a", b"1"]], "2 parentheses that are not closed"),
         (b"(a 1))(b 2)", [[b"a", b"1"]], "a closing parenthesis too many at byte 5"),
         (b"(a)" + b"(" * 100, [[b"a"]], "more than 8 levels of parentheses at byte 11"),
         (b"x " * 5000, [b"x"] * 4096, "more than 4096 words and parentheses"),

@@ -158,7 +158,7 @@ def read_percept(message: bytes) -> Percept:
     """
     parsed = sexpr.parse(message, max_words=_MAX_WORDS)
     if parsed.problem is not None:
-        raise ProtocolError(f"a percept cannot be read: {parsed.problem}. It begins {sexpr.shown(message[:80])}")
+        raise ProtocolError(f"a percept cannot be read: it has {parsed.problem}. It begins {sexpr.shown(message[:80])}")
     try:
         return _percept([_list(expression) for expression in parsed.expressions])
     except (LookupError, ValueError, TypeError) as error:
@@ -216,7 +216,9 @@ def _game(fields: Words) -> GameView:
 
 
 def _heard(words: Words) -> Heard:
-    team, time, direction, message = (_atom(word).decode("ascii") for word in words[1:5])
+    told = [_atom(word).decode("ascii") for word in words[1:5]]
+    # A player that has no team yet has an empty name on the league's server: `(hear  0.00 -0.01 hello)`.
+    team, time, direction, message = told if len(told) == 4 else ("", *told)
     return Heard(
         team=team, time=float(time), direction=None if direction == "self" else float(direction), message=message
     )

@@ -4,10 +4,10 @@
     listener = Listener(loop, tcp_listener("127.0.0.1", 3100), agents.admit)
     agents.tell(game.cycle(agents.take_actions()))          # once a cycle
 
-An agent asks for a robot with `(scene ...)`, is sent percepts of a robot that stands nowhere, asks to enter with
-`(init ...)`, and plays. An agent that the game refuses is disconnected with the game's reason. Until the next percept
-it may send several messages, which count as one; a server that waits for its agents takes `(syn)`, and also the two
-requests above, as the sign that an agent is ready.
+An agent asks for a robot with `(scene ...)`, is sent percepts of a robot that falls in the middle of the pitch
+(`match.newcomers`), asks to enter with `(init ...)`, and plays. An agent that the game refuses is disconnected with the
+game's reason. Until the next percept it may send several messages, which count as one; a server that waits for its
+agents takes `(syn)`, and also the two requests above, as the sign that an agent is ready.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class SparkLimits(Limits):
     """Bytes that may wait here for an agent that does not read, beside what its socket holds."""
     handshake: float = 10.0
     """Time to ask for a robot, and again to enter the game once percepts come [s]."""
-    patience: float = 600.0
-    """How long a server that waits for `(syn)` waits for one agent [s]."""
+    patience: float = 60.0
+    """How long a server that waits for `(syn)` waits for one agent before it disconnects it [s]."""
     newcomers: float = 5.0
     """How long such a server waits for the answer of an agent that does not know its number yet [s]. The league's
     server does not wait for the answers to an agent's first percepts at all, and there are agents that throw one of
@@ -74,8 +74,8 @@ class Agent:
     """Whether it has said that the next cycle may come."""
     asked: float = 0.0
     """When it was sent its last percept."""
-    greeted: bool = False
-    """Whether it has been sent any percept."""
+    percepts: int = 0
+    """Percepts that it has been sent."""
     introduced: bool = False
     """Whether it has been sent its number and side."""
 
@@ -164,8 +164,9 @@ class Agents:
             agent.ready, agent.asked = False, now
             self._silent.add(agent)
             self._unready.add(agent)
-            if not agent.greeted:
-                agent.greeted, agent.since = True, now
+            if not agent.percepts:
+                agent.since = now
+            agent.percepts += 1
             agent.connection.send(message)
             if agent.connection.unsent > self._limits.unsent:
                 agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
@@ -190,15 +191,15 @@ class Agents:
         """Disconnects agents that take too long."""
         limits = self._limits
         for agent in list(self._agents.values()):
-            undecided = agent.slot is None and (agent.robot_type is None or agent.greeted)
+            undecided = agent.slot is None and (agent.robot_type is None or agent.percepts > 0)
             if undecided and now - agent.since > limits.handshake:
                 wanted = "(scene ...)" if agent.robot_type is None else "(init ...)"
                 agent.connection.lose(f"it has not sent {wanted} within {limits.handshake:g} s")
-            elif for_syn and agent.greeted and not agent.ready and now - agent.asked > limits.patience:
+            elif for_syn and agent.percepts and not agent.ready and now - agent.asked > limits.patience:
                 agent.connection.lose(f"it has not sent (syn) for {limits.patience:g} s")
             elif for_syn and not agent.ready and agent.connection.held_up:
                 agent.connection.lose(f"it sent more than {limits.cycle_share} bytes without (syn)")
-            elif agent.greeted and not agent.introduced and now - agent.asked > limits.newcomers:
+            elif agent.percepts and not agent.introduced and now - agent.asked > limits.newcomers:
                 agent.ready = True
                 self._forget(agent)
             agent.connection.update()
@@ -249,7 +250,9 @@ class Agents:
         if agent.slot is not None:
             percept = percepts.get(agent.slot)
             return percept if agent.introduced or percept is None else _introducing(agent, percept)
-        return None if agent.robot_type is None else self._game.percept_before_joining(agent.robot_type)
+        if agent.robot_type is None:
+            return None
+        return self._game.percept_before_joining(agent.robot_type, agent.percepts)
 
 
 def _introducing(agent: Agent, percept: Percept) -> Percept:

@@ -42,8 +42,8 @@ class GamePort(Protocol):
         ...
 
     @property
-    def fouls(self) -> Sequence[Event]:
-        """All fouls so far, in the order in which they were called; monitors are sent each once."""
+    def foul_reports(self) -> Sequence[Event]:
+        """All fouls so far, in order, again for every cycle in which an offender is held up; monitors get each."""
         ...
 
     @property
@@ -66,8 +66,8 @@ class GamePort(Protocol):
         """How often the teams have changed ends; each time, every player's slot changes by 11."""
         ...
 
-    def percept_before_joining(self, robot_type: int) -> Percept:
-        """The percept of an agent that has a robot, but no team and number yet."""
+    def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
+        """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
         ...
 
     def enter(self, team: str, number: int, robot_type: int) -> int:

@@ -248,11 +248,12 @@ REPORTED_FOULS = frozenset(
 class MonitorFrames:
     """The frames of a game: the whole of it once, then, 25 times a second, what has changed.
 
-    The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were called
+    The header carries the rule book's numbers, the clock, teams, score and play mode, and the fouls that were reported
     since the last look, as rcssserver3d sends them: `(foul INDEX KIND TEAM NUMBER)`, counted from 1, with the left team
-    as 1 and the right one as 2. The scene follows as `RSG` (whole) or `RDS` (differences). A transform is sent again
-    when one of its numbers differs by more than 0.005 from what was last sent. Difference frames are the same for all
-    monitors; when robots come or go, everybody needs a full one.
+    as 1 and the right one as 2. A foul whose offender is held up is sent again for every cycle of that time, with a new
+    index; tools that count fouls have to count offenders. The scene follows as `RSG` (whole) or `RDS` (differences). A
+    transform is sent again when one of its numbers differs by more than 0.005 from what was last sent. Difference
+    frames are the same for all monitors; when robots come or go, everybody needs a full one.
     """
 
     def __init__(self, game: GamePort) -> None:
@@ -305,7 +306,7 @@ class MonitorFrames:
     def _new_fouls(self) -> list[str]:
         """The fouls that were called since the last look."""
         found = []
-        for event in self._game.fouls[self._fouls_seen :]:
+        for event in self._game.foul_reports[self._fouls_seen :]:
             self._fouls_seen += 1
             if event.side is None or event.foul not in REPORTED_FOULS:
                 continue

@@ -271,7 +271,7 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
     """Writes `(See ...)` after the place of a message's length; returns where it ends, as `write_percept` does.
 
     Args:
-        truth: template and numbers (n,) of the true pose.
+        truth: template and numbers (n,) of the true pose, which stands between players and lines.
         landmarks: template and polar coordinates (landmarks, 3).
         names: the beginning of each player's text.
         parts: polar coordinates of the players' parts, (players, parts, 3); NaN for a part that is not seen.
@@ -287,7 +287,6 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
         return 0
     out[0] = 0
     place = put_text(_SEE, out, START)
-    place = put_template(truth_text, 0, len(truth_text), true_numbers, 0, out, place)
     place = put_template(landmark_text, 0, len(landmark_text), marks.ravel(), 0, out, place)
     points, columns = parts.ravel(), parts.shape[1]
     for player in range(len(parts)):
@@ -303,6 +302,7 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
         if named:
             out[place] = _CLOSE
             place += 1
+    place = put_template(truth_text, 0, len(truth_text), true_numbers, 0, out, place)
     points = lines.ravel()
     for k in range(len(lines)):
         place = put_template(_LINE, 0, len(_LINE), points, 6 * k, out, place)

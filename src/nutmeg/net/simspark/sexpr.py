@@ -40,7 +40,8 @@ class Parsed:
     expressions: list[Expression]
     """Complete expressions, in order."""
     problem: str | None = None
-    """Why parsing ended before the end of the message, or None."""
+    """What made parsing end before the end of the message, as what the message has: "a closing parenthesis too many
+    at byte 7"; or None."""
 
 
 def parse(message: bytes, *, max_depth: int = MAX_DEPTH, max_words: int = MAX_WORDS) -> Parsed:
@@ -66,7 +67,10 @@ def parse(message: bytes, *, max_depth: int = MAX_DEPTH, max_words: int = MAX_WO
         else:
             here.append(word)
     if inside:
-        return Parsed(done, f"{len(inside)} parentheses are not closed")
+        one = len(inside) == 1
+        return Parsed(
+            done, f"{'a parenthesis' if one else f'{len(inside)} parentheses'} that {'is' if one else 'are'} not closed"
+        )
     return Parsed(done)
 
 

@@ -1,0 +1,134 @@
+"""The scene that viewers of a match's recording show, drawn in this process or in one of its own.
+
+    drawing = draw(settings)                        # in this process: a second or two, and 170 MB that stay in use
+    drawing.xml                                     # MJCF text
+    drawing.joints                                  # names of the joints of each robot, in the order of the settings
+
+    with DrawingProcess(settings) as process:       # returns at once; memory is the other process's
+        game = Game(...)                            # takes a second or two, too
+        drawing = process.draw(settings)            # waits for the rest
+
+The scene of a match has the shapes of all its robots, which physics does not need. A process that serves for hours
+needs it only once, when the recording begins, so `nutmeg serve` has it drawn by a process of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nutmeg.base.interrupts import Closing
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.match.rules.book import Rules
+
+
+TEAM_COLOURS = ("blue", "red")
+"""Shirts of the team that began on the left, and of the other."""
+LEAGUE_ROBOT, LEAGUE_PHYSICS, LEAGUE_POSE = "nao-spark", "league", "zero"
+"""Robots of the league as the physical world has them, and their pose before they play. They are named here again
+because who starts a drawing early has not loaded that world, with its compiler, yet."""
+
+
+def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots' types by slot, the rest is as in `recording.Figures`."""
+    robots = tuple(
+        Placement(
+            robot=robot,
+            name=SLOT_NAMES[slot],
+            type=kind,
+            pose=pose,
+            parked=True,
+            team=TEAM_COLOURS[slot >= MAX_PLAYERS],
+        )
+        for slot, kind in kinds.items()
+    )
+    return SceneSettings(field=field, robots=robots, physics=physics)
+
+
+def league_scene(rules: Rules, field: str) -> SceneSettings:
+    """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
+    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
+    kinds = dict.fromkeys(slots, "type0")
+    return match_scene(kinds, field=field, robot=LEAGUE_ROBOT, physics=LEAGUE_PHYSICS, pose=LEAGUE_POSE)
+
+
+class Drawing(NamedTuple):
+    """A scene as a recording keeps it."""
+
+    xml: str
+    """MJCF text."""
+    joints: tuple[tuple[str, ...], ...]
+    """Names of the joints of each robot, in the order of the scene's settings."""
+
+
+def draw(settings: SceneSettings) -> Drawing:
+    """Draws a scene in this process."""
+    scene = assemble(settings)
+    return Drawing(scene.xml, tuple(tuple(table.joints) for table in scene.robots))
+
+
+class DrawingProcess(Closing):
+    """A process that draws one scene.
+
+    Args:
+        settings: of the scene; robots have a name, a type, a team and a pose.
+    """
+
+    def __init__(self, settings: SceneSettings) -> None:
+        self._settings = settings
+        command = [sys.executable, "-m", "nutmeg.match.drawing"]
+        # In a session of its own, so that Ctrl-C is left to this process.
+        self._process = subprocess.Popen(  # noqa: S603 (our own module)
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended already: then `draw` finds nothing
+            self._process.stdin.write(json.dumps(_description(settings)).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def draw(self, settings: SceneSettings) -> Drawing:
+        """Waits for the drawing; one with other settings, or of a process that failed, is drawn here instead."""
+        if settings != self._settings or _settings(_description(settings)) != settings:
+            return draw(settings)
+        text, _ = self._process.communicate()
+        if self._process.returncode:
+            return draw(settings)
+        found = json.loads(text)
+        return Drawing(found["xml"], tuple(tuple(names) for names in found["joints"]))
+
+    def close(self) -> None:
+        """Ends the process if it still draws; closing twice is fine."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None and not pipe.closed:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def _description(settings: SceneSettings) -> dict[str, Any]:
+    """What is told to the other process."""
+    names = ("robot", "name", "type", "pose", "parked", "team")
+    robots = [{name: getattr(robot, name) for name in names} for robot in settings.robots]
+    return {"field": settings.field, "physics": settings.physics, "robots": robots}
+
+
+def _settings(description: dict[str, Any]) -> SceneSettings:
+    """What is made of a description."""
+    robots = tuple(Placement(**robot) for robot in description["robots"])
+    return SceneSettings(field=description["field"], physics=description["physics"], robots=robots)
+
+
+if __name__ == "__main__":
+    drawn = draw(_settings(json.loads(sys.stdin.readline())))
+    json.dump(drawn._asdict(), sys.stdout)
