@@ -213,8 +213,6 @@ class Before:
 
 
 PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
-_KEPT: list[Any] = []
-"""Tables whose addresses are compiled into the callback."""
 
 
 @cache
@@ -241,8 +239,7 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
     """What the engine's callback runs in every step: `step_as_ode` for models that are marked for it, else nothing."""
     table = places()
     sizes, count, surfaces = int(table[0].m_nuser_geom), int(table[0].m_ngeom), int(table[0].m_geom_user)
-    address = int(table.ctypes.data)
-    _KEPT.append(table)
+    address = int(table.ctypes.data)  # which stays: `places` keeps the table
 
     def control(model: int, data: int) -> None:
         if read_size(model + sizes) != GEOM_NUMBERS or read_size(model + count) == 0:

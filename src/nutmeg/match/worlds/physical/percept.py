@@ -101,7 +101,7 @@ class Sight(NamedTuple):
     my_heading: float | None = None
     """True heading of the head, degrees, 0 towards the other goal; only where the server tells the truth."""
     ball_position: Floats | None = None
-    """(3,) true place of the ball, m, the own goal at -x; only with the truth told and the ball in view."""
+    """(3,) true place of the ball, m, the own goal at -x; only where the server tells the truth."""
 
 
 class Percept(NamedTuple):

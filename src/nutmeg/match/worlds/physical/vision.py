@@ -265,8 +265,8 @@ class Seeing:
             labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
             truth = NO_TRUTH
             if self._truth:
-                head, ball = parts[k, 0], world.ball if "B" in labels else None
-                truth = _own_view(places[head], turns[head], ball, flipped=slot >= SLOTS // 2)
+                head = parts[k, 0]
+                truth = _own_view(places[head], turns[head], world.ball, flipped=slot >= SLOTS // 2)
             sights[slot] = Sight(
                 labels=labels,
                 marks=images.marks[k, : len(labels)],
@@ -312,11 +312,11 @@ MAX_CACHED_NAMES = 4096
 """Combinations of players in view whose names are kept."""
 
 
-def _own_view(head: Floats, turn: Floats, ball: Floats | None, *, flipped: bool) -> Truth:
+def _own_view(head: Floats, turn: Floats, ball: Floats, *, flipped: bool) -> Truth:
     """The truth: where a head is, where it looks (degrees), where the ball is; each team has its own goal at -x."""
     sign = np.array([-1.0, -1.0, 1.0]) if flipped else np.ones(3)
     ahead = sign[:2] * (turn[0], turn[3])
-    return sign * head, float(np.degrees(np.arctan2(ahead[1], ahead[0]))), None if ball is None else sign * ball
+    return sign * head, float(np.degrees(np.arctan2(ahead[1], ahead[0]))), sign * ball
 
 
 def _segments(field: FieldSettings) -> Floats:
@@ -324,7 +324,7 @@ def _segments(field: FieldSettings) -> Floats:
     touch, goal_lines, inside, even, odd, _ = field.layers()
     middle, areas = inside[:1], [backwards(line) if line[0][0] == line[1][0] else line for line in inside[1:]]
     arcs = [arc for pair in zip(even, odd, strict=True) for arc in pair]
-    flat = np.array([*middle, *goal_lines, *map(backwards, touch), *areas, *arcs])
+    flat = np.array([*middle, *goal_lines[::-1], *map(backwards, touch), *areas, *arcs])
     return np.concatenate([flat, np.zeros((*flat.shape[:2], 1))], axis=2)
 
 
