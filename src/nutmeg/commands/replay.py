@@ -1,6 +1,7 @@
 """Play a recording in the browser, with a time slider; or make one HTML file of it that plays offline.
 
 example: nutmeg replay match.nutmeg
+         nutmeg replay walk.nutmeg --plot walker.speed walker.angles.LKneePitch
          nutmeg replay match.nutmeg --html match.html
 """
 
@@ -27,6 +28,9 @@ class Arguments(PageOptions, JsonOption):
 
     file: tyro.conf.Positional[Path]
     """The recording."""
+    plot: tuple[str, ...] = ()
+    """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more
+    can be added on the page."""
     html: Path | None = None
     """Write a self-contained page to this file instead."""
     fps: float = 25.0
@@ -48,7 +52,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return _write_page(arguments, arguments.html, terminal)
     from nutmeg.view.pages.process import start_viewer_process
 
-    with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port) as viewer:
+    with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port, plot=arguments.plot) as viewer:
         terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
         if arguments.open:
             webbrowser.open(viewer.url)

@@ -18,11 +18,11 @@ import numpy as np
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.view.html import read_text
 from nutmeg.view.match_story import MatchStory, is_match
-from nutmeg.view.pages.scoreboard import replay_head
+from nutmeg.view.pages.furniture import replay_head
 from nutmeg.view.pages.server import open_server
 from nutmeg.view.stage.cameras import stand_view, thing_position
 from nutmeg.view.stage.film import Film
-from nutmeg.view.stage.stage import Stage
+from nutmeg.view.stage.stage import Cast, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,17 +57,17 @@ def replay_html(
     total = film.frame_count(fps, max_seconds)
     with open_server("127.0.0.1", 0) as server:
         stage = Stage(server, film.model, robots=film.robots)
-        head = read_text("label_switch.html") + _match_head(film, stage, max_seconds)
-        stage.show(film.qpos_at(film.start))
+        cast = Cast(stage, server, film.qpos_at(film.start))
+        head = read_text("label_switch.html") + _match_head(film, cast, max_seconds)
         followed = None
         if is_match(film.recording):
             stage.aim(stand_view(stage.pitch, stage.pitch.centre))
         serializer = server.get_scene_serializer()
         for done, (_, qpos) in enumerate(film.frames(fps, max_seconds), 1):
-            stage.show(qpos)
+            cast.show(qpos)
             if is_match(film.recording):
-                followed = _followed(stage, followed, 1 / fps)
-                stage.carry(followed)
+                followed = _followed(cast, followed, 1 / fps)
+                cast.carry(followed)
             serializer.insert_sleep(1 / fps)
             on_progress(done, total)
         page = _titled(serializer.as_html(), film.title, head)
@@ -80,20 +80,20 @@ def replay_html(
     return out.stat().st_size
 
 
-def _followed(stage: Stage, before: Floats | None, seconds: float) -> Floats:
+def _followed(cast: Cast, before: Floats | None, seconds: float) -> Floats:
     """The point (3,) to look at: it follows the ball smoothly from the point `before`, and stays on the pitch."""
-    ball = thing_position(stage.model, stage.data, "ball")
-    goal = stage.pitch.centre if ball is None else np.clip(ball, stage.pitch.low, stage.pitch.high)
+    pitch, ball = cast.stage.pitch, thing_position(cast.model, cast.data, "ball")
+    goal = pitch.centre if ball is None else np.clip(ball, pitch.low, pitch.high)
     return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
 
 
-def _match_head(film: Film, stage: Stage, seconds: float | None) -> str:
+def _match_head(film: Film, cast: Cast, seconds: float | None) -> str:
     """The head of the page of a match, with score board and events; also names the teams above the robots."""
     if not is_match(film.recording):
         return ""
     story = MatchStory(film.recording)
-    for robot in stage.robots:
-        stage.name(robot, story.name_of(robot))
+    for robot in cast.robots:
+        cast.name(robot, story.name_of(robot))
     end = film.end if seconds is None else min(film.end, film.start + seconds)
     return replay_head(story, film.start, end)
 

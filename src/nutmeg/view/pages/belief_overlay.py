@@ -1,8 +1,8 @@
 """The observation, the beliefs and the intention of a chosen player, drawn over the ground truth for one browser.
 
-    overlay = BeliefOverlay(client, stage, story, landmarks)
+    overlay = BeliefOverlay(client, cast, story, landmarks)
     overlay.choose("left3")
-    overlay.refresh(row, time)           # a few times a second, after the stage has been moved
+    overlay.refresh(row, time)           # a few times a second, after the cast has been moved
 
 The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow ball and discs are the
 believed places of the ball and of the other players. Lines lead from the truth to the belief, and light blue rings are
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.view.match_sight import BehaviourSight, InView
     from nutmeg.view.match_story import MatchStory
-    from nutmeg.view.stage.stage import Stage
+    from nutmeg.view.stage.stage import Cast
 
 
 CONE_REACH = 6.0
@@ -140,12 +140,12 @@ class BeliefOverlay:
     def __init__(
         self,
         client: Any,  # noqa: ANN401
-        stage: Stage,
+        cast: Cast,
         story: MatchStory,
         landmarks: Floats,
         sight: BehaviourSight | None = None,
     ) -> None:
-        self._client, self._stage, self._story, self._landmarks = client, stage, story, landmarks
+        self._client, self._cast, self._story, self._landmarks = client, cast, story, landmarks
         self._sight = sight
         self._robot = ""
         self._drawn = True
@@ -162,11 +162,11 @@ class BeliefOverlay:
         for node in self._nodes.values():
             node.remove()
         small = self._sight is not None
-        self._nodes = ghosts(self._client.scene, robot, self._stage.robots, self._story, small=small)
+        self._nodes = ghosts(self._client.scene, robot, self._cast.robots, self._story, small=small)
 
     def refresh(self, row: int, time: float) -> None:
         """Show a row of the recording and its time."""
-        true = thing_position(self._stage.model, self._stage.data, self._robot)
+        true = thing_position(self._cast.model, self._cast.data, self._robot)
         if true is None:
             return
         if true[2] < UNDERGROUND:
@@ -193,8 +193,8 @@ class BeliefOverlay:
         """Draw the view of the player; returns it in words."""
         if self._sight is not None:
             return self._show_eyes(self._sight, row)
-        stage = self._stage
-        view = sight_of(stage.model, stage.data, self._robot, stage.robots, self._landmarks)
+        cast = self._cast
+        view = sight_of(cast.model, cast.data, self._robot, cast.robots, self._landmarks)
         if view is None:
             self._show("cone", None)
             return "nothing"
@@ -260,9 +260,9 @@ class BeliefOverlay:
             for name in ("me", "ball", "errors"):
                 self._show(name, None)
             return
-        stage = self._stage
+        cast = self._cast
         me, ball = np.array([own["x"], own["y"], 0.0]), np.array([own["ball_x"], own["ball_y"], 0.06])
-        real = thing_position(stage.model, stage.data, "ball")
+        real = thing_position(cast.model, cast.data, "ball")
         self._show("me", me, own["heading"])
         remembered = own["ball_age"] > FRESH_BALL_AGE
         self._show("ball", ball)
@@ -317,7 +317,7 @@ class BeliefOverlay:
         return "; ".join(words) or "nothing it knows"
 
     def _ball_news(self, own: dict[str, float]) -> str:
-        real = thing_position(self._stage.model, self._stage.data, "ball")
+        real = thing_position(self._cast.model, self._cast.data, "ball")
         off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
         age = own["ball_age"]
         return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"

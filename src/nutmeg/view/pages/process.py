@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from nutmeg.view.pages.orders import Drive, Inbox
+    from nutmeg.view.pages.workbench import Bench
 
 
 class ViewerProcess:
@@ -70,6 +71,8 @@ def start_viewer_process(
     inbox: Inbox | None = None,
     pace: float = 0.0,
     pokes: Mapping[str, Sequence[str]] | None = None,
+    plot: Sequence[str] = (),
+    bench: Bench | None = None,
 ) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
@@ -79,9 +82,11 @@ def start_viewer_process(
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
         drive: what can be driven from the page, if anything.
-        inbox: where the page's orders go; needed with `drive` and `pace`.
+        inbox: where the page's orders go; needed with `drive`, `bench` and `pace`.
         pace: how fast the simulation runs, which the page may then change; 0 if it may not.
         pokes: sensors that can be touched from the page, by robot.
+        plot: channels that every page plots from the start.
+        bench: the robot whose joints can be moved from the page, if any.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
@@ -92,6 +97,10 @@ def start_viewer_process(
         command += ["--pace", str(pace)]
     if pokes and inbox is not None:
         command += ["--pokes", json.dumps(pokes)]
+    if bench is not None and inbox is not None:
+        command += ["--bench", bench.text()]
+    if plot:
+        command += ["--plot", *plot]
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -11,6 +11,7 @@ smooth.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -172,17 +173,20 @@ class Film:
         self.posture = Posture(self.model, labels)
         self._start = self._stop = 0
         self._window: Floats = np.empty((0, self.model.nq))
-        self._times: Floats = np.asarray(recording.times, dtype=np.float64)
 
     @classmethod
     def open(cls, path: Path) -> Film:
         """The film of a recording on disk."""
         return cls(Recording.open(path), path.name)
 
+    def another(self) -> Film:
+        """The same recording with a window of its own, for somebody who watches another moment of it."""
+        return copy.copy(self)
+
     @property
     def times(self) -> Floats:
         """Times (rows,) of the rows known so far, seconds."""
-        return self._times
+        return self.recording.times
 
     @property
     def robots(self) -> tuple[str, ...]:
@@ -192,34 +196,32 @@ class Film:
     @property
     def start(self) -> float:
         """Time of the first row, seconds; 0 while there is none."""
-        return float(self._times[0]) if len(self._times) else 0.0
+        return float(self.times[0]) if len(self.times) else 0.0
 
     @property
     def end(self) -> float:
         """Time of the newest row, seconds; 0 while there is none."""
-        return float(self._times[-1]) if len(self._times) else 0.0
+        return float(self.times[-1]) if len(self.times) else 0.0
 
     def refresh(self) -> bool:
         """Read the rows that were written since the last call; returns whether there were any."""
-        if not self.recording.refresh():
-            return False
-        self._times = np.asarray(self.recording.times, dtype=np.float64)
-        return True
+        return self.recording.refresh()
 
     def row_at(self, time: float) -> int:
         """The last row not later than `time`; the first row for earlier times."""
-        return max(int(np.searchsorted(self._times, time + 1e-9, side="right")) - 1, 0)
+        return max(int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1, 0)
 
     def qpos_at(self, time: float) -> Floats:
         """Generalised positions (nq,) at a time, evenly between the two nearest rows."""
-        if not len(self._times):
+        times = self.times
+        if not len(times):
             return self.posture.rest.copy()
         row = self.row_at(time)
         here = self._row(row)
-        if row + 1 >= len(self._times):
+        if row + 1 >= len(times):
             return here.copy()
-        gap = self._times[row + 1] - self._times[row]
-        share = float(np.clip((time - self._times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
+        gap = times[row + 1] - times[row]
+        share = float(np.clip((time - times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
         return self.posture.between(here, self._row(row + 1), share)
 
     def frames(self, fps: float, seconds: float | None = None) -> Iterator[tuple[float, Floats]]:
@@ -233,7 +235,7 @@ class Film:
         length = self.end - self.start
         if seconds is not None:
             length = min(length, seconds)
-        return int(np.floor(length * fps + 1e-6)) + 1 if len(self._times) else 0
+        return int(np.floor(length * fps + 1e-6)) + 1 if len(self.times) else 0
 
     def _row(self, row: int) -> Floats:
         if not self._start <= row < self._stop:
@@ -244,7 +246,7 @@ class Film:
     def _load(self, row: int) -> None:
         """Read the window in which `row` lies; a little of the past stays for stepping back."""
         start = max(row - WINDOW_ROWS // 8, 0)
-        stop = min(start + WINDOW_ROWS, len(self._times))
+        stop = min(start + WINDOW_ROWS, len(self.times))
         values = {name: self.recording.read(name, start, stop) for name in self.posture.channels}
         self._window = self.posture.qpos(values)
         self._start, self._stop = start, start + len(self._window)
