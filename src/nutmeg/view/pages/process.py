@@ -1,14 +1,21 @@
-"""The viewer beside a running simulation: its own process, so that drawing never slows physics.
+"""What runs beside a simulation in a process of its own: the viewer, and the writer of the replay of a match.
+
+Neither slows the simulation.
 
     with start_viewer_process(Path("match.nutmeg"), live=True) as viewer:
         print(viewer.url)
         simulate()
 
 It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
+
+    with ReplayProcess(Path("match.nutmeg"), Path("match.html"), fps=6.0) as replay:
+        ...                                   # play, and finish the recording
+        size = replay.wait()
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -141,6 +148,40 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
+
+
+class ReplayProcess:
+    """A process that writes the page of a recording while it grows; it ends with the `with` block at the latest.
+
+    Ctrl-C does not reach it: the page is wanted then, too.
+    """
+
+    def __init__(self, path: Path, out: Path, *, fps: float) -> None:
+        command = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), str(out)]
+        command += ["--fps", str(fps), "--parent", str(os.getpid())]
+        self._process = subprocess.Popen(  # noqa: S603 (our own module)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def wait(self) -> int:
+        """Wait until the page is written, after the recording is finished; returns its size in bytes."""
+        said, problem = self._process.communicate()
+        if self._process.returncode != 0:
+            raise NutmegError(problem.strip() or "the process that writes the replay ended without saying why.")
+        return int(said)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, if it still runs."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        with contextlib.suppress(ValueError):  # already read to the end
+            self._process.communicate()
 
 
 def check_port(host: str, port: int) -> None:
