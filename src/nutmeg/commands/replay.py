@@ -2,6 +2,8 @@
 
 example: nutmeg replay match.nutmeg
          nutmeg replay walk.nutmeg --plot walker.speed walker.angles.LKneePitch
+         nutmeg replay log.nutmeg --robot nao-v6
+         nutmeg replay real.nutmeg --beside simulated.nutmeg
          nutmeg replay match.nutmeg --html match.html
 """
 
@@ -31,6 +33,11 @@ class Arguments(PageOptions, JsonOption):
     plot: tuple[str, ...] = ()
     """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more
     can be added on the page."""
+    robot: str = ""
+    """The robot (a name or a path) that moves as a recording without a scene says, such as the log of a real robot;
+    without it, such a recording shows its plots only."""
+    beside: Path | None = None
+    """Another recording, drawn as a ghost at the same time since its start."""
     html: Path | None = None
     """Write a self-contained page to this file instead."""
     fps: float = 25.0
@@ -52,7 +59,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return _write_page(arguments, arguments.html, terminal)
     from nutmeg.view.pages.process import start_viewer_process
 
-    with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port, plot=arguments.plot) as viewer:
+    with start_viewer_process(
+        arguments.file,
+        host=arguments.host,
+        port=arguments.port,
+        plot=arguments.plot,
+        beside=arguments.beside,
+        robot=arguments.robot,
+    ) as viewer:
         terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
         if arguments.open:
             webbrowser.open(viewer.url)

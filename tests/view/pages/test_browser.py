@@ -167,6 +167,40 @@ def test_plots_follow_the_moment_and_a_click_into_one_goes_there(browser_page: A
         assert page.complaints == []
 
 
+def test_the_log_of_a_real_robot_shows_its_plots_without_any_scene(browser_page: Any, tmp_path: Path) -> None:
+    page, path = browser_page, tmp_path / "log.nutmeg"
+    channels = [Channel(name=f"servo.{kind}", labels=("pendulum",), unit="rad") for kind in ("goal", "position")]
+    with RecordingWriter.create(path, channels, kind="log", seed=0) as writer:
+        for row in range(300):
+            writer.append(0.02 * row + (5.0 if row > 200 else 0.0), np.sin([0.1 * row, 0.1 * row - 0.3]))  # with a gap
+    page.set_viewport_size({"width": 900, "height": 500})
+    with start_viewer_process(path, port=0) as viewer:
+        open_page(page, viewer.url)
+        until(lambda: page.locator(".uplot").count() == 2)
+        assert "servo.position [rad]" in page.locator("body").inner_text()
+        assert page.complaints == []
+
+
+def test_layers_are_drawn_over_the_robots_with_a_legend_and_a_second_recording_as_a_ghost(
+    browser_page: Any, long_match: Path, tmp_path: Path, toy: Any
+) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 900, "height": 600})
+    with start_viewer_process(long_match, port=0, beside=toy.record(tmp_path / "other.nutmeg")) as viewer:
+        open_page(page, viewer.url + "/?t=30")
+        until(lambda: shown_time(page) >= 30.0)
+        pause(page)
+        before = settled_picture(page)
+        page.get_by_text("Layers", exact=True).dispatch_event("click")
+        for layer in ("Trails", "Contact forces", "Centre of mass", "Joint axes", "Collision shapes", "Inertias"):
+            page.get_by_label(layer, exact=True).dispatch_event("click")
+        until(lambda: page.locator("[data-nutmeg-legend] div").count() == 6)
+        until(lambda: difference(picture(page), before) > 0.0005)
+        page.get_by_label("Trails", exact=True).dispatch_event("click")
+        until(lambda: page.locator("[data-nutmeg-legend] div").count() == 5)
+        assert page.complaints == []
+
+
 def test_two_who_watch_one_recording_have_their_own_time_and_speed(browser_page: Any, long_match: Path) -> None:
     one = browser_page
     with start_viewer_process(long_match, port=0) as viewer:

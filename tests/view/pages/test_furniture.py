@@ -110,7 +110,7 @@ def test_a_replay_goes_calmly_after_the_ball_and_never_leaves_the_pitch(match_pa
         rest = {name: film.recording.read(name, 0, 1) for name in film.posture.channels}
         data.qpos[:] = film.posture.qpos({**rest, "ball.pose": np.array([[x, 0, 0, 1, 0, 0, 0]])})
         mujoco.mj_kinematics(film.model, data)
-        followed = _followed(cast, followed, 0.1)
+        followed = _followed(cast, "ball", followed, 0.1)
         places.append(float(followed[0]))
     steps = np.diff(places)
     assert places[0] == 0.0

@@ -1,7 +1,8 @@
 """A recording as one web page that plays from disk, without any server or network.
 
 The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting camera, and a switch for the labels;
-that of a match has a score board and a list of events to click, and follows the ball.
+that of a match has a score board and a list of events to click, and follows the ball. The page of a single robot
+follows the robot.
 
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
@@ -36,7 +37,7 @@ from nutmeg.view.html import read_text
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.furniture import replay_head
 from nutmeg.view.pages.server import open_server
-from nutmeg.view.stage.cameras import stand_view, thing_position
+from nutmeg.view.stage.cameras import follow_view, stand_view, thing_position
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Cast, Stage
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 FOLLOW_SMOOTHING = 0.6
-"""The view of a match goes after the ball with this time constant, seconds."""
+"""The view goes after what it follows with this time constant, seconds."""
 BLOCK_BYTES = 4 * 2**20
 """Messages are compressed and put aside whenever there are so many bytes of them."""
 COMPRESSION = 9
@@ -158,6 +159,7 @@ class ReplayWriter:
     def __init__(self, film: Film, fps: float, server: viser.ViserServer, *, max_seconds: float | None = None) -> None:
         self._film, self._fps, self._max = film, fps, max_seconds
         self._match = is_match(film.recording)
+        self._subject = "ball" if self._match else film.robots[0] if len(film.robots) == 1 else ""
         stage = Stage(server, film.model, robots=film.robots)
         self._cast = Cast(stage, server, film.qpos_at(film.start))
         if self._match:
@@ -165,6 +167,8 @@ class ReplayWriter:
             for robot in film.robots:
                 self._cast.name(robot, story.name_of(robot))
             stage.aim(stand_view(stage.pitch, stage.pitch.centre))
+        elif (place := thing_position(film.model, self._cast.data, self._subject)) is not None:
+            stage.aim(follow_view(np.append(stage.pitch.centre[:2], place[2])))
         self._reel = Reel(server)
         self._cast.emit = self._reel.add
         self._followed: Floats | None = None
@@ -175,8 +179,8 @@ class ReplayWriter:
         film, total = self._film, self._film.frame_count(self._fps, self._max)
         while self._done < total:
             self._cast.show(film.qpos_at(film.start + self._done / self._fps))
-            if self._match:
-                self._followed = _followed(self._cast, self._followed, 1 / self._fps)
+            if self._subject:
+                self._followed = _followed(self._cast, self._subject, self._followed, 1 / self._fps)
                 self._cast.carry(self._followed)
             self._done += 1
             self._reel.time = self._done / self._fps
@@ -218,17 +222,17 @@ def replay_html(
     """
     if not 1 <= fps <= 120:
         raise UsageError(f"fps is {fps:g}; it must lie between 1 and 120.")
-    film = Film.open(path)
+    film = Film.of_scene(path)
     with open_server("127.0.0.1", 0) as server:
         writer = ReplayWriter(film, fps, server, max_seconds=max_seconds)
         writer.advance(on_progress)
         return writer.finish(out)
 
 
-def _followed(cast: Cast, before: Floats | None, seconds: float) -> Floats:
-    """The point (3,) to look at: it follows the ball smoothly from the point `before`, and stays on the pitch."""
-    pitch, ball = cast.stage.pitch, thing_position(cast.model, cast.data, "ball")
-    goal = pitch.centre if ball is None else np.clip(ball, pitch.low, pitch.high)
+def _followed(cast: Cast, subject: str, before: Floats | None, seconds: float) -> Floats:
+    """The point (3,) to look at: it follows a thing smoothly from the point `before`; a ball only on the pitch."""
+    pitch, place = cast.stage.pitch, thing_position(cast.model, cast.data, subject)
+    goal = pitch.centre if place is None else np.clip(place, pitch.low, pitch.high) if subject == "ball" else place
     return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
 
 

@@ -4,7 +4,7 @@
     overlay.choose("left3")
     overlay.refresh(row, time)           # a few times a second, after the cast has been moved
 
-The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow ball and discs are the
+The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow net and discs are the
 believed places of the ball and of the other players. Lines lead from the truth to the belief, and light blue rings are
 drawn at two standard deviations. All of it comes from the recording; for a player without recorded beliefs (an agent
 over the network) only the view is shown. In the behavioural world the view is the ground that the two cameras show,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CONE_REACH = 6.0
 """Length of the drawn view cone, metres; the league's has no end."""
 CONE_COLOUR, EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
-BALL_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (40, 40, 40), (120, 225, 255)
+BALL_COLOUR, MEMORY_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
 ABOVE_GRASS = 0.012
 """Height of what lies on the grass, metres: it must not flicker with the lines of the pitch."""
 GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
@@ -57,7 +57,7 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
     nodes = {
         "cone": scene.add_frame("/mind/cone", show_axes=False),
         "me": scene.add_frame("/mind/me", show_axes=False),
-        "ball": scene.add_icosphere("/mind/ball", radius=ball_radius, color=BALL_COLOUR, opacity=0.75, **plain),
+        "ball": scene.add_icosphere("/mind/ball", radius=ball_radius, color=BALL_COLOUR, wireframe=True, **plain),
         "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), ERROR_COLOUR, thickness=0.012),
         "rings": scene.add_line_segments("/mind/rings", nothing, RING_COLOUR, thickness=0.012),
         "view": scene.add_line_segments("/mind/view", nothing, EDGE_COLOUR, thickness=0.015),
@@ -266,7 +266,7 @@ class BeliefOverlay:
         self._show("me", me, own["heading"])
         remembered = own["ball_age"] > FRESH_BALL_AGE
         self._show("ball", ball)
-        self._nodes["ball"].opacity = 0.3 if remembered else 0.75
+        self._nodes["ball"].color = MEMORY_COLOUR if remembered else BALL_COLOUR
         flat = np.array([1.0, 1.0, 0.0])
         ends = [[true * flat, me], [(real if real is not None else ball) * flat, ball * flat]]
         self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])

@@ -24,6 +24,8 @@ from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
 from nutmeg.view.pages.belief_overlay import BeliefOverlay
 from nutmeg.view.pages.furniture import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
+from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +105,7 @@ class MatchPage(Page):
         playback: Playback,
         *,
         simulation: Simulation | None = None,
+        beside: tuple[Stage, Film] | None = None,
         plots: Sequence[str] = (),
     ) -> None:
         self._story = MatchStory(film.recording)
@@ -115,7 +118,7 @@ class MatchPage(Page):
         self._teams = ("", "")
         self._grown = (time.monotonic(), film.end)
         self._real_time = 0.0
-        super().__init__(client, stage, film, playback, simulation=simulation, plots=plots)
+        super().__init__(client, stage, film, playback, simulation=simulation, beside=beside, plots=plots)
         with client.gui.add_folder("Player", order=12):
             super()._add_picker()
             self._overlay = BeliefOverlay(client, self.cast, self._story, self._landmarks, self._sight)
@@ -175,7 +178,24 @@ class MatchPage(Page):
         if len(self._film.times):
             row = self._film.row_at(self._playback.time)
             state["board"] = board_state(self._story, row, self._playback.time)
+            state["map"] = self._map()
         return state
+
+    def _map(self) -> dict[str, Any]:
+        """The small map: half length and width of the pitch, place and team of each robot, and which one is chosen."""
+        cast = self.cast
+        half = (cast.stage.pitch.high - cast.stage.pitch.low)[:2] / 2
+        places = {robot: thing_position(cast.model, cast.data, robot) for robot in cast.robots}
+        ball = thing_position(cast.model, cast.data, "ball")
+        return {
+            "half": np.round(half, 1).tolist(),
+            "robots": [
+                [round(float(p[0]), 1), round(float(p[1]), 1), self._story.team_of(r), r == self.spectator.robot]
+                for r, p in places.items()
+                if p is not None and p[2] > UNDERGROUND
+            ],
+            "ball": None if ball is None else [round(float(ball[0]), 1), round(float(ball[1]), 1)],
+        }
 
     def _status(self) -> str:
         if self._film.recording.finished:

@@ -21,6 +21,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.view.pages.drive import Pilot
 from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
+from nutmeg.view.pages.layers import Layers
 from nutmeg.view.pages.orders import MAX_PACE, Order
 from nutmeg.view.pages.plots import Plots
 from nutmeg.view.pages.workbench import Workbench
@@ -311,6 +312,7 @@ class Page:
         simulation: what all pages share.
         drive: the robot that can be driven, if any.
         bench: the robot whose joints can be moved, if any.
+        beside: another recording and its stage, drawn as a ghost at the same time since its start.
         plots: channels that are plotted from the start.
     """
 
@@ -327,6 +329,7 @@ class Page:
         simulation: Simulation | None = None,
         drive: Drive | None = None,
         bench: Bench | None = None,
+        beside: tuple[Stage, Film] | None = None,
         plots: Sequence[str] = (),
     ) -> None:
         self._client, self._film, self._playback, self._drive = client, film, playback, drive
@@ -336,6 +339,7 @@ class Page:
         client.gui.set_panel_label(self._title())
         self._set_theme(dark=False)
         self.cast = Cast(stage, client, film.qpos_at(playback.time))
+        self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
         self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
         self._furniture = Furniture(client, self._heard)
         self.spectator = Spectator(client, self.cast)
@@ -344,6 +348,7 @@ class Page:
         for name in plots:
             self._plots.add(name)
         self._pilot = None if drive is None else Pilot(client, drive, film, self._order)
+        self._layers = Layers(client, self.cast, film)
         self._workbench = None if bench is None else Workbench(client, bench, film, self._order)
         self._add_display_controls()
         self.refresh(0.0)
@@ -358,6 +363,9 @@ class Page:
         if playback.time != self._shown:
             self._shown = playback.time
             self.cast.show(film.qpos_at(self._shown))
+            if self._beside is not None:
+                ghost, other = self._beside
+                ghost.show(other.qpos_at(other.start + self._shown - film.start))
             for board in self._boards:
                 board.show(self._shown)
         self.spectator.follow()
@@ -520,6 +528,7 @@ class Page:
         """Bring everything but the picture up to date; nothing is sent that did not change."""
         playback = self._playback
         self._plots.show(playback.time, live=playback.live)
+        self._layers.show(playback.time, self.spectator.robot)
         if self._pilot is not None:
             self._pilot.refresh(playback.time)
         if self._workbench is not None:
@@ -552,6 +561,7 @@ class Page:
             "speeds": speeds,
             "colours": None,
             "board": None,
+            "map": None,
             "note": self._status(),
         }
 

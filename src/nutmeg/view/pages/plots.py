@@ -47,6 +47,8 @@ PLOT_HEIGHT = 190
 """Height of a plot, pixels."""
 PANEL_WIDTH = 420.0
 """Width of the panel of plots, pixels."""
+WIDE_PANEL_WIDTH = 760.0
+"""The same where there is nothing else to see."""
 COLOURS = ("#2f7ed8", "#e4572e", "#3aa655", "#8e44ad", "#d9a404", "#17a2b8", "#c2185b", "#7f8c8d")
 
 
@@ -226,7 +228,7 @@ class Plots:
             self._panel = self._client.gui.add_panel()
             self._tab = self._panel.add_tab("Plots", "chart-line")
             self._panel.dock_left()
-            self._panel.set_width(PANEL_WIDTH)
+            self._panel.set_width(PANEL_WIDTH if self._film.has_scene else WIDE_PANEL_WIDTH)
         rows = self._film.row_at(self._film.start), self._film.row_at(self._film.start) + 1
         with self._tab:
             gui = self._client.gui

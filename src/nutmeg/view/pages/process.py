@@ -80,6 +80,8 @@ def start_viewer_process(
     pokes: Mapping[str, Sequence[str]] | None = None,
     plot: Sequence[str] = (),
     bench: Bench | None = None,
+    beside: Path | None = None,
+    robot: str = "",
 ) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
@@ -94,6 +96,8 @@ def start_viewer_process(
         pokes: sensors that can be touched from the page, by robot.
         plot: channels that every page plots from the start.
         bench: the robot whose joints can be moved from the page, if any.
+        beside: another recording, drawn as a ghost.
+        robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
@@ -106,6 +110,10 @@ def start_viewer_process(
         command += ["--pokes", json.dumps(pokes)]
     if bench is not None and inbox is not None:
         command += ["--bench", bench.text()]
+    if beside is not None:
+        command += ["--beside", str(beside)]
+    if robot:
+        command += ["--robot", robot]
     if plot:
         command += ["--plot", *plot]
     process = subprocess.Popen(  # noqa: S603 (our own module)

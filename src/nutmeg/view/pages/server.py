@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,6 +44,8 @@ FRAME_PERIOD = 1 / 30
 """Seconds between two frames sent to the browser."""
 REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
+MAX_FIRST_PLOTS = 6
+"""Channels of a recording without a scene that are plotted from the start."""
 REFRESH_PERIOD = 0.1
 """Seconds between two looks for new rows."""
 
@@ -68,6 +70,10 @@ class ViewerSettings:
     """How fast the simulation runs, which the page may change; 0 if it may not."""
     plot: tuple[str, ...] = ()
     """Channels that are plotted from the start."""
+    robot: str = ""
+    """The robot that moves as a recording without a scene says; empty for none."""
+    beside: Path | None = None
+    """Another recording, drawn as a ghost at the same time since its start."""
     pokes: str = ""
     """Sensors that can be touched from the page, by robot, as JSON; empty for none."""
     parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
@@ -103,11 +109,15 @@ class Audience:
         self._simulation = Simulation(send=_send, pace=settings.pace)
         self._drive = Drive.of(settings.drive) if settings.drive else None
         self._bench = Bench.of(settings.bench) if settings.bench else None
+        other = Film.open(settings.beside) if settings.beside is not None else None
+        self._beside = None if other is None else (Stage(server, other.model, ghost=True), other)
         self._clients: dict[int, viser.ClientHandle] = {}
         self._pages: dict[int, Page] = {}
         handled = self._drive or self._bench
         if handled is not None:
             _aim_at(self._stage, film, handled.robot)
+        elif settings.robot and film.robots:
+            _aim_at(self._stage, film, film.robots[0])
         self._stage.on_pick(self._pick)
         server.on_client_connect(lambda client: self._clients.update({client.client_id: client}))
         server.on_client_disconnect(lambda client: self._clients.pop(client.client_id, None) and None)
@@ -125,8 +135,17 @@ class Audience:
     def _page(self, client: viser.ClientHandle) -> Page:
         film, settings = self._film.another(), self._settings
         playback = Playback(start=film.start, end=film.end, live=settings.live and not film.recording.finished)
+        beside = None if self._beside is None else (self._beside[0], self._beside[1].another())
         if is_match(film.recording):
-            return MatchPage(client, self._stage, film, playback, simulation=self._simulation, plots=settings.plot)
+            return MatchPage(
+                client,
+                self._stage,
+                film,
+                playback,
+                simulation=self._simulation,
+                beside=beside,
+                plots=settings.plot,
+            )
         return Page(
             client,
             self._stage,
@@ -135,6 +154,7 @@ class Audience:
             simulation=self._simulation,
             drive=self._drive,
             bench=self._bench,
+            beside=beside,
             plots=settings.plot,
         )
 
@@ -147,9 +167,12 @@ class Audience:
 
 def serve_recording(settings: ViewerSettings) -> None:
     """Show a recording until Ctrl-C, or until its parent process has ended."""
-    film = Film.open(settings.path)
+    film = Film.open(settings.path, robot=settings.robot)
+    signals = Signals(film.recording)
     for name in settings.plot:
-        Signals(film.recording).find(name)  # a wrong name is an error now, not when somebody looks
+        signals.find(name)  # a wrong name is an error now, not when somebody looks
+    if not film.recording.scene_xml and not settings.plot:  # a log of a real robot: its channels are all there is
+        settings = replace(settings, plot=tuple(film.recording.channels)[:MAX_FIRST_PLOTS])
     with open_server(settings.host, settings.port) as server:
         server.gui.main_panel.dock_right()
         audience = Audience(server, film, settings)

@@ -46,22 +46,31 @@ SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 class Stage:
     """The shapes of a scene, and its light: what all browsers of one server share."""
 
-    def __init__(self, server: viser.ViserServer, model: Any, *, robots: Sequence[str] = ()) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        model: Any,  # noqa: ANN401
+        *,
+        robots: Sequence[str] = (),
+        ghost: bool = False,
+    ) -> None:
         """Send everything that is to be seen.
 
         Args:
             server: the viser server to draw on.
             model: the compiled `mujoco.MjModel`.
             robots: the things that get labels and can be picked.
+            ghost: whether only what moves is drawn, translucent, beside another stage of the same server.
         """
         self._server = server
         self.model = model
         self.robots = tuple(robots)
         self.pitch = pitch_bounds(model)
-        self.tree = body_tree(model)
+        self.tree = body_tree(model, ghost=ghost)
         with server.atomic():
-            _light(server)
-            if _plain_floor(model):
+            if not ghost:
+                _light(server)
+            if not ghost and _plain_floor(model):
                 _add_grid(server)
             # A shape hangs below the frame of its body, which each cast makes for itself.
             self._shapes = [
@@ -69,6 +78,8 @@ class Stage:
                 for piece in self.tree
                 if piece.glb is not None
             ]
+        if ghost:
+            return
         server.initial_camera.near, server.initial_camera.far = 0.03, 300.0
         self.aim(broadcast_view(self.pitch))
 
@@ -204,7 +215,7 @@ def _plain_floor(model: Any) -> bool:  # noqa: ANN401
 
 def _add_grid(server: viser.ViserServer) -> None:
     server.scene.add_grid(
-        "/grid",
+        "/world/grid",
         width=20.0,
         height=20.0,
         cell_size=GRID_CELL,

@@ -32,7 +32,7 @@
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
   };
-  const canvas = () => [...document.querySelectorAll("canvas")].sort((a, b) => b.clientWidth * b.clientHeight - a.clientWidth * a.clientHeight)[0];
+  const canvas = () => [...document.querySelectorAll("canvas:not(#nutmeg-map)")].sort((a, b) => b.clientWidth * b.clientHeight - a.clientWidth * a.clientHeight)[0];
 
   // ---- the score board
   let board = null;
@@ -74,6 +74,36 @@
       board.caption.classList.toggle("nb-goal", told.kind === "goal");
       board.caption.style.setProperty("--team", told.about === null ? "#39424a" : state.colours[told.about]);
     }
+  }
+
+  // ---- the small map of the pitch
+  let map = null;
+  function showMap(state, colours) {
+    if (!map) {
+      map = make("canvas", "", document.body);
+      map.id = "nutmeg-map";
+      map.title = "The pitch: who is where";
+      map.width = 168;
+      map.height = Math.round(168 * state.half[1] / state.half[0]);
+    }
+    const draw = map.getContext("2d");
+    const scale = map.width / 2 / (1.06 * state.half[0]);
+    const at = ([x, y]) => [map.width / 2 + scale * x, map.height / 2 - scale * y];
+    draw.fillStyle = "#1f6b35";
+    draw.fillRect(0, 0, map.width, map.height);
+    draw.strokeStyle = "#fff9";
+    draw.strokeRect(...at([-state.half[0], state.half[1]]), 2 * scale * state.half[0], 2 * scale * state.half[1]);
+    draw.strokeRect(map.width / 2, at([0, state.half[1]])[1], 0, 2 * scale * state.half[1]);
+    const dot = (place, radius, colour, ring) => {
+      draw.beginPath();
+      draw.arc(...at(place), radius, 0, 2 * Math.PI);
+      draw.fillStyle = colour;
+      draw.fill();
+      draw.strokeStyle = ring;
+      draw.stroke();
+    };
+    for (const [x, y, team, chosen] of state.robots) dot([x, y], chosen ? 5 : 3.5, colours[team], chosen ? "#ff0" : "#fff");
+    if (state.ball) dot(state.ball, 2.5, "#fff", "#000");
   }
 
   // ---- the list of events: one row is one event for as long as it is there, whatever else is added
@@ -311,6 +341,7 @@
     if (waiting.length && performance.now() - sent > 400) send();
     if (document.title !== state.title) document.title = state.title;
     if (state.board) showBoard(state.board);
+    if (state.map) showMap(state.map, state.colours);
     showEvents(events, state.colours, state.t, seek);
     showBar(state, events);
     showCursors(state);
