@@ -57,7 +57,9 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
     nodes = {
         "cone": scene.add_frame("/mind/cone", show_axes=False),
         "me": scene.add_frame("/mind/me", show_axes=False),
-        "ball": scene.add_icosphere("/mind/ball", radius=ball_radius, color=BALL_COLOUR, wireframe=True, **plain),
+        "ball": scene.add_icosphere(
+            "/mind/ball", radius=ball_radius, color=BALL_COLOUR, wireframe=True, subdivisions=1, **plain
+        ),
         "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), ERROR_COLOUR, thickness=0.012),
         "rings": scene.add_line_segments("/mind/rings", nothing, RING_COLOUR, thickness=0.012),
         "view": scene.add_line_segments("/mind/view", nothing, EDGE_COLOUR, thickness=0.015),

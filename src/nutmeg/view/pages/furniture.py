@@ -7,8 +7,9 @@
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
 folded, and so that a page with a server and a replay without one have the same board and list. The script gets the
-state as JSON in an element of the panel. What a user does comes back in a text field that the script hides: viser has
-no other way for a script to talk to its server. Every message is repeated until the state says that it was read.
+state as JSON in an element of the page. What a user does comes back in a text field: viser has no other way for a
+script to talk to its server. Every message is repeated until the state says that it was read. Both are in a panel of
+their own, which the style sheet hides: viser forgets what is in the panel at the side when that is folded.
 """
 
 from __future__ import annotations
@@ -71,10 +72,14 @@ class Furniture:
         self.note = ""
         """A remark for the user, shown in the bar until the next thing is done."""
         gui = client.gui
-        gui.add_html(script_frame("page", script="page.js", style="page.css"), order=-9)
-        self._state = gui.add_html("", order=-8)
-        self._events = gui.add_html("", order=-7)
-        gui.add_text("page", MESSAGE_PREFIX, order=-6).on_update(self._hear)
+        panel = gui.add_panel()
+        panel.float(x=0, y=0)
+        panel.expand()  # on a phone, panels are folded at first
+        with panel.add_tab("Page"):
+            gui.add_html(script_frame("page", script="page.js", style="page.css"))
+            self._state = gui.add_html("")
+            self._events = gui.add_html("")
+            gui.add_text("page", MESSAGE_PREFIX).on_update(self._hear)
         gui.add_html("<div data-nutmeg-list></div>", order=11)
 
     def show(self, state: Mapping[str, Any]) -> None:

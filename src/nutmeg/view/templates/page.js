@@ -1,8 +1,8 @@
 // What lies over the picture of a page: score board, list of events, time bar and the cursors of plots; and the keys.
 // Put into a page by pages/furniture.py.
 //
-// In a page with a server, the state comes as JSON in elements of the panel, which the viewer renews; what a user does
-// goes back in a text field of the panel, hidden here. In a replay without a server the whole story lies in
+// In a page with a server, the state comes as JSON in elements of a panel, which the viewer renews; what a user does
+// goes back in a text field of that panel, which the style sheet hides. In a replay without a server the whole story lies in
 // window.nutmegStory, and the player's own clock says which moment is shown.
 (() => {
   if (window.nutmegPage) return;
@@ -325,8 +325,6 @@
     const source = document.querySelector("[data-nutmeg-state]");
     const input = field();
     if (!source || !source.dataset.nutmegState || !input) return;
-    const row = input.closest(".mantine-Flex-root");
-    if (row && row.parentElement) row.parentElement.style.display = "none";
     const state = JSON.parse(source.dataset.nutmegState);
     const listed = document.querySelector("[data-nutmeg-events]");
     if (listed && listed.dataset.nutmegEvents !== eventsText) {
