@@ -39,6 +39,7 @@ COMMANDS = {
     "calibrate": "make the behavioural world like the physical one, or like real robots, from recordings of matches",
     "identify": "find the numbers of a robot's body from recordings of it",
     "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
+    "runs": "list all runs of a folder and compare them",
     "replay": "play a recording in the browser, or make a page of it that plays offline",
     "video": "make an MP4 of a recording",
     "pack": "make one file of a recording",

@@ -554,7 +554,13 @@ class Aftermath:
         from nutmeg.view.reports.match import write_match_report
 
         with self._terminal.busy("writing the report"):
-            write_match_report(self._files.record, self._files.report, command=self._command, seed=self._seed)
+            write_match_report(
+                self._files.record,
+                self._files.report,
+                command=self._command,
+                seed=self._seed,
+                replay=self._files.replay,
+            )
         written["report"] = self._files.report
         self._terminal.say(f"report: {self._files.report}")
 
