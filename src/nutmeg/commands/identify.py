@@ -17,7 +17,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg identify`."""
 
-    config: tyro.conf.Positional[Path]
+    config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
     """The configuration, a TOML file."""
     train: tuple[str, ...] = ()
     """Recordings to fit instead of those of the configuration: patterns in quotes."""

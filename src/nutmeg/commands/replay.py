@@ -13,7 +13,7 @@ import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.text import Text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Arguments(PageOptions, JsonOption):
     """Options of `nutmeg replay`."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """The recording."""
     plot: tuple[str, ...] = ()
     """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more

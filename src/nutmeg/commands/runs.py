@@ -13,7 +13,7 @@ from __future__ import annotations
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg runs`."""
 
-    compare: tyro.conf.Positional[tuple[str, ...]] = ()
+    compare: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="[RUN]")] = ()
     """Names of runs whose numbers are put side by side."""
     folder: Path = Path("runs")
     """The folder that has the runs."""

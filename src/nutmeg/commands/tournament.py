@@ -18,7 +18,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -44,7 +44,7 @@ ON_CLUSTER = 64
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg tournament`; what is left out is the configuration's."""
 
-    config: tyro.conf.Positional[Path]
+    config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
     """A TOML file with the teams."""
     world: Literal["physical", "behavioural"] | None = None
     """Robots with joints and motors, or robots that move by a few numbers: thousands of games in minutes."""

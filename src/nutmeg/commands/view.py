@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Arguments(WatchOptions, JsonOption):
     """Options of `nutmeg view`."""
 
-    robot: tyro.conf.Positional[str]
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
     """Name of a robot, or path of your own: a folder with robot.toml, an MJCF or a URDF file."""
     field: str = "floor"
     """Field to put it on."""

@@ -207,7 +207,7 @@ class Duel:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """Events in their order: time, sign, words, a CSS colour, whether they are bold, and the address of their replay."""
+    """Events in their order: time, sign, words, a CSS colour, whether they are bold, and where they are replayed."""
 
     events: tuple[tuple[str, str, str, str, bool, str], ...]
 
