@@ -57,7 +57,7 @@ class DriveArguments(LearnedWalk, WatchOptions, JsonOption):
     example: nutmeg walk drive nao-spark --params final
     """
 
-    command: str = "0.1,0,0"
+    command: str = "0,0,0"
     """Commanded speeds at the start: ahead, to the left [m/s] and turning left [rad/s]."""
 
 

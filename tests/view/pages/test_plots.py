@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.recording import Recording
+from nutmeg.recording import Channel, Recording, RecordingWriter
 from nutmeg.view.pages.plots import ALL_LABELS, Signals, thinned
 
 
@@ -31,6 +31,17 @@ def test_speeds_are_those_of_the_recorded_places(recorded: Path) -> None:
     """The toy ball rolls at 0.2 m/s; poses of the toy are stored exactly."""
     speeds = Signals(Recording.open(recorded)).read("ball.speed", 20, 120)
     assert speeds == pytest.approx(0.2, abs=1e-6)
+
+
+def test_a_ball_that_is_put_somewhere_else_has_no_speed_then(tmp_path: Path) -> None:
+    channel = Channel(name="ball.pose", labels=("x", "y", "z", "qw", "qx", "qy", "qz"), unit="m")
+    with RecordingWriter.create(tmp_path / "put.nutmeg", [channel], kind="log", seed=0) as writer:
+        for row in range(50):
+            writer.append(0.02 * row, np.array([0.01 * row + (9.0 if row >= 20 else 0.0), 0, 0, 1, 0, 0, 0]))
+    speeds = Signals(Recording.open(tmp_path / "put.nutmeg")).read("ball.speed", 0, 50)[:, 0]
+    assert np.isnan(speeds[20:25]).all()
+    assert np.nanmax(speeds) == pytest.approx(0.5)
+    assert np.isfinite(speeds[30:]).all()
 
 
 def test_a_distance_to_the_ball_is_measured_on_the_ground(recorded: Path) -> None:

@@ -43,6 +43,8 @@ LIVE_PERIOD = 0.2
 """Time between two renewals of a plot that grows, seconds of the recording."""
 SPEED_OVER = 0.1
 """Speeds are measured over this time, seconds: poses are stored to 0.1 mm, which single rows would show as noise."""
+MAX_STEP = 1.0
+"""Whatever is farther from its place in the row before was put there, metres."""
 PLOT_HEIGHT = 190
 """Height of a plot, pixels."""
 PANEL_WIDTH = 420.0
@@ -103,6 +105,10 @@ class Signals:
         gone = np.linalg.norm(places - places[before], axis=1)
         passed = moments - moments[before]
         speed = np.divide(gone, passed, out=np.zeros_like(gone), where=passed > 0)
+        # A thing that was put somewhere else, as a referee does with the ball, has no speed then.
+        jumps = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1) > MAX_STEP
+        put = np.cumsum(jumps)
+        speed[put != put[before]] = np.nan
         return np.asarray(speed[start - first :, None])
 
     def _apart(self, channel: str, start: int, stop: int) -> Floats:
@@ -131,8 +137,9 @@ def thinned(times: Floats, values: Floats, most: int = MAX_POINTS) -> tuple[Floa
         return times, values
     whole = len(times) // size * size
     groups = values[:whole].reshape(-1, size, values.shape[1])
-    with np.errstate(invalid="ignore"):
-        ends = np.stack([groups.min(axis=1), groups.max(axis=1)], axis=1).reshape(-1, values.shape[1])
+    # fmin and fmax leave out what is missing (NaN), unless all of a group is.
+    ends = np.stack([np.fmin.reduce(groups, axis=1), np.fmax.reduce(groups, axis=1)], axis=1)
+    ends = ends.reshape(-1, values.shape[1])
     moments = times[:whole].reshape(-1, size)[:, [0, size // 2]].reshape(-1)
     return np.concatenate([moments, times[whole:]]), np.concatenate([ends, values[whole:]])
 

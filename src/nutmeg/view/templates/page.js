@@ -350,6 +350,7 @@
     if (!drawn) return;
     const box = drawn.getBoundingClientRect();
     document.body.style.setProperty("--nb-left", `${Math.max(box.left, 0)}px`);
+    if (bar) document.body.style.setProperty("--nb-bar", `${bar.box.offsetHeight}px`);
     document.body.style.setProperty("--nb-right", `${Math.max(window.innerWidth - box.right, 0)}px`);
   }
 
