@@ -47,6 +47,7 @@ def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
 ) -> None:
     page = browser_page
     page.set_viewport_size({"width": 900, "height": 500})  # on a narrow one the list of events is folded
+    (match_path.parent / "report.html").write_text("<p>")
     with start_viewer_process(match_path, port=0) as viewer:
         page.goto(viewer.url)
         page.locator("#nutmeg-board").wait_for()
@@ -63,6 +64,7 @@ def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
         press(page, "Goal for reds")
         until(lambda: "1st half" in board(page))
         assert page.locator(".nb-marks i").count() >= 2, "goals are marked on the slider"
+        assert "full time · report: " in page.locator(".nb-status").text_content()
         assert page.title() == "reds : <blues> · Nutmeg"
         press(page, "Show falls")
         until(lambda: not page.locator(".nb-event", has_text="falls").first.is_visible())

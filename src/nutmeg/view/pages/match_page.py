@@ -88,6 +88,7 @@ BELIEF_PERIOD = 0.1
 """Seconds between two updates of the chosen player's beliefs."""
 MEASURED_OVER = 2.0
 """The speed of a running match is measured over this time, seconds."""
+REPORT_NAME = "report.html"
 MAX_NAMED_PLAYERS = 5
 """Up to this number of players a side have the name of their team above them; of more only the number is shown."""
 
@@ -198,8 +199,11 @@ class MatchPage(Page):
         }
 
     def _status(self) -> str:
-        if self._film.recording.finished:
-            return "full time" if self._story.moment(len(self._film.times) - 1).mode == PlayMode.GAME_OVER else "ended"
+        recording = self._film.recording
+        if recording.finished:
+            over = self._story.moment(len(self._film.times) - 1).mode == PlayMode.GAME_OVER
+            report = recording.path.parent / REPORT_NAME  # where nutmeg play writes it
+            return ("full time" if over else "ended") + (f" · report: {report}" if report.is_file() else "")
         if self._playback.live:
             return "held" if self.simulation.held else f"{self._real_time:.1f} times real time"
         return "the match goes on"
