@@ -248,6 +248,7 @@ def test_by_daylight_the_bodies_are_in_the_picture_and_the_camera_can_be_chosen(
     daylight_page: Any, long_match: Path
 ) -> None:
     page = daylight_page
+    page.set_viewport_size({"width": 760, "height": 480})  # on a phone the panel with the cameras is folded
     with start_viewer_process(long_match, port=0) as viewer:
         open_page(page, viewer.url)
         pause(page)
