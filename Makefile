@@ -39,6 +39,7 @@ $(READY): requirements.lock pyproject.toml
 	$(PIP) install --quiet --require-hashes -r requirements.lock
 	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
+	@echo "The command is .venv/bin/nutmeg; type 'source .venv/bin/activate' and it is nutmeg in this shell."
 
 # Pictures, videos and browser tests need a renderer and Chromium: installed where we may, else named.
 system:

@@ -23,32 +23,47 @@ from nutmeg.base.interrupts import Starting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = {
-    "demo": "a match in the browser: nutmeg play under another name",
-    "play": "two teams play a match, in the browser or as fast as it goes; report, replay, video",
-    "zoo": "all robots on a pitch, in the browser",
-    "robots": "list the robots, or show one in full",
-    "view": "put a robot (built in, or your own) on a field and look at it",
-    "export": "write a robot or scene as plain MJCF",
-    "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
-    "serve": "serve a match (SimSpark) or robots (LoLA, OPEN-R) to other people's programs",
-    "agents": "let the built-in team, or players of your own, play on such a server",
-    "tournament": "play many games of many teams, with goal differences and their errors",
-    "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
-    "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
-    "calibrate": "make the behavioural world like the physical one, or like real robots, from recordings of matches",
-    "identify": "find the numbers of a robot's body from recordings of it",
-    "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
-    "replay": "play a recording in the browser, or make a page of it that plays offline",
-    "video": "make an MP4 of a recording",
-    "pack": "make one file of a recording",
-    "import": "turn a CSV log of a real robot into a recording",
-    "camera": "look through a robot's camera, with the effects of lens and sensor one by one",
-    "mesh": "simplify a mesh for collisions: convex hull, then fewer vertices",
-    "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
-    "bench": "measure speed and memory beside bare MuJoCo",
-    "doctor": "check what is installed and say what to install",
+GROUPS: dict[str, dict[str, str]] = {
+    "watch": {
+        "demo": "a match in the browser: nutmeg play under another name",
+        "play": "two teams play a match, in the browser or as fast as it goes; report, replay, video",
+        "zoo": "all robots on a pitch, in the browser",
+        "view": "put a robot (built in, or your own) on a field and look at it",
+        "replay": "play a recording in the browser, or make a page of it that plays offline",
+        "video": "make an MP4 of a recording",
+        "runs": "list all runs of a folder and compare them",
+    },
+    "play and connect": {
+        "tournament": "play many games of many teams, with goal differences and their errors",
+        "serve": "serve a match (SimSpark) or robots (LoLA, OPEN-R) to other people's programs",
+        "agents": "let the built-in team, or players of your own, play on such a server",
+        "calibrate": "fit the behavioural world to recordings of matches, physical or real",
+    },
+    "learn": {
+        "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
+        "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
+        "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
+    },
+    "identify": {
+        "import": "turn a CSV log of a real robot into a recording",
+        "identify": "find the numbers of a robot's body from recordings of it",
+        "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
+        "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
+        "camera": "look through a robot's camera, with the effects of lens and sensor one by one",
+    },
+    "models and files": {
+        "robots": "list the robots, or show one in full",
+        "export": "write a robot or scene as plain MJCF",
+        "mesh": "simplify a mesh for collisions: convex hull, then fewer vertices",
+        "pack": "make one file of a recording",
+    },
+    "this machine": {
+        "bench": "measure speed and memory beside bare MuJoCo",
+        "doctor": "check what is installed and say what to install",
+    },
 }
+"""What each command does, in groups by what one wants."""
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "serve": {
         "spark": ("serve", "Arguments", "a match, in the protocol of the 3D simulation league (SimSpark)"),
@@ -177,7 +192,10 @@ def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's optio
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
-    lines = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
+    lines = "\n\n".join(
+        "\n".join([f"{group}:", *(f"  {name:<{width}}  {about}" for name, about in commands.items())])
+        for group, commands in GROUPS.items()
+    )
     return f"""\
 Nutmeg {__version__}: a robot-soccer laboratory.
 

@@ -356,3 +356,20 @@ def test_a_command_line_means_the_arguments_that_it_was_made_of() -> None:
         words = command_line(name, arguments)
         assert words[:2] == ["nutmeg", name]
         assert tyro.cli(type(arguments), args=words[2:]) == arguments
+
+
+def test_a_run_that_is_terminated_says_how_to_go_on_as_one_that_is_interrupted(tmp_path: Path) -> None:
+    said: list[str] = []
+    before = signal.getsignal(signal.SIGTERM)
+
+    def run() -> None:
+        with open_run(
+            tmp_path / "run", command=["nutmeg", "x"], seed=1, configuration={}, saved="step", say=said.append
+        ):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert "every step is saved" in said[-1]
+    assert read_lines(tmp_path / "run" / "log.jsonl")[-1]["how"] == "interrupted"
+    assert signal.getsignal(signal.SIGTERM) == before

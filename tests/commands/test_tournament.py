@@ -190,3 +190,35 @@ def test_wrong_values_are_told(
     Path("tiny.toml").write_text(CONFIG)
     assert main(["tournament", *options]) == code
     assert said in capsys.readouterr().err
+
+
+FORGETFUL = """\
+def decide(percept, memory):
+    memory["asked"] = memory.get("asked", 0) + 1
+    if memory["asked"] % 2:
+        raise KeyError("ball")
+"""
+
+
+@pytest.mark.slow
+def test_turns_that_a_strategy_loses_are_told_on_the_terminal_in_the_json_and_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("forgetful.py").write_text(FORGETFUL)
+    teams = '[[team]]\nname = "forgetful"\ndecide = "forgetful.py:decide"\n[[team]]\nname = "roles"\ndecide = "roles"\n'
+    Path("lost.toml").write_text(
+        'name = "lost"\nworld = "behavioural"\ngames = 1\nplayers = 2\nhalf_length = 3.0\nhalves = 1\n' + teams
+    )
+    assert main(["tournament", "lost.toml", "--json"]) == 0
+    captured = capsys.readouterr()
+    answer = json.loads(captured.out.strip().splitlines()[-1])
+    lost = answer["teams"]["forgetful"]["lost_turns"]
+    assert lost >= 10
+    assert answer["lost_turns"] == lost
+    assert answer["teams"]["roles"]["lost_turns"] == 0
+    assert f"forgetful lost {lost} turns in 1 game" in " ".join(captured.err.split())
+    report = (Path(answer["folder"]) / "report.html").read_text()
+    assert f"forgetful lost {lost} turns" in report
+    kept = json.loads((Path(answer["folder"]) / "games.jsonl").read_text().splitlines()[0])
+    assert sorted(kept["lost_turns"]) == [0, lost]

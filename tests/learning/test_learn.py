@@ -11,7 +11,7 @@ import pytest
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.learning.learn import LearnedWalk, LearnSettings, WalkLearning, read_learn, search_space
 from nutmeg.learning.rewards import next_weights
-from nutmeg.motion.walk.files import read_walk, walk_text
+from nutmeg.motion.walk.files import WalkParameters, read_walk, walk_text
 from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS
 from nutmeg.search.evaluation import InThisThread
 
@@ -70,6 +70,20 @@ def test_what_is_learned_is_the_mean_and_says_where_it_comes_from(tmp_path: Path
     assert read_walk(str(path)) == result.walk
     assert read_walk(str(tmp_path)) == result.walk
     assert result.generations[0].weights == ()
+
+
+def test_the_walk_learned_so_far_is_there_after_every_generation(tmp_path: Path) -> None:
+    walks: list[WalkParameters] = []
+    result = WalkLearning(settings(tmp_path, task="go-to-target")).run(InThisThread(), on_walk=walks.append)
+    assert [walk.origin.generations for walk in walks] == [1, 2, 3]
+    assert walks[-1].walk == result.walk.walk, "the last one is what is learned in the end"
+    assert read_text_walk(tmp_path, walks[0]) == walks[0]
+
+
+def read_text_walk(folder: Path, walk: WalkParameters) -> WalkParameters:
+    """A walk written to a file and read again."""
+    (folder / "params.toml").write_text(walk_text(walk))
+    return read_walk(str(folder))
 
 
 def test_parts_that_do_not_belong_to_the_search_are_refused(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ import os
 import platform
 import shlex
 import shutil
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -403,7 +405,7 @@ def open_run(
         )
         if run.resumed:
             say(f"going on in {folder}.")
-        with _logged(run):
+        with _logged(run), _terminated_as_interrupted():
             try:
                 yield run
             except KeyboardInterrupt:
@@ -579,6 +581,23 @@ def _logged(run: Run) -> Iterator[None]:
             run.log(event="end", how=how, seconds=round(time.monotonic() - start, 3))
         raise
     run.log(event="end", how="finished", seconds=round(time.monotonic() - start, 3))
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Lets SIGTERM, which batch systems send, end a run as Ctrl-C does; only the main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)
 
 
 def _seconds(folder: Path) -> float:

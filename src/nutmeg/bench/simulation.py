@@ -285,15 +285,15 @@ def _replay_twice(answer: Connection, path: Path) -> None:
     """Draws an hour at five moments a second, twice, for a page that nobody looks at."""
     from nutmeg.view.pages.server import open_server
     from nutmeg.view.stage.film import Film
-    from nutmeg.view.stage.stage import Stage
+    from nutmeg.view.stage.stage import Cast, Stage
 
     film = Film.open(path)
     with open_server("127.0.0.1", 0) as server:
-        stage = Stage(server, film.model, robots=film.robots)
+        cast = Cast(Stage(server, film.model, robots=film.robots), server)
         used = []
         for _ in range(2):
             for _, qpos in film.frames(FRAMES_PER_SECOND):
-                stage.show(qpos)
+                cast.show(qpos)
             used.append(resident_bytes())
     answer.send(used)
 

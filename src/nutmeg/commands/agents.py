@@ -38,7 +38,7 @@ that it refuses, and their robots stay where the next one is created."""
 class Arguments(JsonOption):
     """Options of `nutmeg agents`."""
 
-    team: tyro.conf.Positional[str] = "Nutmegs"
+    team: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[TEAM]")] = "Nutmegs"
     """What the team is called: letters, digits, and signs other than spaces and parentheses."""
     walk: str = "holonomic"
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`."""

@@ -14,7 +14,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import tyro
@@ -41,7 +41,7 @@ LOOK_EVERY = 2.0
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg btr`."""
 
-    config: tyro.conf.Positional[Path]
+    config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
     """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
     seed: Seed | None = None
     """Seed of everything random; the configuration's if left out."""

@@ -61,7 +61,7 @@ BALL_ASIDE = 0.35
 class CameraOptions(JsonOption):
     """Which camera, and what it looks at."""
 
-    robot: tyro.conf.Positional[str] = "nao-v6"
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ROBOT]")] = "nao-v6"
     """The robot whose camera it is."""
     camera: str = ""
     """Which of its cameras; the one it looks through if left out."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg export`."""
 
-    robot: tyro.conf.Positional[str]
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
     """Name of a robot, or path of your own (folder, MJCF or URDF file)."""
     output: Output
     """File to write."""

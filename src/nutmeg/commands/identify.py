@@ -5,7 +5,8 @@ them, and which numbers are searched within which bounds. Recordings that are he
 tell what it is worth. Writes a folder with params.toml (for --body of other commands), results.json and report.html.
 Ctrl-C saves; the same command with the same --output goes on and ends with the same numbers.
 
-example: nutmeg identify examples/servo_xl330/identify.toml --seed 3
+example: nutmeg identify identify.toml --check
+         nutmeg identify examples/servo_xl330/identify.toml --seed 3
          nutmeg identify identify.toml --train 'logs/walk*.csv' --held-out 'logs/kick*.csv' --threads 2 --json
 """
 
@@ -17,7 +18,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg identify`."""
 
-    config: tyro.conf.Positional[Path]
+    config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
     """The configuration, a TOML file."""
     train: tuple[str, ...] = ()
     """Recordings to fit instead of those of the configuration: patterns in quotes."""
@@ -49,6 +50,8 @@ class Arguments(WorkerOptions, JsonOption):
     """Seed of everything random; the configuration's if left out."""
     evaluations: int | None = None
     """The most candidates to simulate; the configuration's if left out."""
+    check: bool = False
+    """Only read the recordings and simulate them once with the values to begin with: their rates, gaps and errors."""
     output: OptionalOutput = None
     """Folder of the run, new or to go on with; runs/identify-1, -2, ... if left out."""
 
@@ -64,6 +67,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     train, held_out = _files(arguments, settings)
     check_apart(train, held_out)
     fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=arguments.threads)
+    if arguments.check:
+        return _check(fit, terminal)
     folder = arguments.output or new_folder(Path("runs"), "identify")
     with open_run(
         folder,
@@ -75,6 +80,26 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         copy=arguments.config,
     ) as opened:
         return _identify(fit, settings, opened, arguments, terminal)
+
+
+def _check(fit: Identification, terminal: Terminal) -> dict[str, Any]:
+    """Says what the recordings are and how far the simulation is from them before any search."""
+    import numpy as np
+
+    from nutmeg.reality.logs.replay import MeasuredTrial
+
+    errors = fit.cost.per_recording(fit.twin.space.start[None], fit.error)
+    rows = []
+    for source, values in errors.items():
+        times = [m.times for m in fit.measured if m.source == source and isinstance(m, MeasuredTrial)]
+        steps = np.concatenate([np.diff(one) for one in times]) if times else np.empty(0)
+        rate, gap = (1 / float(np.median(steps)), float(steps.max())) if len(steps) else (0.0, 0.0)
+        seconds = sum(float(one[-1] - one[0]) for one in times)
+        rows.append((source, sum(map(len, times)), seconds, rate, 1000 * gap, fit.factor * float(values[0])))
+    columns = ("recording", "rows", "seconds", "rows/s", "longest gap [ms]", f"error at the start [{fit.unit}]")
+    terminal.table("recordings to fit, and the simulation before any search", columns, rows)
+    names = ("recording", "rows", "seconds", "rate", "gap_ms", "error")
+    return {"recordings": [dict(zip(names, row, strict=True)) for row in rows], "unit": fit.unit}
 
 
 def _settings(arguments: Arguments) -> IdentifySettings:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg import`."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="LOG.csv")]
     """The CSV file; may be compressed (.gz)."""
     columns: Path
     """The column map, a TOML file."""

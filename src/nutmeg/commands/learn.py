@@ -1,4 +1,4 @@
-"""Learn a walk: CMA-ES on a task, from a walk that exists, on all processors or a cluster.
+"""Learn a walk: CMA-ES on a task, from a walk that exists, on one processor, several (--threads) or a cluster.
 
 Tasks: go-to-target, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards, dynamic-avg-rewards,
 face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html
@@ -62,7 +62,7 @@ AT_ONCE = 8
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg learn`; what is left out is the configuration's, or its default."""
 
-    config: tyro.conf.Positional[Path | None] = None
+    config: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """A TOML file with the settings; none is needed."""
     task: str | None = None
     """What to learn for."""
@@ -185,7 +185,9 @@ def _evaluator(learning: WalkLearning, arguments: Arguments, terminal: Terminal)
 
 
 def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, terminal: Terminal) -> LearnedWalk:
-    """The search, with a bar that shows how fit the fittest is."""
+    """The search, with a bar that shows how fit the fittest is; params.toml is always the walk learned so far."""
+    from nutmeg.motion.walk.files import walk_text
+
     size, most = learning.settings.population, learning.settings.generations
     with terminal.progress() as bar:
         task = bar.add_task("simulating", total=size * most)
@@ -196,11 +198,13 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
             done = size * (generation.number + 1)
             said = f"generation {generation.number + 1}, fitness {generation.best:.3g}"
             bar.update(task, completed=done, description=said)
+            terminal.progress_line(f"{said} ({generation.number + 1} of {most})")
 
         return learning.run(
             evaluator,
             folder=opened.folder / "search",
             on_generation=after,
+            on_walk=lambda walk: opened.write("params.toml", walk_text(walk)),
             progress=lambda part, _: bar.update(task, completed=done + part),
             command=opened.resume_command,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg mesh`."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="MESH")]
     """The mesh: STL, OBJ, PLY or another format that trimesh reads."""
     vertices: int = COLLISION_VERTICES
     """How many vertices to leave at most."""

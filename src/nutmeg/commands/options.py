@@ -33,9 +33,9 @@ Port = Annotated[int, Bounds(0, 65535)]
 """A TCP port; 0 takes a free one."""
 Seconds = Annotated[float, Bounds(0, math.inf, without_high=True)]
 """A finite time."""
-Output = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """A file or folder to write, `-o` for short."""
-OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
+OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """The same; a name is made up if it is left out."""
 Count = Annotated[int, at_least(1)]
 Seed = Annotated[int, at_least(0)]

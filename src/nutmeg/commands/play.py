@@ -18,7 +18,7 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
+    from nutmeg.view.pages.process import ReplayProcess
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
@@ -52,7 +53,7 @@ KICK_OFF_WAIT = 3.0
 ANNOUNCED_EVENTS = ("goal", "half")
 """Kinds of events that are printed in the terminal."""
 REPLAY_FPS = (5.0, 10.0)
-"""Fewest and most moments per second of a replay; each takes some 25 ms to make with four a side."""
+"""Fewest and most moments per second of a replay."""
 REPLAY_MOMENTS = 3600
 """Moments of a replay, as far as the frame rates allow it."""
 
@@ -105,7 +106,7 @@ class Arguments(WatchOptions, JsonOption):
     replay: Path | None = None
     """Write the replay under this name instead of in the folder."""
     make_replay: bool = True
-    """Whether to make a replay that plays offline, which takes a while for a long match."""
+    """Whether to make a replay that plays offline."""
     video: Path | None = None
     """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
     record_cameras: bool = False
@@ -130,9 +131,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
     titles = dict(zip(team_names(*teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
-    match = MatchRun(lambda path: new_match(arguments, path), terminal, titles)
     cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
-    aftermath = Aftermath(files, command=command_of(arguments), seed=arguments.seed, terminal=terminal, cameras=cameras)
+    aftermath = Aftermath(
+        files,
+        command=command_of(arguments),
+        seed=arguments.seed,
+        length=arguments.seconds or 2 * arguments.half,
+        terminal=terminal,
+        cameras=cameras,
+    )
+    match = MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -142,12 +150,13 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         longest=10 * arguments.half + 3600.0,
         on_end=aftermath.write,
     )
-    try:
-        watched = watch_run(match, how, terminal)
-    except PlayerError:
-        aftermath.write()
-        raise
-    return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
+    with aftermath:
+        try:
+            watched = watch_run(match, how, terminal)
+        except PlayerError:
+            aftermath.write()
+            raise
+        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
 
 
 def teams_of(arguments: Arguments) -> tuple[str, str]:
@@ -397,10 +406,17 @@ class MatchRun:
         build: makes the match, given the recording to make.
         terminal: where goals are told.
         titles: what teams are called there, by their names; a team without a title is called by its name.
+        begun: called when the recording has begun.
     """
 
-    def __init__(self, build: Callable[[Path], GameLoop], terminal: Terminal, titles: Mapping[str, str]) -> None:
-        self._build, self._terminal, self._titles = build, terminal, titles
+    def __init__(
+        self,
+        build: Callable[[Path], GameLoop],
+        terminal: Terminal,
+        titles: Mapping[str, str],
+        begun: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._build, self._terminal, self._titles, self._begun = build, terminal, titles, begun
         self._driver: GameLoop | None = None
         self._counts: Counter[str] = Counter()
 
@@ -414,6 +430,7 @@ class MatchRun:
         with self._terminal.busy("the teams come onto the pitch"):
             self._driver = self._build(path)
             self._cycle(self._driver)
+        self._begun()
 
     def advance(self, seconds: float, clock: Clock) -> None:
         """Plays until the match is over, so much time has passed, or the clock ends it."""
@@ -465,10 +482,13 @@ class MatchRun:
 class Aftermath:
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
+    The replay is written while the match is played; it is there soon after its end.
+
     Args:
         files: where to.
         command: the command line that plays the same match.
         seed: of the match.
+        length: how long the match is going to be [s]; a replay of a long one has fewer moments a second.
         terminal: told what is written.
         cameras: pictures a second of robots' cameras, and their form; None for none.
     """
@@ -479,12 +499,30 @@ class Aftermath:
         *,
         command: str,
         seed: int,
+        length: float,
         terminal: Terminal,
         cameras: tuple[float, str] | None = None,
     ) -> None:
         self._files, self._command, self._seed, self._terminal = files, command, seed, terminal
-        self._cameras = cameras
+        self._cameras, self._length = cameras, length
+        self._replay: ReplayProcess | None = None
         self._written: dict[str, object] | None = None
+
+    def begin(self) -> None:
+        """Starts what is written while the match is played."""
+        from nutmeg.view.pages.process import ReplayProcess
+
+        if self._files.replay is not None:
+            fewest, most = REPLAY_FPS
+            fps = min(max(REPLAY_MOMENTS / max(self._length, 1.0), fewest), most)
+            self._replay = ReplayProcess(self._files.record, self._files.replay, fps=fps)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._replay is not None:
+            self._replay.stop()
 
     def write(self) -> dict[str, object]:
         """Writes everything, and says where; a second call only returns the names of the files."""
@@ -505,8 +543,8 @@ class Aftermath:
 
     def _write_all(self, written: dict[str, object]) -> None:
         self._write_report(written)
-        if self._files.replay is not None:
-            self._write_replay(self._files.replay, written)
+        if self._files.replay is not None and self._replay is not None:
+            self._finish_replay(self._files.replay, self._replay, written)
         if self._files.video is not None:
             self._write_video(self._files.video, written)
         if self._cameras is not None:
@@ -516,23 +554,19 @@ class Aftermath:
         from nutmeg.view.reports.match import write_match_report
 
         with self._terminal.busy("writing the report"):
-            write_match_report(self._files.record, self._files.report, command=self._command, seed=self._seed)
+            write_match_report(
+                self._files.record,
+                self._files.report,
+                command=self._command,
+                seed=self._seed,
+                replay=self._files.replay,
+            )
         written["report"] = self._files.report
         self._terminal.say(f"report: {self._files.report}")
 
-    def _write_replay(self, out: Path, written: dict[str, object]) -> None:
-        from nutmeg.recording import Recording
-        from nutmeg.view.files.replay import replay_html
-
-        fewest, most = REPLAY_FPS
-        fps = min(max(REPLAY_MOMENTS / max(Recording.open(self._files.record).duration, 1.0), fewest), most)
-        with self._terminal.counting("replay") as on_progress:
-            size = replay_html(
-                self._files.record,
-                out,
-                fps=fps,
-                on_progress=on_progress,
-            )
+    def _finish_replay(self, out: Path, process: ReplayProcess, written: dict[str, object]) -> None:
+        with self._terminal.busy("finishing the replay"):
+            size = process.wait()
         written["replay"] = out
         self._terminal.say(f"replay: {out} ({size / 1e6:.1f} MB; open it in any browser)")
 

@@ -1,6 +1,9 @@
 """Play a recording in the browser, with a time slider; or make one HTML file of it that plays offline.
 
 example: nutmeg replay match.nutmeg
+         nutmeg replay walk.nutmeg --plot walker.speed walker.angles.LKneePitch
+         nutmeg replay log.nutmeg --robot nao-v6
+         nutmeg replay real.nutmeg --beside simulated.nutmeg
          nutmeg replay match.nutmeg --html match.html
 """
 
@@ -10,7 +13,7 @@ import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.text import Text
@@ -25,8 +28,16 @@ if TYPE_CHECKING:
 class Arguments(PageOptions, JsonOption):
     """Options of `nutmeg replay`."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """The recording."""
+    plot: tuple[str, ...] = ()
+    """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more
+    can be added on the page."""
+    robot: str = ""
+    """The robot (a name or a path) that moves as a recording without a scene says, such as the log of a real robot;
+    without it, such a recording shows its plots only."""
+    beside: Path | None = None
+    """Another recording, drawn as a ghost at the same time since its start."""
     html: Path | None = None
     """Write a self-contained page to this file instead."""
     fps: float = 25.0
@@ -48,7 +59,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return _write_page(arguments, arguments.html, terminal)
     from nutmeg.view.pages.process import start_viewer_process
 
-    with start_viewer_process(arguments.file, host=arguments.host, port=arguments.port) as viewer:
+    with start_viewer_process(
+        arguments.file,
+        host=arguments.host,
+        port=arguments.port,
+        plot=arguments.plot,
+        beside=arguments.beside,
+        robot=arguments.robot,
+    ) as viewer:
         terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))
         if arguments.open:
             webbrowser.open(viewer.url)

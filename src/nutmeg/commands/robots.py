@@ -10,7 +10,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.text import Text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg robots`."""
 
-    robot: tyro.conf.Positional[str] = ""
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ROBOT]")] = ""
     """The robot to show in full; without it, all are listed."""
     type: str = ""
     """One of the robot's types."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg servo`."""
 
-    robot: tyro.conf.Positional[str]
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
     """Name of a built-in robot, or path of a user's."""
     joint: str = ""
     """The joint; may be left out if the robot has only one motor."""

@@ -18,7 +18,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -44,7 +44,7 @@ ON_CLUSTER = 64
 class Arguments(WorkerOptions, JsonOption):
     """Options of `nutmeg tournament`; what is left out is the configuration's."""
 
-    config: tyro.conf.Positional[Path]
+    config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
     """A TOML file with the teams."""
     world: Literal["physical", "behavioural"] | None = None
     """Robots with joints and motors, or robots that move by a few numbers: thousands of games in minutes."""
@@ -86,6 +86,7 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
     from nutmeg.commands.options import chosen_evaluator
     from nutmeg.match.series.series import GameLog
     from nutmeg.match.series.standings import standings
+    from nutmeg.view.reports.series import lost_turn_warnings
 
     began = time.monotonic()
     evaluator, workers = chosen_evaluator(
@@ -109,6 +110,8 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
     opened.write("results.json", json.dumps({**answer, "results": plain(results)}, indent=1) + "\n")
     _report(series, opened, results, seconds, workers)
     _show(table, terminal)
+    for warning in lost_turn_warnings(table):
+        terminal.warn(warning)
     terminal.say(f"report: {opened.folder / 'report.html'}")
     return {**answer, "folder": opened.folder, "report": opened.folder / "report.html"}
 
@@ -123,6 +126,7 @@ def _answer(settings: SeriesSettings, results: list[GameResult], table: Standing
         "seed": settings.seed,
         "games": len(results),
         "broken": sum(bool(one.failure) for one in results),
+        "lost_turns": sum(sum(one.lost_turns) for one in results),
         "world": settings.world,
         "players": settings.players,
         "half_length": settings.half_length,
@@ -158,10 +162,11 @@ def _show(table: Standings, terminal: Terminal) -> None:
             one.shown(),
             f"{one.wins}/{one.draws}/{one.losses}",
             f"{one.goals}:{one.against}",
+            one.lost_turns,
         )
         for name, one in table.teams.items()
     ]
-    columns = ("team", "games", "rating (95 %)", "difference", "won/drawn/lost", "goals")
+    columns = ("team", "games", "rating (95 %)", "difference", "won/drawn/lost", "goals", "lost turns")
     terminal.table("against all", columns, every)
 
 

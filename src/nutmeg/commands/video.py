@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg video`."""
 
-    file: tyro.conf.Positional[Path]
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """The recording."""
-    output: tyro.conf.Positional[Path]
+    output: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT.mp4")]
     """The MP4 file to write."""
     camera: str = "broadcast"
     """broadcast, side, follow:ROBOT, eyes:ROBOT, or a camera of the scene."""

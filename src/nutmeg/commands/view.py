@@ -1,4 +1,7 @@
-"""Put a robot on a field and look at it in the browser: a built-in one, or your own.
+"""Put a robot on a field and handle it in the browser: a built-in one, or your own.
+
+The page has a slider for each joint within its limits, the robot's poses, pushes, and what its sensors measure.
+Collision shapes that are inside each other at rest are named.
 
 example: nutmeg view nao-v6 --field spl2011
          nutmeg view path/to/my-robot
@@ -10,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -18,8 +21,6 @@ from nutmeg.base.interrupts import Starting, load_physics
 from nutmeg.commands.options import JsonOption, WatchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nutmeg.view.terminal import Terminal
 
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class Arguments(WatchOptions, JsonOption):
     """Options of `nutmeg view`."""
 
-    robot: tyro.conf.Positional[str]
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
     """Name of a robot, or path of your own: a folder with robot.toml, an MJCF or a URDF file."""
     field: str = "floor"
     """Field to put it on."""
@@ -45,25 +46,28 @@ class Arguments(WatchOptions, JsonOption):
     """An identified body (the params.toml of `nutmeg identify`)."""
 
 
-class _Stand:
-    """Lets a robot hold its pose."""
-
-    def cycle(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:  # noqa: ARG002
-        return iter(())
-
-
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
     with Starting():
         load_physics()
+        from nutmeg.commands.view_handling import Handling, overlaps_at_rest
         from nutmeg.model import Placement, SceneSettings, assemble
         from nutmeg.model.identified import placed_with_body
         from nutmeg.sim import Worlds
+        from nutmeg.sim.sensing import Sensing
         from nutmeg.view.live import watch
+        from nutmeg.view.pages.orders import Inbox
 
     plain = Placement(
         robot=arguments.robot, pose=arguments.pose, type=arguments.type, team=arguments.team, pos=(-0.5, 0.0)
     )
     placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
-    return watch(Worlds(scene), _Stand(), arguments.watching(scene.robots[0].name), terminal)
+    overlaps = overlaps_at_rest(scene)
+    for overlap in overlaps:
+        terminal.warn(f"collision shapes are inside each other at rest: {overlap}.")
+    worlds, inbox = Worlds(scene), Inbox()
+    handling, name = Handling(worlds, inbox), scene.robots[0].name
+    how = arguments.watching(name, inbox=inbox, bench=handling.offer(overlaps), paced=True)
+    told = watch(worlds, handling, how, terminal, senses=(Sensing(worlds, name),))
+    return {**told, "overlaps": list(overlaps)}

@@ -35,7 +35,7 @@ BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
 class LearnedWalk:
     """Which learned walk is meant."""
 
-    robot: tyro.conf.Positional[str] = "nao-spark"
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ROBOT]")] = "nao-spark"
     """A robot with legs like a Nao's, or an AIBO: ers7 or ers210."""
     params: str = ""
     """The walk: a name that comes with Nutmeg (such as initial or final), a TOML file, or the folder of a run of
@@ -57,7 +57,7 @@ class DriveArguments(LearnedWalk, WatchOptions, JsonOption):
     example: nutmeg walk drive nao-spark --params final
     """
 
-    command: str = "0.1,0,0"
+    command: str = "0,0,0"
     """Commanded speeds at the start: ahead, to the left [m/s] and turning left [rad/s]."""
 
 
@@ -83,7 +83,7 @@ class CompareArguments(JsonOption):
     example: nutmeg walk compare nao-v6 --speed 0.2 --actuation ideal,servo,motoflex
     """
 
-    robot: tyro.conf.Positional[str] = "nao-v6"
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ROBOT]")] = "nao-v6"
     """A robot with legs like a Nao's."""
     walk: Literal["preview"] = "preview"
     """The walk: ZMP preview control, without sensor feedback."""

@@ -235,6 +235,7 @@ class WalkLearning:
         *,
         folder: Path | None = None,
         on_generation: Callable[[LearnGeneration], None] | None = None,
+        on_walk: Callable[[WalkParameters], object] | None = None,
         progress: Progress | None = None,
         command: str = "",
     ) -> LearnedWalk:
@@ -244,6 +245,7 @@ class WalkLearning:
             evaluator: where candidates are simulated; pieces of `len(task.parts)` rows are one candidate.
             folder: where to save every generation, and to go on from.
             on_generation: called after every generation, repeated ones included.
+            on_walk: called with the walk that is learned so far, after every generation that is evaluated now.
             progress: called with rows done and all.
             command: what is noted as the origin of the walk.
         """
@@ -258,6 +260,10 @@ class WalkLearning:
             done = weighed.note(generation)
             if on_generation:
                 on_generation(done)
+            if on_walk and not generation.replayed:
+                on_walk(
+                    self._walk_of(generation.mean, command, generation.number + 1, generation.evaluations, fitness=None)
+                )
 
         result = minimise(
             self.trials,
@@ -281,21 +287,9 @@ class WalkLearning:
         parts = weighed.parts(rows, seeds, None)[0].reshape(2, times, -1)
         after, before = np.nanmean(parts, axis=1)
         fitness, fitness_before = float(weights @ after), float(weights @ before)
-        origin = Origin(
-            command=command,
-            seed=chosen.seed,
-            task=chosen.task,
-            start=chosen.start or self.task.start,
-            generations=len(result.history),
-            evaluations=result.evaluations,
-            fitness=fitness,
-            fitness_before=fitness_before,
-            history=(
-                *self.before.origin.history,
-                *([self.before.origin.command] if self.before.origin.command else []),
-            ),
+        walk = self._walk_of(
+            result.mean, command, len(result.history), result.evaluations, fitness=(fitness, fitness_before)
         )
-        walk = dataclasses.replace(self.trials.walk_of(result.mean), name=chosen.name or chosen.task, origin=origin)
         return LearnedWalk(
             walk=walk,
             before=self.before,
@@ -307,6 +301,30 @@ class WalkLearning:
             generations=tuple(weighed.generations),
             search=result,
         )
+
+    def _walk_of(
+        self,
+        mean: Floats,
+        command: str,
+        generations: int,
+        evaluations: int,
+        *,
+        fitness: tuple[float, float] | None,
+    ) -> WalkParameters:
+        """The walk at a mean of the distribution (k,), with where it comes from; its fitness and that of the start."""
+        chosen, before = self.settings, self.before.origin
+        origin = Origin(
+            command=command,
+            seed=chosen.seed,
+            task=chosen.task,
+            start=chosen.start or self.task.start,
+            generations=generations,
+            evaluations=evaluations,
+            fitness=fitness[0] if fitness else None,
+            fitness_before=fitness[1] if fitness else None,
+            history=(*before.history, *([before.command] if before.command else [])),
+        )
+        return dataclasses.replace(self.trials.walk_of(mean), name=chosen.name or chosen.task, origin=origin)
 
 
 class PartsLog:

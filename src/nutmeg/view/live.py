@@ -29,12 +29,14 @@ from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from nutmeg.sim.pace import Clock
+    from nutmeg.sim.sensing import Sensing
     from nutmeg.sim.worlds import Worlds
     from nutmeg.view.pages.orders import Drive, Inbox
     from nutmeg.view.pages.process import ViewerProcess
+    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.terminal import Terminal
 
 MAX_DURATION = 3600.0
@@ -85,6 +87,8 @@ class Watching:
     seed: int = 0
     drive: Drive | None = None
     """The robot that can be driven from the page, if any."""
+    bench: Bench | None = None
+    """The robot whose joints can be moved from the page, if any."""
     inbox: Inbox | None = None
     """The orders of the page, which the director takes from there."""
     pace: float = 1.0
@@ -136,10 +140,10 @@ class PageClock(RealTime):
 
 
 class WorldsRun:
-    """Worlds and the director that commands them; world 0 is recorded."""
+    """Worlds and the director that commands them; world 0 is recorded, with what `senses` measure."""
 
-    def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0) -> None:
-        self._worlds, self._director, self._seed = worlds, director, seed
+    def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0, senses: Sequence[Sensing] = ()) -> None:
+        self._worlds, self._director, self._seed, self._senses = worlds, director, seed, tuple(senses)
         self._schedule = Schedule(worlds)
         self._trace: TraceWriter | None = None
 
@@ -150,7 +154,11 @@ class WorldsRun:
 
     def begin(self, path: Path) -> None:
         """Starts the recording, with its first row."""
-        trace = self._trace = TraceWriter(path, self._worlds, seed=self._seed, config={"command": "watch"})
+        trace = self._trace = TraceWriter(
+            path, self._worlds, senses=self._senses, seed=self._seed, config={"command": "watch"}
+        )
+        for sensing in self._senses:
+            self._schedule.every(CONTROL_CYCLE, sensing.sample)
         self._schedule.every(CONTROL_CYCLE, lambda now: self._cycle(trace, now))
         self._schedule.every(CONTROL_CYCLE, trace.sample)
         self._schedule.run(CONTROL_CYCLE)
@@ -169,9 +177,11 @@ class WorldsRun:
             trace.event(now, kind, **fields)
 
 
-def watch(worlds: Worlds, director: Director, how: Watching, terminal: Terminal) -> dict[str, object]:
+def watch(
+    worlds: Worlds, director: Director, how: Watching, terminal: Terminal, *, senses: Sequence[Sensing] = ()
+) -> dict[str, object]:
     """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
-    return watch_run(WorldsRun(worlds, director, seed=how.seed), how, terminal)
+    return watch_run(WorldsRun(worlds, director, seed=how.seed, senses=senses), how, terminal)
 
 
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
@@ -233,4 +243,6 @@ def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
         inbox = inbox or Inbox()
         inbox.on_pace, inbox.on_step = clock.ask, clock.step
     pace = how.pace if how.paced else 0.0
-    return start_viewer_process(path, host=how.host, port=how.port, live=True, drive=how.drive, inbox=inbox, pace=pace)
+    return start_viewer_process(
+        path, host=how.host, port=how.port, live=True, drive=how.drive, bench=how.bench, inbox=inbox, pace=pace
+    )

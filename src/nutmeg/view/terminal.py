@@ -74,9 +74,16 @@ class Terminal:
         )
         return Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
 
+    def progress_line(self, text: str) -> None:
+        """A line about the progress of long work, where no bar can show it: the output is a file."""
+        console = Console(stderr=True, highlight=False)
+        if not console.is_terminal:
+            console.print(Text(text), soft_wrap=True)
+
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
         """A progress bar for work that calls back with how much is done, and of how much."""
+        self.progress_line(f"{what} …")
         with self.progress() as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)

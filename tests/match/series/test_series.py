@@ -24,7 +24,7 @@ class Scripted(SeriesGames):
     """Games that are not played: goals follow from who plays, fouls from the seed."""
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        return [pair[0] + number, 1, 2, pair[1], 3, seed % 50]
+        return [pair[0] + number, 1, 2, 0, pair[1], 3, seed % 50, 7]
 
 
 def scripted(settings: SeriesSettings) -> Series:
@@ -41,6 +41,7 @@ def test_every_pair_plays_and_the_seed_depends_on_pair_and_number_only() -> None
         *(("A", "B", 1), ("A", "C", 1), ("B", "C", 1)),
     ]
     assert results[5].goals == (2, 2)
+    assert results[5].lost_turns == (0, 7)
     seeds = [one.fouls[1] for one in results]
     assert len(set(seeds)) > 3
     alone = SeriesSettings(team=TEAMS, games=3, players=1, only=(("B", "C"),))

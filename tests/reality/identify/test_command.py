@@ -58,6 +58,19 @@ def test_the_result_is_printed_and_written(config: Path, bench: Any, capsys: pyt
     assert result["parameters"]["coulomb"]["value"] == pytest.approx(bench.hidden["coulomb"], rel=0.2)
 
 
+def test_a_check_tells_rates_gaps_and_errors_and_begins_no_run(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = identify(capsys, config, "--check")
+    slow = next(one for one in found["recordings"] if one["recording"] == "slow.csv")
+    assert slow["rows"] > 10
+    assert slow["rate"] > 1.0
+    assert slow["gap_ms"] >= 1000 / slow["rate"] - 1e-6
+    assert slow["error"] > 0
+    assert found["unit"] == "deg"
+    assert not Path("runs").exists()
+
+
 def test_recordings_of_the_command_line_replace_the_configurations(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,9 +1,17 @@
+import base64
+import re
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+import zstandard
 
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.recording import Recording, RecordingWriter
+from nutmeg.view.files import replay
 from nutmeg.view.files.replay import replay_html
+from nutmeg.view.pages.process import ReplayProcess
 
 
 def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_path: Path) -> None:
@@ -29,3 +37,61 @@ def test_a_replay_that_cannot_be_written_says_where(recorded: Path, tmp_path: Pa
         replay_html(recorded, tmp_path / "absent" / "x.html", fps=5)
     with pytest.raises(UsageError, match="fps"):
         replay_html(recorded, tmp_path / "x.html", fps=0)
+
+
+def messages_of(page: Path) -> dict[str, Any]:
+    """The table of viser's player in a page: all messages with their times."""
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r'__VISER_EMBED_DATA__="([^"]*)"', text)
+    assert found is not None
+    data = base64.b64decode(found.group(1))
+    whole = b""
+    rest = data[8:]
+    while rest:  # one block after the other
+        block = zstandard.ZstdDecompressor().decompressobj()
+        whole += block.decompress(rest)
+        rest = block.unused_data
+    assert len(whole) == int.from_bytes(data[:8], "little")
+    length = int.from_bytes(whole[:8], "little")
+    table: dict[str, Any] = msgspec.msgpack.decode(whole[8 : 8 + length])
+    assert len(whole) - 8 - length >= sum(table["binaryBufferLengths"])
+    return table
+
+
+def test_a_replay_moves_every_body_as_recorded(recorded: Path, tmp_path: Path) -> None:
+    replay_html(recorded, tmp_path / "toy.html", fps=10)
+    table = messages_of(tmp_path / "toy.html")
+    assert table["durationSeconds"] == pytest.approx(3.1)
+    times = [time for time, _ in table["messages"]]
+    assert times == sorted(times)
+    moved = [m for t, m in table["messages"] if m["type"] == "SetPositionMessage" and m["name"] == "/world/ball:ball"]
+    places = Recording.open(recorded).read("ball.pose")[:, 0]
+    assert moved[-1]["position"][0] == pytest.approx(places[-1], abs=1e-3)
+    assert len(moved) >= 30
+
+
+def test_a_replay_written_while_the_recording_grows_is_that_of_the_whole_recording(
+    tmp_path: Path, toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "BLOCK_BYTES", 1000)  # many blocks
+    whole = toy.record(tmp_path / "whole.nutmeg", seconds=3.0)
+    old = Recording.open(whole)
+    growing = RecordingWriter.create(
+        tmp_path / "growing.nutmeg", list(old.channels.values()), kind="scene", seed=1, scene_xml=old.scene_xml
+    )
+    out = tmp_path / "growing.html"
+    growing.append_many(old.times[:40], old.rows()[:40])
+    with ReplayProcess(growing.path, out, fps=10) as process:
+        growing.append_many(old.times[40:], old.rows()[40:])
+        growing.close()
+        assert process.wait() == out.stat().st_size
+    replay_html(whole, tmp_path / "whole.html", fps=10)
+    one, other = messages_of(out), messages_of(tmp_path / "whole.html")
+    assert one["messages"] == other["messages"]
+
+
+def test_a_replay_whose_match_never_began_leaves_no_process_and_no_file(tmp_path: Path) -> None:
+    with ReplayProcess(tmp_path / "none.nutmeg", tmp_path / "none.html", fps=10) as process:
+        pass
+    assert process._process.returncode is not None
+    assert not (tmp_path / "none.html").exists()

@@ -46,6 +46,8 @@ def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
     browser_page: Any, match_path: Path
 ) -> None:
     page = browser_page
+    page.set_viewport_size({"width": 900, "height": 500})  # on a narrow one the list of events is folded
+    (match_path.parent / "report.html").write_text("<p>")
     with start_viewer_process(match_path, port=0) as viewer:
         page.goto(viewer.url)
         page.locator("#nutmeg-board").wait_for()
@@ -58,9 +60,15 @@ def test_the_page_of_a_match_has_a_board_events_and_a_look_into_a_players_head(
         page.locator("[data-nutmeg-mind=right2]").wait_for(state="attached")
         until(lambda: page.locator("[data-nutmeg-intent]").inner_text() == "guards post 2")
         choose(page, "View", "Follow ball")
-        choose(page, "Speed", "0.1x")  # or a slow browser misses the first half
+        page.get_by_label("Speed").select_option("0.1x")  # or a slow browser misses the first half
         press(page, "Goal for reds")
         until(lambda: "1st half" in board(page))
+        assert page.locator(".nb-marks i").count() >= 2, "goals are marked on the slider"
+        assert "full time · report: " in page.locator(".nb-status").text_content()
+        assert page.title() == "reds : <blues> · Nutmeg"
+        press(page, "Show falls")
+        until(lambda: not page.locator(".nb-event", has_text="falls").first.is_visible())
+        assert page.locator(".nb-event", has_text="Goal for reds").first.is_visible()
         assert page.complaints == []
 
 
@@ -80,7 +88,7 @@ def test_pause_and_speed_of_the_live_page_are_those_of_the_match(
         until(lambda: asked == [0.0])
         press(page, "Play")
         until(lambda: asked == [0.0, 1.0])
-        choose(page, "Speed", "fastest")
+        page.get_by_label("Speed").select_option("fastest")
         until(lambda: asked[-1] == 1000.0)
     assert asked == [0.0, 1.0, 1000.0]  # no order came twice, and none that nobody gave
     assert page.complaints == []
@@ -91,6 +99,7 @@ def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there
 ) -> None:
     page, out = browser_page, tmp_path / "replay.html"
     replay_html(match_path, out, fps=5)
+    page.set_viewport_size({"width": 800, "height": 500})
     page.context.set_offline(True)
     page.goto(out.as_uri())
     page.locator("#nutmeg-board").wait_for()

@@ -30,7 +30,7 @@ from nutmeg.view.pages.hosted_robots import (
 from nutmeg.view.pages.orders import Inbox, Order, read_order
 from nutmeg.view.pages.server import open_server
 from nutmeg.view.stage.film import Film
-from nutmeg.view.stage.stage import Stage
+from nutmeg.view.stage.stage import Cast, Stage
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_lamps_follow_the_recording_and_robots_without_lights_have_none(tmp_path
         trace.sample(1.0)
     film = Film.open(tmp_path / "a.nutmeg")
     with open_server("127.0.0.1", 0) as server:
-        lights = Lights(server, Stage(server, film.model, robots=film.robots), film)
+        lights = Lights(server, Cast(Stage(server, film.model, robots=film.robots), server), film)
         lamps = lights._lamps
         assert set(lamps) == {"nao"}
         chest = next(node for node, group, _ in lamps["nao"] if group == "Chest")

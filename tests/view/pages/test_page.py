@@ -1,7 +1,8 @@
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.page import Playback, describe_event
+from nutmeg.view.pages.orders import Order
+from nutmeg.view.pages.page import MAX_EVENT_TEXT, Playback, Simulation, describe_event, fine_clock_text
 
 
 def test_time_runs_at_the_chosen_speed_and_stops_at_the_end() -> None:
@@ -31,6 +32,31 @@ def test_play_at_the_end_starts_again() -> None:
     playback.toggle()
     assert playback.time == 0.0
     assert playback.playing
+
+
+def test_a_replay_that_loops_starts_again_by_itself() -> None:
+    playback = Playback(start=1.0, end=5.0, loop=True)
+    playback.advance(9.0)
+    assert playback.time == 1.0
+    assert playback.playing
+
+
+def test_a_simulation_that_is_held_goes_on_at_the_pace_it_had() -> None:
+    sent: list[Order] = []
+    simulation = Simulation(send=sent.append, pace=2.0)
+    simulation.toggle()
+    simulation.toggle()
+    simulation.set_pace(5.0)
+    simulation.step()
+    assert [order.numbers[0] for order in sent if order.order == "pace"] == [0.0, 2.0, 5.0]
+    assert simulation.held
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0, "0:00.00"), (89.5, "1:29.50"), (59.999, "1:00.00"), (-1.0, "0:00.00")]
+)
+def test_the_clock_shows_minutes_and_hundredths(seconds: float, text: str) -> None:
+    assert fine_clock_text(seconds) == text
 
 
 def test_live_shows_the_newest_row_until_someone_seeks() -> None:
@@ -93,5 +119,5 @@ def test_another_event_shows_its_kind_and_short_fields() -> None:
 
 def test_a_long_event_is_cut_and_shows_that_it_is() -> None:
     shown = describe_event({"time": 1.0, "kind": "note", "text": "x" * 90})
-    assert len(shown) == 34
+    assert len(shown) == MAX_EVENT_TEXT
     assert shown.endswith("…")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import RecordingError
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.view.stage.film import WINDOW_ROWS, Film, Posture
 
 
@@ -49,14 +49,6 @@ def test_a_growing_recording_gets_longer_after_a_refresh(tmp_path: Path, toy: An
         assert film.end == 0.1
         assert film.qpos_at(0.1) == pytest.approx(film.posture.qpos(values)[1])
         assert not film.recording.finished
-
-
-def test_a_recording_without_a_scene_cannot_be_shown(tmp_path: Path) -> None:
-    channels = [Channel(name="servo", labels=("angle",), unit="rad")]
-    with RecordingWriter.create(tmp_path / "s.nutmeg", channels, kind="servo", seed=0) as writer:
-        writer.append(0.0, np.zeros(1))
-    with pytest.raises(RecordingError, match=r"no scene\.xml"):
-        Film(Recording.open(tmp_path / "s.nutmeg"))
 
 
 def test_frames_come_at_the_asked_rate_and_include_both_ends(recorded: Path) -> None:
@@ -118,3 +110,34 @@ def test_half_way_between_two_turns_is_half_the_turn_even_if_a_quaternion_change
     turned = np.zeros(3)
     mujoco.mju_quat2Vel(turned, middle, 1.0)
     assert turned == pytest.approx([0, 0, 0.4], abs=1e-6)
+
+
+def log(path: Path, labels: tuple[str, ...]) -> Path:
+    """The log of a real robot: channels, and no scene."""
+    channels = [Channel(name=f"servo.{kind}", labels=labels, unit="rad") for kind in ("goal", "position")]
+    with RecordingWriter.create(path, channels, kind="log", seed=0) as writer:
+        for row in range(5):
+            writer.append(0.1 * row, np.full(2 * len(labels), 0.1 * row) + np.repeat([0.0, 0.05], len(labels)))
+    return path
+
+
+def test_a_log_without_a_scene_is_a_film_with_nothing_to_draw(tmp_path: Path) -> None:
+    path = log(tmp_path / "log.nutmeg", ("HeadYaw",))
+    film = Film.open(path)
+    assert not film.has_scene
+    assert film.robots == ()
+    assert len(film.qpos_at(0.2)) == 0
+    with pytest.raises(RecordingError, match="nutmeg replay"):
+        Film.of_scene(path)
+
+
+def test_a_robot_moves_as_a_log_measured_it_and_not_as_it_was_told(tmp_path: Path) -> None:
+    film = Film.open(log(tmp_path / "log.nutmeg", ("HeadYaw", "HeadPitch")), robot="nao-v6")
+    yaw = film.model.joint("nao-v6-1/HeadYaw").qposadr[0]
+    assert film.qpos_at(0.2)[yaw] == pytest.approx(0.25)
+    assert film.qpos_at(0.2)[2] == pytest.approx(film.posture.rest[2]), "it stands where it starts"
+
+
+def test_a_log_of_another_robot_says_which_joints_there_are(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="HeadYaw"):
+        Film.open(log(tmp_path / "log.nutmeg", ("pendulum",)), robot="nao-v6")

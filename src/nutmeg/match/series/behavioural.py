@@ -77,13 +77,13 @@ class BehaviourSeriesGames:
         ).run()
         numbers = {}
         for game, one in zip(games, found, strict=True):
-            columns = list(zip(one.goals, one.falls, one.fouls, strict=True))
+            columns = list(zip(one.goals, one.falls, one.fouls, (0, 0), strict=True))  # compiled code does not raise
             first, second = columns if game[2] % 2 == 0 else columns[::-1]
             numbers[game] = [*first, *second]
         return numbers
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        """Plays one game; goals, falls and fouls of the first team and of the second, (6,)."""
+        """Plays one game; goals, falls, fouls and lost turns of the first team and of the second, (8,)."""
         chosen = self.settings
         sides = sides_of(pair, number)
         names = [chosen.team[index].name for index in sides]

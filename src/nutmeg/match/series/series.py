@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from nutmeg.search.evaluation import Evaluator
 
 
-RESULT_LENGTH = 2 * (1 + len(COUNTED_EVENTS))
-"""Numbers that a game ends with: goals, falls and fouls of the first team, then those of the second."""
+RESULT_LENGTH = 2 * (2 + len(COUNTED_EVENTS))
+"""Numbers that a game ends with: goals, falls, fouls and lost turns of the first team, then those of the second."""
 BATCH_SIZE = 64
 """Games between compiled strategies that are played together; the result is the same."""
 
@@ -59,6 +59,8 @@ class GameResult:
     goals: tuple[int, int] = (0, 0)
     falls: tuple[int, int] = (0, 0)
     fouls: tuple[int, int] = (0, 0)
+    lost_turns: tuple[int, int] = (0, 0)
+    """Decisions of its players that raised, took too long or made no sense."""
     failure: str = ""
     """Why it broke off, if it did; then its numbers do not count."""
 
@@ -107,7 +109,7 @@ class SeriesGames:
         raise SimulationError(self._broken[key])
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        """Plays a game; goals, falls and fouls of the first team and of the second, (6,)."""
+        """Plays a game; goals, falls, fouls and lost turns of the first team and of the second, (8,)."""
         sides = sides_of(pair, number)
         names = [self.settings.team[index].name for index in sides]
         game = Game(
@@ -260,8 +262,8 @@ class Series:
         home, away, number = self._key(game)
         if failure:
             return GameResult(home=home, away=away, number=number, failure=failure)
-        goals, falls, fouls = (_pair(column) for column in values.reshape(2, -1).T)
-        return GameResult(home=home, away=away, number=number, goals=goals, falls=falls, fouls=fouls)
+        goals, falls, fouls, lost = (_pair(column) for column in values.reshape(2, -1).T)
+        return GameResult(home=home, away=away, number=number, goals=goals, falls=falls, fouls=fouls, lost_turns=lost)
 
 
 class GameLog:
@@ -285,6 +287,7 @@ class GameLog:
         for line, table in enumerate(read_lines(path), start=1):
             try:
                 table |= {name: _pair(table[name]) for name in ("goals", "falls", "fouls")}
+                table["lost_turns"] = _pair(table.get("lost_turns", (0, 0)))  # logs of version 0.1 have none
                 one = GameResult(**table)
             except (ValueError, TypeError, KeyError, AttributeError):
                 raise FileError(path, "is not the result of a game.", line=line) from None

@@ -254,7 +254,7 @@ def kick_off_of(number: int) -> Side:
 
 
 def played_out(driver: GameLoop, teams: Iterable[str]) -> list[int]:
-    """Plays a match to its end; goals, falls and fouls of each of the teams, one after the other."""
+    """Plays a match to its end; goals, falls, fouls and lost turns of each of the teams, one after the other."""
     counted: Counter[tuple[str, str]] = Counter()
 
     def count(driver: GameLoop) -> None:
@@ -264,4 +264,11 @@ def played_out(driver: GameLoop, teams: Iterable[str]) -> list[int]:
 
     driver.run(on_cycle=count)
     goals = dict(zip(driver.game.teams, driver.game.state.score, strict=True))
-    return [number for name in teams for number in (goals[name], *(counted[name, kind] for kind in COUNTED_EVENTS))]
+    lost: Counter[str] = Counter()
+    for team, _, _, player in driver:
+        lost[team] += getattr(player, "lost_turns", 0)  # players of a user's own do not count them
+    return [
+        number
+        for name in teams
+        for number in (goals[name], *(counted[name, kind] for kind in COUNTED_EVENTS), lost[name])
+    ]

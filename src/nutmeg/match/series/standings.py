@@ -126,6 +126,8 @@ class Record:
     """Mean goals a game more than the others; None without games."""
     error: float | None
     """Standard error of the difference: the standard deviation over the root of the number; None after one game."""
+    lost_turns: int = 0
+    """Decisions of its players that raised, took too long or made no sense."""
     broken: int = 0
     """Games that broke off and do not count."""
 
@@ -174,8 +176,8 @@ def standings(names: Sequence[str], results: Iterable[GameResult]) -> Standings:
     return Standings(pairs=pairs, teams={name: own[name] for name in ranking}, ratings=rated)
 
 
-_Numbers = tuple[int, int, int, int] | None
-"""Goals, goals against, falls, fouls; None of a game that broke off."""
+_Numbers = tuple[int, int, int, int, int] | None
+"""Goals, goals against, falls, fouls, lost turns; None of a game that broke off."""
 
 
 def _seen_by(name: str, game: GameResult) -> tuple[str, _Numbers] | None:
@@ -186,7 +188,7 @@ def _seen_by(name: str, game: GameResult) -> tuple[str, _Numbers] | None:
     other = game.away if own == 0 else game.home
     if game.failure:
         return other, None
-    return other, (game.goals[own], game.goals[1 - own], game.falls[own], game.fouls[own])
+    return other, (game.goals[own], game.goals[1 - own], game.falls[own], game.fouls[own], game.lost_turns[own])
 
 
 def _record(games: Sequence[_Numbers]) -> Record:
@@ -206,6 +208,7 @@ def _record(games: Sequence[_Numbers]) -> Record:
         against=sum(game[1] for game in counted),
         falls=sum(game[2] for game in counted),
         fouls=sum(game[3] for game in counted),
+        lost_turns=sum(game[4] for game in counted),
         difference=mean,
         error=error,
         broken=len(games) - count,

@@ -52,7 +52,7 @@ def video(
         on_progress: called with the frames done and their total.
     """
     _check(out, size, fps)
-    film = Film.open(path)
+    film = Film.of_scene(path)
     total = film.frame_count(fps, max_seconds)
     if not total:
         raise UsageError(f"{path}: the recording has no rows yet, so there is nothing to film.")

@@ -1,10 +1,10 @@
 """The observation, the beliefs and the intention of a chosen player, drawn over the ground truth for one browser.
 
-    overlay = BeliefOverlay(client, stage, story, landmarks)
+    overlay = BeliefOverlay(client, cast, story, landmarks)
     overlay.choose("left3")
-    overlay.refresh(row, time)           # a few times a second, after the stage has been moved
+    overlay.refresh(row, time)           # a few times a second, after the cast has been moved
 
-The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow ball and discs are the
+The view cone lies on the grass. A ghost stands at the believed pose of the player; a yellow net and discs are the
 believed places of the ball and of the other players. Lines lead from the truth to the belief, and light blue rings are
 drawn at two standard deviations. All of it comes from the recording; for a player without recorded beliefs (an agent
 over the network) only the view is shown. In the behavioural world the view is the ground that the two cameras show,
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.view.match_sight import BehaviourSight, InView
     from nutmeg.view.match_story import MatchStory
-    from nutmeg.view.stage.stage import Stage
+    from nutmeg.view.stage.stage import Cast
 
 
 CONE_REACH = 6.0
 """Length of the drawn view cone, metres; the league's has no end."""
 CONE_COLOUR, EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
-BALL_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (40, 40, 40), (120, 225, 255)
+BALL_COLOUR, MEMORY_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
 ABOVE_GRASS = 0.012
 """Height of what lies on the grass, metres: it must not flicker with the lines of the pitch."""
 GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
@@ -57,7 +57,9 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
     nodes = {
         "cone": scene.add_frame("/mind/cone", show_axes=False),
         "me": scene.add_frame("/mind/me", show_axes=False),
-        "ball": scene.add_icosphere("/mind/ball", radius=ball_radius, color=BALL_COLOUR, opacity=0.75, **plain),
+        "ball": scene.add_icosphere(
+            "/mind/ball", radius=ball_radius, color=BALL_COLOUR, wireframe=True, subdivisions=1, **plain
+        ),
         "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), ERROR_COLOUR, thickness=0.012),
         "rings": scene.add_line_segments("/mind/rings", nothing, RING_COLOUR, thickness=0.012),
         "view": scene.add_line_segments("/mind/view", nothing, EDGE_COLOUR, thickness=0.015),
@@ -140,12 +142,12 @@ class BeliefOverlay:
     def __init__(
         self,
         client: Any,  # noqa: ANN401
-        stage: Stage,
+        cast: Cast,
         story: MatchStory,
         landmarks: Floats,
         sight: BehaviourSight | None = None,
     ) -> None:
-        self._client, self._stage, self._story, self._landmarks = client, stage, story, landmarks
+        self._client, self._cast, self._story, self._landmarks = client, cast, story, landmarks
         self._sight = sight
         self._robot = ""
         self._drawn = True
@@ -162,11 +164,11 @@ class BeliefOverlay:
         for node in self._nodes.values():
             node.remove()
         small = self._sight is not None
-        self._nodes = ghosts(self._client.scene, robot, self._stage.robots, self._story, small=small)
+        self._nodes = ghosts(self._client.scene, robot, self._cast.robots, self._story, small=small)
 
     def refresh(self, row: int, time: float) -> None:
         """Show a row of the recording and its time."""
-        true = thing_position(self._stage.model, self._stage.data, self._robot)
+        true = thing_position(self._cast.model, self._cast.data, self._robot)
         if true is None:
             return
         if true[2] < UNDERGROUND:
@@ -193,8 +195,8 @@ class BeliefOverlay:
         """Draw the view of the player; returns it in words."""
         if self._sight is not None:
             return self._show_eyes(self._sight, row)
-        stage = self._stage
-        view = sight_of(stage.model, stage.data, self._robot, stage.robots, self._landmarks)
+        cast = self._cast
+        view = sight_of(cast.model, cast.data, self._robot, cast.robots, self._landmarks)
         if view is None:
             self._show("cone", None)
             return "nothing"
@@ -260,13 +262,13 @@ class BeliefOverlay:
             for name in ("me", "ball", "errors"):
                 self._show(name, None)
             return
-        stage = self._stage
+        cast = self._cast
         me, ball = np.array([own["x"], own["y"], 0.0]), np.array([own["ball_x"], own["ball_y"], 0.06])
-        real = thing_position(stage.model, stage.data, "ball")
+        real = thing_position(cast.model, cast.data, "ball")
         self._show("me", me, own["heading"])
         remembered = own["ball_age"] > FRESH_BALL_AGE
         self._show("ball", ball)
-        self._nodes["ball"].opacity = 0.3 if remembered else 0.75
+        self._nodes["ball"].color = MEMORY_COLOUR if remembered else BALL_COLOUR
         flat = np.array([1.0, 1.0, 0.0])
         ends = [[true * flat, me], [(real if real is not None else ball) * flat, ball * flat]]
         self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])
@@ -317,7 +319,7 @@ class BeliefOverlay:
         return "; ".join(words) or "nothing it knows"
 
     def _ball_news(self, own: dict[str, float]) -> str:
-        real = thing_position(self._stage.model, self._stage.data, "ball")
+        real = thing_position(self._cast.model, self._cast.data, "ball")
         off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
         age = own["ball_age"]
         return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"

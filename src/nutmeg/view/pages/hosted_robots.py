@@ -1,7 +1,7 @@
 """What the page shows of hosted robots besides their motion: lights, the punctuality of tasks, and touch sensors.
 
-    lights, board = Lights(server, stage, film), ScheduleBoard(server, film)
-    lights.show(12.5)                           # after stage.show(...)
+    lights, board = Lights(client, cast, film), ScheduleBoard(client, film)
+    lights.show(12.5)                           # after cast.show(...)
     board.show(12.5)
     TouchPad(server, {"nao-v6-1": ("ChestButton", "Battery", "Charging")}, send)
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
     from nutmeg.view.stage.film import Film
-    from nutmeg.view.stage.stage import Stage
+    from nutmeg.view.stage.stage import Cast
 
 
 LAMP_PLACES = {
@@ -50,14 +50,14 @@ class Lights:
     its group.
     """
 
-    def __init__(self, server: viser.ViserServer, stage: Stage, film: Film) -> None:
+    def __init__(self, owner: viser.ViserServer | viser.ClientHandle, cast: Cast, film: Film) -> None:
         self._film = film
         self._lamps: dict[str, list[tuple[Any, str, list[int]]]] = {}
         self._shown: dict[str, tuple[int, int, int]] = {}
         for robot in film.robots:
             channel = film.recording.channels.get(f"{robot}.lights")
             if channel is not None:
-                self._lamps[robot] = _lamps(server, stage, robot, channel.labels)
+                self._lamps[robot] = _lamps(owner, cast, robot, channel.labels)
 
     def show(self, time: float) -> None:
         """Gives the lamps the colours of a time; nothing is sent that did not change."""
@@ -85,15 +85,15 @@ def lamp_colour(group: str, values: Floats) -> tuple[int, int, int]:
 
 
 def _lamps(
-    server: viser.ViserServer, stage: Stage, robot: str, labels: tuple[str, ...]
+    owner: viser.ViserServer | viser.ClientHandle, cast: Cast, robot: str, labels: tuple[str, ...]
 ) -> list[tuple[Any, str, list[int]]]:
-    pieces = {stage.model.body(piece.body).name: piece.path for piece in stage.tree}
+    pieces = {cast.model.body(piece.body).name: piece.path for piece in cast.stage.tree}
     found = []
     for group, (body, place, radius) in LAMP_PLACES.items():
         columns = [k for k, label in enumerate(labels) if label.rstrip("0123456789") == group]
         path = pieces.get(f"{robot}/{body}")
         if columns and path is not None:
-            node = server.scene.add_icosphere(
+            node = owner.scene.add_icosphere(
                 f"{path}/light-{group}",
                 radius=radius,
                 color=LAMP_OFF,
@@ -121,7 +121,7 @@ SCHEDULE_COLUMNS = {
 class ScheduleBoard:
     """A table of how punctual the tasks of the host are, from the channels `schedule.<task>`."""
 
-    def __init__(self, server: viser.ViserServer, film: Film) -> None:
+    def __init__(self, owner: viser.ViserServer | viser.ClientHandle, film: Film) -> None:
         self._film = film
         self._tasks = {
             name.removeprefix(SCHEDULE_PREFIX): [channel.labels.index(label) for label in SCHEDULE_COLUMNS]
@@ -131,8 +131,8 @@ class ScheduleBoard:
         self._updated = 0.0
         self._table: Any = None
         if self._tasks:
-            with server.gui.add_folder("Schedule", order=25, expand_by_default=False):
-                self._table = server.gui.add_markdown("")
+            with owner.gui.add_folder("Schedule", order=25, expand_by_default=False):
+                self._table = owner.gui.add_markdown("")
 
     def show(self, moment: float) -> None:
         """Shows the table of a time of the recording."""

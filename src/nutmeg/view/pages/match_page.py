@@ -1,11 +1,11 @@
 """The page of a match: score board, cameras, the view and beliefs of a player, and events.
 
-    page = MatchPage(server, stage, film, playback, send=send, pace=1.0)
-    page.refresh()                       # once per frame, after stage.show(...)
+    page = MatchPage(client, stage, film, playback, simulation=simulation)
+    page.refresh(0.033)                  # once per frame
 
-While a match is played and watched live, pause and speed are those of the match; looking back pauses only the replay.
-A match of the behavioural world can be stepped cycle by cycle, and shows the pictures of the chosen player's two
-cameras.
+The clock of the page is that of the match, which stands still before a kick-off. While a match is played and watched
+live, pause and speed are those of the match; looking back pauses only the replay. A match of the behavioural world
+shows the pictures of the chosen player's two cameras.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem
+from nutmeg.match.rules.play_modes import PlayMode, clock_runs
 from nutmeg.match.worlds.behavioural.figures import is_behavioural
 from nutmeg.model.field import load_field
-from nutmeg.view.html import script_frame
 from nutmeg.view.match_sight import BehaviourSight
-from nutmeg.view.match_story import EVENT_SIGNS, MatchStory, clock_text, number_of
+from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
 from nutmeg.view.pages.belief_overlay import BeliefOverlay
-from nutmeg.view.pages.orders import Order
-from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SHOWN_TIME_STEP, SIDE, WHOLE, EventList, Page
-from nutmeg.view.pages.scoreboard import board_html
+from nutmeg.view.pages.furniture import board_state, match_events
+from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
+from nutmeg.view.stage.cameras import thing_position
+from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Sequence
 
     import viser
 
-    from nutmeg.view.pages.page import Playback, Spectator
+    from nutmeg.view.pages.page import Playback, Simulation
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Stage
 
@@ -84,61 +85,81 @@ class CameraPanel:
 
 
 BELIEF_PERIOD = 0.1
-"""Seconds between two updates of the chosen players' beliefs."""
-MATCH_EVENT_LEAD = 2.0
-"""A click on an event jumps to this time before it, seconds."""
+"""Seconds between two updates of the chosen player's beliefs."""
 MEASURED_OVER = 2.0
 """The speed of a running match is measured over this time, seconds."""
-CYCLE_BACK, CYCLE_AHEAD = "◀ cycle", "cycle ▶"
-"""Labels of the buttons that step single cycles."""
+REPORT_NAME = "report.html"
 MAX_NAMED_PLAYERS = 5
 """Up to this number of players a side have the name of their team above them; of more only the number is shown."""
 
 
 class MatchPage(Page):
-    """All controls of one server that shows a match."""
+    """All that one browser sees of a match, and can do."""
 
     picks = "Player"
 
     def __init__(
         self,
-        server: viser.ViserServer,
+        client: viser.ClientHandle,
         stage: Stage,
         film: Film,
         playback: Playback,
         *,
-        send: Callable[[Order], None] = lambda _order: None,
-        pace: float = 0.0,
+        simulation: Simulation | None = None,
+        beside: tuple[Stage, Film] | None = None,
+        plots: Sequence[str] = (),
     ) -> None:
         self._story = MatchStory(film.recording)
         field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
         self._landmarks = np.array(list(field.landmarks().values()))
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
-        self._overlays: dict[int, BeliefOverlay] = {}
-        self._panels: dict[int, CameraPanel] = {}
+        self._overlay: BeliefOverlay | None = None
+        self._cameras_panel: CameraPanel | None = None
         self._believed_at = 0.0
-        self._teams = self._story.teams
+        self._teams = ("", "")
         self._grown = (time.monotonic(), film.end)
         self._real_time = 0.0
-        self._board = server.gui.add_html("", order=-1)
-        super().__init__(server, stage, film, playback, send=send, pace=pace)
-        server.gui.add_html(script_frame("score board", script="scoreboard.js", style="scoreboard.css"), order=-2)
-        self._name_robots()
+        super().__init__(client, stage, film, playback, simulation=simulation, beside=beside, plots=plots)
+        with client.gui.add_folder("Player", order=12):
+            super()._add_picker()
+            self._overlay = BeliefOverlay(client, self.cast, self._story, self._landmarks, self._sight)
+            if self._sight is not None:
+                self._cameras_panel = CameraPanel(client, self._sight)
 
-    def refresh(self) -> None:
-        """Move cameras, show the beliefs of chosen players, and update the controls every now and then."""
-        super().refresh()
+    def refresh(self, seconds: float) -> None:
+        """Let time pass, show that moment, and what the chosen player believes then."""
+        super().refresh(seconds)
         now = time.monotonic()
-        if now - self._believed_at >= BELIEF_PERIOD and len(self._film.times):
-            self._believed_at = now
-            row = self._film.row_at(self._playback.time)
-            for number, overlay in list(self._overlays.items()):
-                spectator = self._spectators.get(number)
-                if spectator is not None:
-                    overlay.choose(spectator.robot)
-                    overlay.refresh(row, self._playback.time)
-                    if (panel := self._panels.get(number)) is not None:
-                        panel.refresh(spectator.robot, row)
+        if self._overlay is None or now - self._believed_at < BELIEF_PERIOD or not len(self._film.times):
+            return
+        self._believed_at = now
+        row, robot = self._film.row_at(self._playback.time), self.spectator.robot
+        self._overlay.choose(robot)
+        self._overlay.refresh(row, self._playback.time)
+        if self._cameras_panel is not None:
+            self._cameras_panel.refresh(robot, row)
+
+    # ---- the clock of the match
+
+    def _clock(self, moment: float) -> float:
+        film = self._film
+        if not len(film.times):
+            return 0.0
+        row = film.row_at(moment)
+        state = self._story.moment(row)
+        runs = clock_runs(state.mode) and row + 1 < len(film.times)
+        return state.clock + (max(moment - float(film.times[row]), 0.0) if runs else 0.0)
+
+    def _moment(self, clock: float) -> float:
+        film = self._film
+        low, high = 0, max(len(film.times) - 1, 0)
+        while low < high:  # the clock never goes back: the first row that shows at least this
+            middle = (low + high) // 2
+            if self._story.moment(middle).clock >= clock - 1e-6:
+                high = middle
+            else:
+                low = middle + 1
+        return float(film.times[low]) if len(film.times) else 0.0
 
     # ---- what the page says
 
@@ -147,68 +168,68 @@ class MatchPage(Page):
         if self._story.teams != self._teams:
             self._teams = self._story.teams
             self._name_robots()
-        self._measure(now)
-        super()._update(now)
-        self._live.visible = not self._film.recording.finished
-        if len(self._film.times):
-            row = self._film.row_at(self._playback.time)
-            self._board.content = board_html(self._story, row, self._playback.time)
-
-    def _measure(self, now: float) -> None:
-        """Measure how many seconds are played per second."""
         wall, end = self._grown
-        if now - wall >= MEASURED_OVER:
+        if now - wall >= MEASURED_OVER:  # how many seconds are played per second
             self._real_time = (self._film.end - end) / (now - wall)
             self._grown = now, self._film.end
+        super()._update(now)
 
-    def _status_text(self, shown: float, length: float) -> str:
+    def _state(self) -> dict[str, Any]:
+        state = {**super()._state(), "colours": TEAM_COLOURS}
+        if len(self._film.times):
+            row = self._film.row_at(self._playback.time)
+            state["board"] = board_state(self._story, row, self._playback.time)
+            state["map"] = self._map()
+        return state
+
+    def _map(self) -> dict[str, Any]:
+        """The small map: half length and width of the pitch, place and team of each robot, and which one is chosen."""
+        cast = self.cast
+        half = (cast.stage.pitch.high - cast.stage.pitch.low)[:2] / 2
+        places = {robot: thing_position(cast.model, cast.data, robot) for robot in cast.robots}
+        ball = thing_position(cast.model, cast.data, "ball")
+        return {
+            "half": np.round(half, 1).tolist(),
+            "robots": [
+                [round(float(p[0]), 1), round(float(p[1]), 1), self._story.team_of(r), r == self.spectator.robot]
+                for r, p in places.items()
+                if p is not None and p[2] > UNDERGROUND
+            ],
+            "ball": None if ball is None else [round(float(ball[0]), 1), round(float(ball[1]), 1)],
+        }
+
+    def _status(self) -> str:
+        recording = self._film.recording
+        if recording.finished:
+            over = self._story.moment(len(self._film.times) - 1).mode == PlayMode.GAME_OVER
+            report = recording.path.parent / REPORT_NAME  # where nutmeg play writes it
+            return ("full time" if over else "ended") + (f" · report: {report}" if report.is_file() else "")
         if self._playback.live:
-            pace = "held" if self._held else f"{self._real_time:.1f} times real time"
-            return f"**Live** · {pace}"
-        state = "the match is over" if self._film.recording.finished else "the match goes on"
-        return f"**{clock_text(shown)}** of {clock_text(length)} · {self._playback.speed:g}x · {state}"
+            return "held" if self.simulation.held else f"{self._real_time:.1f} times real time"
+        return "the match goes on"
+
+    def _list_events(self) -> None:
+        if len(self._story.events) != self._listed:
+            self._listed = len(self._story.events)
+            self._furniture.list_events(match_events(self._story, self._film.start))
+
+    def _title(self) -> str:
+        return f"{self._story.teams[0]} : {self._story.teams[1]} · Nutmeg"
 
     def _titles(self) -> dict[str, str]:
-        return {robot: self._story.name_of(robot) for robot in self._stage.robots}
+        return {robot: self._story.name_of(robot) for robot in self.cast.robots}
 
     def _name_robots(self) -> None:
         """Write the names of the teams on labels, choices and the panel."""
-        self._server.gui.set_panel_label(f"{self._story.teams[0]} : {self._story.teams[1]}")
-        most = max((number_of(robot) for robot in self._stage.robots), default=0)
+        self._client.gui.set_panel_label(f"{self._story.teams[0]} : {self._story.teams[1]}")
+        most = max((number_of(robot) for robot in self.cast.robots), default=0)
         for robot, title in self._titles().items():
-            self._stage.name(robot, title if most <= MAX_NAMED_PLAYERS else str(number_of(robot)))
-        for spectator in self._spectators.values():
-            if spectator.picker is not None:
-                spectator.picker.options = tuple(self._titles().values())
-                spectator.picker.value = self._titles()[spectator.robot]
+            self.cast.name(robot, title if most <= MAX_NAMED_PLAYERS else str(number_of(robot)))
+        if self.spectator.picker is not None:
+            self.spectator.picker.options = tuple(self._titles().values())
+            self.spectator.picker.value = self._titles()[self.spectator.robot]
 
     # ---- controls
-
-    def _add_steps(self) -> None:
-        """Buttons for single cycles of the behavioural world; those of the physical world are too short to see."""
-        if self._sight is not None:
-            step = self._server.gui.add_button_group("Step", (CYCLE_BACK, CYCLE_AHEAD), order=3)
-            step.on_click(lambda event: self._cycle(ahead=event.target.value == CYCLE_AHEAD))
-
-    def _cycle(self, *, ahead: bool) -> None:
-        """Go one cycle (perception, decision, action) forward or back.
-
-        At the newest moment of a running match, the match itself is paused and does one cycle.
-        """
-        film, playback = self._film, self._playback
-        newest = playback.live or playback.time >= film.end - SHOWN_TIME_STEP / 2
-        if ahead and newest and self._pace > 0 and not film.recording.finished:
-            playback.go_live()
-            self._held, self._updated = True, 0.0
-            self._send(Order(order="step"))
-        else:
-            self._step(1 if ahead else -1)
-
-    def _add_events(self) -> EventList:
-        return EventList(self._server, self._jump, name=_event_name, lead=MATCH_EVENT_LEAD, colour=_event_colour)
-
-    def _list_events(self) -> None:
-        self._events.update(self._story.events, self._playback.time, self._film.start)
 
     def _first_camera(self) -> str:
         return BROADCAST
@@ -216,32 +237,13 @@ class MatchPage(Page):
     def _cameras(self) -> tuple[str, ...]:
         return (BROADCAST, WHOLE, BALL, FOLLOW, SIDE, EYES, FREE)
 
-    def _connect(self, client: Any) -> None:  # noqa: ANN401
-        """A new browser gets its own camera and its own chosen player."""
-        super()._connect(client)
-        with client.gui.add_folder("Player", order=12):
-            self._add_player(client, self._spectators[client.client_id])
-
-    def _add_picker(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
+    def _add_picker(self) -> None:
         """The player is chosen in the folder of the player instead."""
 
-    def _add_player(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
-        super()._add_picker(client, spectator)
-        number = client.client_id
-        self._overlays[number] = BeliefOverlay(client, self._stage, self._story, self._landmarks, self._sight)
-        if self._sight is not None:
-            self._panels[number] = CameraPanel(client, self._sight)
-
-    def _disconnect(self, client: Any) -> None:  # noqa: ANN401
-        self._overlays.pop(client.client_id, None)
-        self._panels.pop(client.client_id, None)
-        super()._disconnect(client)
-
-
-def _event_colour(event: Mapping[str, Any]) -> str:
-    return "dark" if event["about"] is None else ("blue", "red")[event["about"]]
-
-
-def _event_name(event: Mapping[str, Any], _start: float) -> str:
-    text = str(event["text"])
-    return f"{clock_text(event['clock'])}  {EVENT_SIGNS[event['kind']]} {text if len(text) <= 30 else text[:29] + '…'}"
+    def _pick_number(self, number: int) -> None:
+        """Choose the player with this shirt number in the team of the chosen player; again: in the other team."""
+        own = self._story.team_of(self.spectator.robot)
+        here = number_of(self.spectator.robot) == number
+        wanted = [r for r in self.cast.robots if number_of(r) == number and (self._story.team_of(r) == own) != here]
+        if wanted:
+            self.pick(wanted[0])

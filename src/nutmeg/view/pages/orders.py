@@ -31,18 +31,19 @@ from nutmeg.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke")
+ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke", "joint", "pose", "push")
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
 `set` changes to another set of parameters, `pace` sets the speed of simulated time, `step` lets a paused simulation do
-one cycle, `poke` touches a sensor."""
+one cycle, `poke` touches a sensor, `joint` moves one joint, `pose` all joints, `push` pushes a robot."""
 MAX_LINE_LENGTH = 1000
 """Characters of a line; longer ones are refused."""
 MAX_WAITING_ORDERS = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
 MAX_THING_LENGTH = 100
-"""Characters of the name of a sensor."""
-MAX_SHARE, MAX_SPEED, MAX_PACE = 1.0, 10.0, 1000.0
-"""Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and of `pace` [s per s]."""
+"""Characters of the name of a sensor, joint or pose."""
+MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
+"""Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and `joint` [rad], of `pace` [s per s] and
+of `push` [N]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +79,14 @@ class Order:
     """The number of the page it comes from."""
     numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Ahead, to the left, turning left: shares of the top speeds of `hold`, m/s and rad/s of `go`. The first one of
-    `pace` is simulated seconds per second."""
+    `pace` is simulated seconds per second, that of `joint` an angle [rad]; `push` has a force in the world [N]."""
     fresh: bool = True
     """Whether a hold is new or changed; False repeats it."""
     index: int = 0
     """The number of a set of parameters."""
     thing: str = ""
-    """The sensor that is poked, `<robot>/<sensor>`; `numbers` are then its value, for how many seconds (0: for good),
-    and whether it is released instead."""
+    """The joint that is moved, the name of a pose, or the sensor that is poked, `<robot>/<sensor>`; `numbers` of a poke
+    are its value, for how many seconds (0: for good), and whether it is released instead."""
 
     def line(self) -> str:
         """The order as a line of JSON."""
@@ -107,7 +108,8 @@ def read_order(line: str) -> Order:
         order=kind,
         page=whole_number(table.get("page", 0), "page"),
         numbers=numbers_of(
-            table.get("numbers", [0.0, 0.0, 0.0]), {"hold": MAX_SHARE, "pace": MAX_PACE}.get(kind, MAX_SPEED)
+            table.get("numbers", [0.0, 0.0, 0.0]),
+            {"hold": MAX_SHARE, "pace": MAX_PACE, "push": MAX_FORCE}.get(kind, MAX_SPEED),
         ),
         fresh=table.get("fresh", True) is not False,
         index=whole_number(table.get("index", 0), "index"),

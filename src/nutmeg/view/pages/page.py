@@ -1,13 +1,15 @@
-"""The controls beside the picture: playback, cameras, and the list of events.
+"""The page of one browser: its own moment of the recording, its own camera, and its controls.
 
-Playback is shared by all browsers; camera and chosen robot belong to one.
+    page = Page(client, stage, film, Playback(start=film.start, end=film.end))
+    page.refresh(0.033)                  # once per frame, with the seconds that have passed
 
-    page = Page(server, stage, film, playback)
-    page.refresh()                       # once per frame, after stage.show(...)
+Every browser has a page of its own, so that two people who watch one recording do not turn each other's time. What
+they share is the simulation, while it runs (`Simulation`): whoever pauses it pauses it for all.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass, field
@@ -17,10 +19,14 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.view.pages.drive import Pilot
+from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
+from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
+from nutmeg.view.pages.layers import Layers
 from nutmeg.view.pages.orders import MAX_PACE, Order
+from nutmeg.view.pages.plots import Plots
+from nutmeg.view.pages.workbench import Workbench
 from nutmeg.view.stage.cameras import (
     Viewpoint,
-    beside_panel,
     broadcast_view,
     eyes_view,
     follow_view,
@@ -29,6 +35,7 @@ from nutmeg.view.stage.cameras import (
     stand_view,
     thing_position,
 )
+from nutmeg.view.stage.stage import Cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
     from nutmeg.view.pages.orders import Drive
+    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Stage
 
@@ -62,6 +70,8 @@ class Playback:
     """Whether the newest row is shown as it comes."""
     playing: bool = True
     """Whether time runs."""
+    loop: bool = False
+    """Whether a replay starts again when it has reached the end."""
     time: float = 0.0
     """The moment shown."""
     _speed: float = 1.0
@@ -91,7 +101,9 @@ class Playback:
             if self.live:
                 self.time = self.end
                 return
-            self.time = min(self.time + seconds * self._speed, self.end)
+            self.time = self.time + seconds * self._speed
+            if self.time >= self.end:
+                self.time = self.start if self.loop else self.end
 
     def grow(self, start: float, end: float) -> None:
         """Rows were added: the recording now reaches from `start` to `end`."""
@@ -150,11 +162,11 @@ FOLLOW_SMOOTHING = 0.15
 """Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
 
 
-def cameras_of(stage: Stage) -> tuple[str, ...]:
-    """The cameras from which a stage can be watched."""
-    if not stage.robots:
+def cameras_of(cast: Cast) -> tuple[str, ...]:
+    """The cameras from which a cast can be watched."""
+    if not cast.robots:
         return CAMERAS[:1]
-    return (*CAMERAS, *BALL_CAMERAS) if thing_position(stage.model, stage.data, "ball") is not None else CAMERAS
+    return (*CAMERAS, *BALL_CAMERAS) if thing_position(cast.model, cast.data, "ball") is not None else CAMERAS
 
 
 class Spectator:
@@ -164,10 +176,10 @@ class Spectator:
     mouse is in use.
     """
 
-    def __init__(self, client: Any, stage: Stage) -> None:  # noqa: ANN401
-        self._client, self._stage = client, stage
+    def __init__(self, client: Any, cast: Cast) -> None:  # noqa: ANN401
+        self._client, self._cast = client, cast
         self._choice = FREE
-        self._robot = stage.robots[0] if stage.robots else ""
+        self._robot = cast.robots[0] if cast.robots else ""
         self._goal: Floats | None = None
         self._offset: Floats | None = None
         self._touched = 0.0
@@ -183,7 +195,7 @@ class Spectator:
             self._take(follow_view(place))
             self._goal, self._offset = place, follow_view(place).position - place
         elif choice == WHOLE or (choice == FREE and was_eyes):
-            self._take(beside_panel(broadcast_view(self._stage.pitch)))
+            self._take(broadcast_view(self._cast.stage.pitch))
 
     @property
     def robot(self) -> str:
@@ -197,24 +209,24 @@ class Spectator:
     def follow(self) -> None:
         """Move the camera after what it follows."""
         if self._choice == EYES:
-            names = robot_cameras(self._stage.model, self._robot)
+            names = robot_cameras(self._cast.model, self._robot)
             if names:
-                self._take(eyes_view(self._stage.model, self._stage.data, names[0]))
+                self._take(eyes_view(self._cast.model, self._cast.data, names[0]))
             return
         place = self._place()
         if self._choice in (FREE, WHOLE) or place is None:
             return
         self._goal = place if self._goal is None else self._goal + FOLLOW_SMOOTHING * (place - self._goal)
         if self._choice == SIDE:
-            self._take(side_view(self._stage.pitch, self._goal))
+            self._take(side_view(self._cast.stage.pitch, self._goal))
         elif self._choice == BROADCAST:
-            self._take(beside_panel(stand_view(self._stage.pitch, self._goal)))
+            self._take(stand_view(self._cast.stage.pitch, self._goal))
         elif time.monotonic() - self._touched > MOUSE_PAUSE:
             self._centre(self._goal)
 
     def _place(self) -> Floats | None:
         thing = "ball" if self._choice in (BROADCAST, BALL) else self._robot
-        return thing_position(self._stage.model, self._stage.data, thing)
+        return thing_position(self._cast.model, self._cast.data, thing)
 
     def _centre(self, goal: Floats) -> None:
         """Keep the watcher's own distance and angle, and shift what is looked at."""
@@ -242,90 +254,343 @@ class Spectator:
             camera.fov = view.fov
 
 
-# ---- events
+# ---- the page
 
-EVENT_ROWS = 7
-"""Number of events that are shown at once."""
-EVENT_LEAD = 0.5
-"""A click on an event jumps to this time before it, seconds."""
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
+"""The speeds that can be chosen."""
+FASTEST_CHOICE = "fastest"
+"""The further choice for a running simulation: as fast as the computer can."""
+STATUS_PERIOD = 0.1
+"""Seconds between two updates of the time bar, the plots and the other controls."""
+SHOWN_TIME_STEP = 0.01
+"""The finest time that the time bar shows, seconds."""
+BRAND_COLOUR = (34, 120, 72)
+MAX_EVENT_TEXT = 60
+"""Characters of an event in the list."""
 
 
-class EventList:
-    """The events around the moment shown, as buttons that jump to them.
+@dataclass
+class Simulation:
+    """The running simulation that pages show: shared by all of them.
 
-    The number of buttons is fixed, so that a match with thousands of events costs no more than a short one. The list
-    follows the replay until someone turns its pages, and again after the next jump.
+    Its pace can be changed if it is above 0; `send` gets the orders for it.
     """
+
+    send: Callable[[Order], None] = lambda _order: None
+    pace: float = 0.0
+    """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
+    held: bool = False
+    """Whether it is paused."""
+
+    def toggle(self) -> None:
+        """Pause it, or let it go on."""
+        self.held = not self.held
+        self._order_pace(0.0 if self.held else self.pace)
+
+    def set_pace(self, pace: float) -> None:
+        """Let it go on at another pace."""
+        self.pace, self.held = pace, False
+        self._order_pace(pace)
+
+    def step(self) -> None:
+        """Let it do one cycle, then hold it."""
+        self.held = True
+        self.send(Order(order="step"))
+
+    def _order_pace(self, pace: float) -> None:
+        self.send(Order(order="pace", numbers=(pace, 0.0, 0.0)))
+
+
+class Page:
+    """All that one browser sees and can do.
+
+    Args:
+        client: the viser client.
+        stage: the shapes of the scene.
+        film: the recording; a copy of its own, because each page reads another part of it.
+        playback: the clock of this page.
+        simulation: what all pages share.
+        drive: the robot that can be driven, if any.
+        bench: the robot whose joints can be moved, if any.
+        beside: another recording and its stage, drawn as a ghost at the same time since its start.
+        plots: channels that are plotted from the start.
+    """
+
+    picks = "Robot"
+    """The label of the choice of robots."""
 
     def __init__(
         self,
-        server: viser.ViserServer,
-        jump: Callable[[float], None],
+        client: viser.ClientHandle,
+        stage: Stage,
+        film: Film,
+        playback: Playback,
         *,
-        name: Callable[[Mapping[str, Any], float], str] | None = None,
-        lead: float = EVENT_LEAD,
-        colour: Callable[[Mapping[str, Any]], str] | None = None,
+        simulation: Simulation | None = None,
+        drive: Drive | None = None,
+        bench: Bench | None = None,
+        beside: tuple[Stage, Film] | None = None,
+        plots: Sequence[str] = (),
     ) -> None:
-        """Add the (still empty) list to a page.
+        self._client, self._film, self._playback, self._drive = client, film, playback, drive
+        self.simulation = simulation or Simulation()
+        self._shown = self._updated = -math.inf
+        self._listed = -1
+        client.gui.set_panel_label(self._title())
+        self._set_theme(dark=False)
+        self.cast = Cast(stage, client, film.qpos_at(playback.time))
+        self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
+        self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
+        self._furniture = Furniture(client, self._heard)
+        self.spectator = Spectator(client, self.cast)
+        self._add_camera_controls()
+        self._plots = Plots(client, film, self._clock)
+        for name in plots:
+            self._plots.add(name)
+        self._pilot = None if drive is None else Pilot(client, drive, film, self._order)
+        self._layers = Layers(client, self.cast, film)
+        self._workbench = None if bench is None else Workbench(client, bench, film, self._order)
+        self._add_display_controls()
+        self.refresh(0.0)
 
-        Args:
-            server: the server of the page.
-            jump: called with the time to jump to, seconds.
-            name: the text on the button of an event, given the time of the first row; its time and a few words if None.
-            lead: how long before an event a click jumps to, seconds.
-            colour: the colour of the button of a past event; green if None.
+    def refresh(self, seconds: float) -> None:
+        """Let time pass, and show the moment that it is then."""
+        playback, film = self._playback, self._film
+        playback.grow(film.start, film.end)
+        if film.recording.finished:
+            playback.finish()
+        playback.advance(seconds)
+        if playback.time != self._shown:
+            self._shown = playback.time
+            self.cast.show(film.qpos_at(self._shown))
+            if self._beside is not None:
+                ghost, other = self._beside
+                ghost.show(other.qpos_at(other.start + self._shown - film.start))
+            for board in self._boards:
+                board.show(self._shown)
+        self.spectator.follow()
+        now = time.monotonic()
+        if now - self._updated >= STATUS_PERIOD:
+            self._updated = now
+            self._update(now)
+
+    def leave(self) -> None:
+        """The browser has disconnected; the robot that it drove stops."""
+        if self._pilot is not None:
+            self._pilot.leave()
+
+    def pick(self, robot: str) -> None:
+        """Choose a robot, as if it had been chosen in the panel."""
+        if self.spectator.picker is not None:
+            self.spectator.picker.value = self._titles()[robot]
+
+    # ---- one clock: times of the recording, and what the clock shows then
+
+    def _clock(self, moment: float) -> float:
+        """What the clock shows at a time of the recording, seconds."""
+        return moment - self._film.start
+
+    def _moment(self, clock: float) -> float:
+        """The first time of the recording at which the clock shows this."""
+        return self._film.start + clock
+
+    # ---- what a user does
+
+    def _heard(self, what: str, value: Any) -> None:  # noqa: ANN401
+        """Do what a user did with the bar, the list of events, a plot or a key."""
+        playback = self._playback
+        actions: dict[str, Callable[[], None]] = {
+            "seek": lambda: playback.seek(self._film.start + float(value)),
+            "clock": lambda: playback.seek(self._moment(seconds_of(value))),
+            "skip": lambda: playback.seek(playback.time + float(value)),
+            "step": lambda: self._step(1 if int(value) > 0 else -1),
+            "speed": lambda: self._set_speed(str(value)),
+            "pick": lambda: self._pick_number(int(value)),
+            "dark": lambda: self._set_theme(dark=bool(value)),
+            "toggle": self._toggle,
+            "live": self._go_live,
+            "loop": lambda: setattr(playback, "loop", not playback.loop),
+        }
+        try:
+            actions[what]()
+        except (KeyError, TypeError, ValueError):
+            raise UsageError(f"{what[:20]!r} with {str(value)[:20]!r} is nothing that a page can do.") from None
+        self._updated = -math.inf
+
+    @property
+    def _controls_simulation(self) -> bool:
+        """Whether pause and speed are those of the simulation: it can be paused, and it is watched live."""
+        return self.simulation.pace > 0 and self._playback.live and not self._film.recording.finished
+
+    def _toggle(self) -> None:
+        """Pause or continue the simulation, if it is watched live, or else the replay."""
+        (self.simulation if self._controls_simulation else self._playback).toggle()
+
+    def _go_live(self) -> None:
+        if not self._film.recording.finished:
+            self._playback.go_live()
+
+    def _set_speed(self, speed: str) -> None:
+        """Set the speed of the simulation, if it is watched live, or else of the replay."""
+        if speed not in (*SPEEDS, FASTEST_CHOICE):
+            raise UsageError(f"{speed[:20]!r} is not a speed; choose one of {', '.join(SPEEDS)}.")
+        if self._controls_simulation:
+            self.simulation.set_pace(MAX_PACE if speed == FASTEST_CHOICE else float(speed[:-1]))
+        else:
+            self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])
+
+    def _step(self, rows: int) -> None:
+        """One recorded row forward or back; pauses.
+
+        At the newest moment of a simulation that can be paused, the simulation does one cycle and holds.
         """
-        self._jump, self._name, self._lead = jump, name or _named, lead
-        self._colour = colour or (lambda _event: "green")
-        self._events: Sequence[Mapping[str, Any]] = ()
-        self._first = 0
-        self._turned = False
-        with server.gui.add_folder("Events", order=20, visible=False) as self._folder:
-            self._buttons = [self._button(server, row) for row in range(EVENT_ROWS)]
-            turn = server.gui.add_button_group("Page", ("Earlier", "Later"))
-            turn.on_click(lambda event: self._turn(-EVENT_ROWS if event.target.value == "Earlier" else EVENT_ROWS))
-            self._pages = turn
-
-    def update(self, events: Sequence[Mapping[str, Any]], now: float, start: float) -> None:
-        """Show the events around the time `now`; times are shown since `start`, seconds."""
-        self._events = events
-        if bool(events) != self._folder.visible:
-            self._folder.visible = bool(events)
-        if not events:
+        film, playback = self._film, self._playback
+        newest = playback.live or playback.time >= film.end - SHOWN_TIME_STEP / 2
+        if rows > 0 and newest and self.simulation.pace > 0 and not film.recording.finished:
+            playback.go_live()
+            self.simulation.step()
             return
-        if not self._turned:
-            past = sum(1 for event in events if event["time"] <= now)
-            self._first = max(0, min(past - EVENT_ROWS // 2 - 1, len(events) - EVENT_ROWS))
-        self._pages.visible = len(events) > EVENT_ROWS
-        for row, button in enumerate(self._buttons):
-            number = self._first + row
-            button.visible = number < len(events)
-            if number < len(events):
-                event = events[number]
-                button.label = self._name(event, start)
-                button.color = self._colour(event) if event["time"] <= now else "gray"
+        playback.pause()
+        if len(film.times):
+            here = film.row_at(playback.time + SHOWN_TIME_STEP / 2)  # the row that the time bar shows
+            row = int(np.clip(here + rows, 0, len(film.times) - 1))
+            playback.seek(float(film.times[row]))
 
-    def _button(self, server: viser.ViserServer, row: int) -> Any:  # noqa: ANN401
-        button = server.gui.add_button("", visible=False, color="gray")
-        button.on_click(lambda _: self._click(row))
-        return button
+    def _pick_number(self, number: int) -> None:
+        """Choose the robot with this number, counted as they are listed."""
+        if 1 <= number <= len(self.cast.robots):
+            self.pick(self.cast.robots[number - 1])
 
-    def _click(self, row: int) -> None:
-        number = self._first + row
-        if number < len(self._events):
-            self._turned = False
-            self._jump(float(self._events[number]["time"]) - self._lead)
+    def _order(self, order: Order) -> None:
+        """Send an order of who handles a robot; the page then shows the simulation live."""
+        if not self._playback.live and not self._film.recording.finished:
+            self._playback.go_live()
+        self.simulation.send(order)
 
-    def _turn(self, rows: int) -> None:
-        self._turned = True
-        self._first = max(0, min(self._first + rows, len(self._events) - EVENT_ROWS))
+    # ---- controls in the panel
+
+    def _add_camera_controls(self) -> None:
+        client, first = self._client, self._first_camera()
+        with client.gui.add_folder("Camera", order=10):
+            view = client.gui.add_dropdown("View", self._cameras(), initial_value=first)
+            view.on_update(lambda event: self.spectator.choose(event.target.value))
+            if self.cast.robots:
+                self._add_picker()
+        if self._drive is not None:
+            self.spectator.pick(self._drive.robot)
+        if first != FREE:
+            self.spectator.choose(first)
+
+    def _add_picker(self) -> None:
+        robots = self._titles()
+        picker = self._client.gui.add_dropdown(
+            self.picks, tuple(robots.values()), initial_value=robots[self.spectator.robot]
+        )
+        picker.on_update(lambda event: self.spectator.pick(self._titled(event.target.value)))
+        self.spectator.picker = picker
+
+    def _add_display_controls(self) -> None:
+        gui = self._client.gui
+        with gui.add_folder("Display", order=30, expand_by_default=False):
+            labels = gui.add_checkbox("Labels", initial_value=True)
+            labels.on_update(lambda event: setattr(self.cast, "labels_visible", event.target.value))
+            shadows = gui.add_checkbox("Shadows", initial_value=True, hint="Turn off on a slow computer.")
+            shadows.on_update(lambda event: self._client.scene.configure_default_lights(cast_shadow=event.target.value))
+
+    def _set_theme(self, *, dark: bool) -> None:
+        self._client.gui.configure_theme(
+            show_logo=False, show_share_button=False, brand_color=BRAND_COLOUR, dark_mode=dark
+        )
+
+    def _first_camera(self) -> str:
+        """The camera that the page starts with."""
+        return FREE if self._drive is None else FOLLOW
+
+    def _cameras(self) -> tuple[str, ...]:
+        """The cameras that can be chosen."""
+        return cameras_of(self.cast)
+
+    def _titles(self) -> dict[str, str]:
+        """The name of each robot on the page."""
+        return {robot: robot for robot in self.cast.robots}
+
+    def _titled(self, title: str) -> str:
+        """The robot that the page calls so; the first one if there is none."""
+        return next((robot for robot, called in self._titles().items() if called == title), self.cast.robots[0])
+
+    def _title(self) -> str:
+        """The title of the page."""
+        return f"Nutmeg · {self._film.title}"
+
+    # ---- what the page says
+
+    def _update(self, now: float) -> None:  # noqa: ARG002 (pages of matches measure their pace with it)
+        """Bring everything but the picture up to date; nothing is sent that did not change."""
+        playback = self._playback
+        self._plots.show(playback.time, live=playback.live)
+        self._layers.show(playback.time, self.spectator.robot)
+        if self._pilot is not None:
+            self._pilot.refresh(playback.time)
+        if self._workbench is not None:
+            self._workbench.refresh(playback.time)
+        self._list_events()
+        self._furniture.show(self._state())
+
+    def _state(self) -> dict[str, Any]:
+        """What the script of the page has to know at this moment."""
+        film, playback, simulation = self._film, self._playback, self.simulation
+        speeds: tuple[str, ...] = SPEEDS
+        speed = f"{playback.speed:g}x"
+        if simulation.pace > 0 and not film.recording.finished:
+            speeds = (*SPEEDS, FASTEST_CHOICE)
+            if playback.live:
+                speed = FASTEST_CHOICE if simulation.pace > 10 else f"{simulation.pace:g}x"
+        held = simulation.held and self._controls_simulation
+        return {
+            "title": self._title(),
+            "t": round(playback.time - film.start, 2),
+            "length": round(max(film.end - film.start, 0.01), 2),
+            "seconds": round(self._clock(playback.time), 2),
+            "clock": fine_clock_text(self._clock(playback.time)),
+            "total": fine_clock_text(self._clock(film.end)),
+            "playing": playback.playing and not playback.at_end and not held,
+            "live": playback.live,
+            "finished": film.recording.finished,
+            "loop": playback.loop,
+            "speed": speed,
+            "speeds": speeds,
+            "colours": None,
+            "board": None,
+            "map": None,
+            "note": self._status(),
+        }
+
+    def _status(self) -> str:
+        """The state of the recording in a few words."""
+        film = self._film
+        state = "live" if self._playback.live else "finished" if film.recording.finished else "still recording"
+        return f"{len(film.times)} rows · {state}"
+
+    def _list_events(self) -> None:
+        events = self._film.recording.events
+        if len(events) != self._listed:
+            self._listed = len(events)
+            start = self._film.start
+            self._furniture.list_events(
+                [
+                    shown_event(
+                        number,
+                        event,
+                        t=event["time"] - start,
+                        clock=fine_clock_text(event["time"] - start),
+                        text=describe_event(event),
+                    )
+                    for number, event in enumerate(events)
+                ]
+            )
 
 
-def _named(event: Mapping[str, Any], start: float) -> str:
-    return f"{event['time'] - start:.1f} s  {describe_event(event)}"
-
-
-def describe_event(event: Mapping[str, Any], most: int = 34) -> str:
+def describe_event(event: Mapping[str, Any], most: int = MAX_EVENT_TEXT) -> str:
     """An event in a few words: its text if it has one, else its kind and its short fields."""
     if event.get("text"):
         words = str(event["text"])
@@ -335,229 +600,7 @@ def describe_event(event: Mapping[str, Any], most: int = 34) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-# ---- the page
-
-SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
-"""The speeds that can be chosen."""
-FASTEST_CHOICE = "fastest"
-"""The further choice for a running simulation: as fast as the computer can."""
-STATUS_PERIOD = 0.2
-"""Seconds between two updates of the status line and the time slider."""
-SHOWN_TIME_STEP = 0.01
-"""The finest time that the status line shows, seconds."""
-SCRUB_PAUSE = 0.6
-"""A time slider that was moved by hand is left alone for this time, seconds."""
-
-
-class Page:
-    """All controls of one server.
-
-    With `drive` a robot can be driven. With a `pace` the simulation itself can be paused and sped up while it is
-    watched live: then pause and speed are those of the simulation. `send` gets the orders for it.
-    """
-
-    picks = "Robot"
-    """The label of the choice of robots."""
-
-    def __init__(
-        self,
-        server: viser.ViserServer,
-        stage: Stage,
-        film: Film,
-        playback: Playback,
-        *,
-        drive: Drive | None = None,
-        send: Callable[[Order], None] = lambda _order: None,
-        pace: float = 0.0,
-    ) -> None:
-        self._server, self._stage = server, stage
-        self._film, self._playback = film, playback
-        self._drive, self._send = drive, send
-        self._spectators: dict[int, Spectator] = {}
-        self._pilots: dict[int, Pilot] = {}
-        self._scrubbed = self._updated = 0.0
-        self._pace, self._held = pace, False
-        server.gui.set_panel_label(f"Nutmeg · {film.title}")
-        server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(34, 120, 72))
-        self._add_playback_controls()
-        self._add_display_controls()
-        self._events = self._add_events()
-        if drive is not None:
-            self._aim_at(drive.robot)
-        stage.on_pick(self._pick)
-        server.on_client_connect(self._connect)
-        server.on_client_disconnect(self._disconnect)
-        self.refresh()
-
-    def _aim_at(self, robot: str) -> None:
-        """Let new pages start with the camera that follows a robot."""
-        place = thing_position(self._stage.model, self._stage.data, robot)
-        if place is not None:
-            self._stage.aim(follow_view(place))
-
-    def refresh(self) -> None:
-        """Move cameras that follow something, and update the controls every now and then."""
-        for spectator in list(self._spectators.values()):
-            spectator.follow()
-        now = time.monotonic()
-        if now - self._updated >= STATUS_PERIOD:
-            self._updated = now
-            self._update(now)
-
-    def _add_playback_controls(self) -> None:
-        gui, playback = self._server.gui, self._playback
-        self._status = gui.add_markdown("", order=0)
-        self._slider = gui.add_slider("Time", min=0.0, max=1.0, step=0.01, initial_value=0.0, order=1)
-        self._slider.on_update(self._scrub)
-        self._play = gui.add_button("Pause", icon="player-pause", order=2)
-        self._play.on_click(lambda _: self._act(self._toggle))
-        self._add_steps()
-        paced = self._pace > 0
-        first = f"{self._pace:g}x" if f"{self._pace:g}x" in SPEEDS else FASTEST_CHOICE if self._pace > 1 else "1x"
-        speed = gui.add_dropdown("Speed", (*SPEEDS, FASTEST_CHOICE) if paced else SPEEDS, initial_value=first, order=4)
-        speed.on_update(lambda event: self._set_speed(str(event.target.value)))
-        self._live = gui.add_button("Live", icon="broadcast", order=5)
-        self._live.on_click(lambda _: self._act(playback.go_live))
-
-    def _add_steps(self) -> None:
-        step = self._server.gui.add_button_group("Step", ("◀ row", "row ▶"), order=3)
-        step.on_click(lambda event: self._step(-1 if event.target.value == "◀ row" else 1))
-
-    def _add_events(self) -> EventList:
-        return EventList(self._server, self._jump)
-
-    def _add_display_controls(self) -> None:
-        gui = self._server.gui
-        with gui.add_folder("Display", order=30, expand_by_default=False):
-            labels = gui.add_checkbox("Labels", initial_value=True)
-            labels.on_update(lambda event: setattr(self._stage, "labels_visible", event.target.value))
-            shadows = gui.add_checkbox("Shadows", initial_value=True, hint="Turn off on a slow computer.")
-            shadows.on_update(lambda event: self._server.scene.configure_default_lights(cast_shadow=event.target.value))
-
-    def _connect(self, client: Any) -> None:  # noqa: ANN401
-        """A new browser gets its own camera controls."""
-        spectator = Spectator(client, self._stage)
-        first = self._first_camera()
-        with client.gui.add_folder("Camera", order=10):
-            view = client.gui.add_dropdown("View", self._cameras(), initial_value=first)
-            view.on_update(lambda event: spectator.choose(event.target.value))
-            if self._stage.robots:
-                self._add_picker(client, spectator)
-        self._spectators[client.client_id] = spectator
-        if self._drive is not None:
-            spectator.pick(self._drive.robot)
-            self._pilots[client.client_id] = Pilot(client, self._drive, self._film, self._order)
-        if first != FREE:
-            spectator.choose(first)
-
-    def _add_picker(self, client: Any, spectator: Spectator) -> None:  # noqa: ANN401
-        robots = self._titles()
-        robot = client.gui.add_dropdown(self.picks, tuple(robots.values()), initial_value=robots[spectator.robot])
-        robot.on_update(lambda event: spectator.pick(self._titled(event.target.value)))
-        spectator.picker = robot
-
-    def _first_camera(self) -> str:
-        """The camera that a new browser has."""
-        return FREE if self._drive is None else FOLLOW
-
-    def _cameras(self) -> tuple[str, ...]:
-        """The cameras that a browser can have."""
-        return cameras_of(self._stage)
-
-    def _titles(self) -> dict[str, str]:
-        """The name of each robot on the page."""
-        return {robot: robot for robot in self._stage.robots}
-
-    def _titled(self, title: str) -> str:
-        """The robot that the page calls so; the first one if there is none."""
-        return next((robot for robot, called in self._titles().items() if called == title), self._stage.robots[0])
-
-    @property
-    def _controls_simulation(self) -> bool:
-        """Whether pause and speed are those of the simulation: it can be paused, and it is watched live."""
-        return self._pace > 0 and self._playback.live and not self._film.recording.finished
-
-    def _toggle(self) -> None:
-        """Pause or continue the simulation, if it is watched live, or else the replay."""
-        if self._controls_simulation:
-            self._held = not self._held
-            self._send(Order(order="pace", numbers=(0.0 if self._held else self._pace, 0.0, 0.0)))
-        else:
-            self._playback.toggle()
-
-    def _set_speed(self, speed: str) -> None:
-        """Set the speed of the simulation, if it is watched live, or else of the replay."""
-        if self._controls_simulation:
-            self._pace, self._held = MAX_PACE if speed == FASTEST_CHOICE else float(speed[:-1]), False
-            self._send(Order(order="pace", numbers=(self._pace, 0.0, 0.0)))
-        else:
-            self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])
-
-    def _order(self, order: Order) -> None:
-        """Send an order of a driver; the page then shows the simulation live."""
-        if not self._playback.live and not self._film.recording.finished:
-            self._playback.go_live()
-        self._send(order)
-
-    def _disconnect(self, client: Any) -> None:  # noqa: ANN401
-        """A browser has disconnected; the robot that it drove stops."""
-        self._spectators.pop(client.client_id, None)
-        pilot = self._pilots.pop(client.client_id, None)
-        if pilot is not None:
-            pilot.leave()
-
-    def _pick(self, robot: str, client: Any) -> None:  # noqa: ANN401
-        """A robot was clicked in the picture."""
-        spectator = self._spectators.get(client.client_id) if client is not None else None
-        if spectator is not None and spectator.picker is not None:
-            spectator.picker.value = self._titles()[robot]
-
-    def _scrub(self, event: Any) -> None:  # noqa: ANN401
-        if event.client is None:  # the slider follows the replay, it was not moved by hand
-            return
-        self._scrubbed = time.monotonic()
-        self._playback.seek(float(event.target.value) + self._film.start)
-
-    def _step(self, rows: int) -> None:
-        """One recorded row forward or back; pauses."""
-        film, playback = self._film, self._playback
-        playback.pause()
-        if len(film.times):
-            here = film.row_at(playback.time + SHOWN_TIME_STEP / 2)  # the row that the status line shows
-            row = int(np.clip(here + rows, 0, len(film.times) - 1))
-            playback.seek(float(film.times[row]))
-        self._updated = 0.0
-
-    def _jump(self, moment: float) -> None:
-        self._playback.seek(moment)
-        self._updated = 0.0
-
-    def _act(self, action: Any) -> None:  # noqa: ANN401
-        action()
-        self._updated = 0.0
-
-    def _update(self, now: float) -> None:
-        """Bring the controls up to date; nothing is sent that did not change."""
-        film, playback = self._film, self._playback
-        shown, length = playback.time - film.start, max(film.end - film.start, 0.01)
-        running = playback.playing and not playback.at_end and not (self._held and self._controls_simulation)
-        self._play.label = "Pause" if running else "Play"
-        self._play.icon = "player-pause" if running else "player-play"
-        self._live.disabled = film.recording.finished or playback.live
-        if now - self._scrubbed > SCRUB_PAUSE:
-            if length > self._slider.max or length < self._slider.max - 0.011:
-                self._slider.max = round(length, 2)
-            self._slider.value = round(min(shown, length), 2)
-        self._status.content = self._status_text(shown, length)
-        for pilot in list(self._pilots.values()):
-            pilot.refresh(playback.time)
-        self._list_events()
-
-    def _status_text(self, shown: float, length: float) -> str:
-        """The status line: the moment shown, and the length of the recording."""
-        film, playback = self._film, self._playback
-        state = "live" if playback.live else "finished" if film.recording.finished else "still recording"
-        return f"**{shown:.2f} s** of {length:.2f} s · {playback.speed:g}x · {len(film.times)} rows · {state}"
-
-    def _list_events(self) -> None:
-        self._events.update(self._film.recording.events, self._playback.time, self._film.start)
+def fine_clock_text(seconds: float) -> str:
+    """Minutes, seconds and hundredths, such as 1:29.50."""
+    whole, rest = divmod(round(100 * max(seconds, 0.0)), 6000)
+    return f"{whole}:{rest / 100:05.2f}"

@@ -1,14 +1,21 @@
-"""The viewer beside a running simulation: its own process, so that drawing never slows physics.
+"""What runs beside a simulation in a process of its own: the viewer, and the writer of the replay of a match.
+
+Neither slows the simulation.
 
     with start_viewer_process(Path("match.nutmeg"), live=True) as viewer:
         print(viewer.url)
         simulate()
 
 It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
+
+    with ReplayProcess(Path("match.nutmeg"), Path("match.html"), fps=6.0) as replay:
+        ...                                   # play, and finish the recording
+        size = replay.wait()
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from nutmeg.view.pages.orders import Drive, Inbox
+    from nutmeg.view.pages.workbench import Bench
 
 
 class ViewerProcess:
@@ -70,6 +78,10 @@ def start_viewer_process(
     inbox: Inbox | None = None,
     pace: float = 0.0,
     pokes: Mapping[str, Sequence[str]] | None = None,
+    plot: Sequence[str] = (),
+    bench: Bench | None = None,
+    beside: Path | None = None,
+    robot: str = "",
 ) -> ViewerProcess:
     """Start a viewer and wait until its page answers.
 
@@ -79,9 +91,13 @@ def start_viewer_process(
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
         drive: what can be driven from the page, if anything.
-        inbox: where the page's orders go; needed with `drive` and `pace`.
+        inbox: where the page's orders go; needed with `drive`, `bench` and `pace`.
         pace: how fast the simulation runs, which the page may then change; 0 if it may not.
         pokes: sensors that can be touched from the page, by robot.
+        plot: channels that every page plots from the start.
+        bench: the robot whose joints can be moved from the page, if any.
+        beside: another recording, drawn as a ghost.
+        robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
@@ -92,6 +108,14 @@ def start_viewer_process(
         command += ["--pace", str(pace)]
     if pokes and inbox is not None:
         command += ["--pokes", json.dumps(pokes)]
+    if bench is not None and inbox is not None:
+        command += ["--bench", bench.text()]
+    if beside is not None:
+        command += ["--beside", str(beside)]
+    if robot:
+        command += ["--robot", robot]
+    if plot:
+        command += ["--plot", *plot]
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -132,6 +156,40 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
+
+
+class ReplayProcess:
+    """A process that writes the page of a recording while it grows; it ends with the `with` block at the latest.
+
+    Ctrl-C does not reach it: the page is wanted then, too.
+    """
+
+    def __init__(self, path: Path, out: Path, *, fps: float) -> None:
+        command = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), str(out)]
+        command += ["--fps", str(fps), "--parent", str(os.getpid())]
+        self._process = subprocess.Popen(  # noqa: S603 (our own module)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def wait(self) -> int:
+        """Wait until the page is written, after the recording is finished; returns its size in bytes."""
+        said, problem = self._process.communicate()
+        if self._process.returncode != 0:
+            raise NutmegError(problem.strip() or "the process that writes the replay ended without saying why.")
+        return int(said)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, if it still runs."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        with contextlib.suppress(ValueError):  # already read to the end
+            self._process.communicate()
 
 
 def check_port(host: str, port: int) -> None:

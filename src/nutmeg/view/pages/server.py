@@ -4,7 +4,7 @@
 
 The first line on standard output is the address of the page; with `--drive`, `--pace` or `--pokes`, every further line
 is an order from the page (see `orders`). The server is reachable from this machine only, unless another `--host` is
-given. A replay waits while nobody watches.
+given. Every browser has its own page, with its own time, speed and pause.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import mujoco
 import tyro
 
 from nutmeg.base.errors import NutmegError
 from nutmeg.view.match_story import is_match
-from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard, TouchPad
+from nutmeg.view.pages.hosted_robots import TouchPad
 from nutmeg.view.pages.match_page import MatchPage
 from nutmeg.view.pages.orders import Drive, Order
-from nutmeg.view.pages.page import Page, Playback
+from nutmeg.view.pages.page import Page, Playback, Simulation
+from nutmeg.view.pages.plots import Signals
 from nutmeg.view.pages.process import check_port, port_taken
+from nutmeg.view.pages.workbench import Bench
+from nutmeg.view.stage.cameras import follow_view, thing_bounds
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Stage
 
@@ -40,6 +44,8 @@ FRAME_PERIOD = 1 / 30
 """Seconds between two frames sent to the browser."""
 REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
+MAX_FIRST_PLOTS = 6
+"""Channels of a recording without a scene that are plotted from the start."""
 REFRESH_PERIOD = 0.1
 """Seconds between two looks for new rows."""
 
@@ -58,8 +64,16 @@ class ViewerSettings:
     """Start at the newest row and stay there as more come."""
     drive: str = ""
     """The robot that can be driven from the page, as JSON (`orders.Drive`); empty for none."""
+    bench: str = ""
+    """The robot whose joints can be moved from the page, as JSON (`workbench.Bench`); empty for none."""
     pace: float = 0.0
     """How fast the simulation runs, which the page may change; 0 if it may not."""
+    plot: tuple[str, ...] = ()
+    """Channels that are plotted from the start."""
+    robot: str = ""
+    """The robot that moves as a recording without a scene says; empty for none."""
+    beside: Path | None = None
+    """Another recording, drawn as a ghost at the same time since its start."""
     pokes: str = ""
     """Sensors that can be touched from the page, by robot, as JSON; empty for none."""
     parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
@@ -82,47 +96,109 @@ def main() -> int:
     return 0
 
 
+class Audience:
+    """All browsers that watch a recording, each with its own page.
+
+    Browsers come and go in viser's threads; pages are made, moved and forgotten only in `refresh`, so that no two
+    threads read the recording at once.
+    """
+
+    def __init__(self, server: viser.ViserServer, film: Film, settings: ViewerSettings) -> None:
+        self._film, self._settings = film, settings
+        self._stage = Stage(server, film.model, robots=film.robots)
+        self._simulation = Simulation(send=_send, pace=settings.pace)
+        self._drive = Drive.of(settings.drive) if settings.drive else None
+        self._bench = Bench.of(settings.bench) if settings.bench else None
+        other = Film.open(settings.beside) if settings.beside is not None else None
+        self._beside = None if other is None else (Stage(server, other.model, ghost=True), other)
+        self._clients: dict[int, viser.ClientHandle] = {}
+        self._pages: dict[int, Page] = {}
+        handled = self._drive or self._bench
+        if handled is not None:
+            _aim_at(self._stage, film, handled.robot)
+        elif settings.robot and film.robots:
+            _aim_at(self._stage, film, film.robots[0])
+        self._stage.on_pick(self._pick)
+        server.on_client_connect(lambda client: self._clients.update({client.client_id: client}))
+        server.on_client_disconnect(lambda client: self._clients.pop(client.client_id, None) and None)
+
+    def refresh(self, seconds: float) -> None:
+        """Let time pass on all pages; make those of new browsers, and forget those of browsers that have gone."""
+        clients = dict(self._clients)
+        for number in [number for number in self._pages if number not in clients]:
+            self._pages.pop(number).leave()
+        for number, client in clients.items():
+            if number not in self._pages:
+                self._pages[number] = self._page(client)
+            self._pages[number].refresh(seconds)
+
+    def _page(self, client: viser.ClientHandle) -> Page:
+        film, settings = self._film.another(), self._settings
+        playback = Playback(start=film.start, end=film.end, live=settings.live and not film.recording.finished)
+        beside = None if self._beside is None else (self._beside[0], self._beside[1].another())
+        if is_match(film.recording):
+            return MatchPage(
+                client,
+                self._stage,
+                film,
+                playback,
+                simulation=self._simulation,
+                beside=beside,
+                plots=settings.plot,
+            )
+        return Page(
+            client,
+            self._stage,
+            film,
+            playback,
+            simulation=self._simulation,
+            drive=self._drive,
+            bench=self._bench,
+            beside=beside,
+            plots=settings.plot,
+        )
+
+    def _pick(self, robot: str, client: viser.ClientHandle | None) -> None:
+        """A robot was clicked in the picture of a browser."""
+        page = self._pages.get(client.client_id) if client is not None else None
+        if page is not None:
+            page.pick(robot)
+
+
 def serve_recording(settings: ViewerSettings) -> None:
     """Show a recording until Ctrl-C, or until its parent process has ended."""
-    film = Film.open(settings.path)
+    film = Film.open(settings.path, robot=settings.robot)
+    signals = Signals(film.recording)
+    for name in settings.plot:
+        signals.find(name)  # a wrong name is an error now, not when somebody looks
+    if not film.recording.scene_xml and not settings.plot:  # a log of a real robot: its channels are all there is
+        settings = replace(settings, plot=tuple(film.recording.channels)[:MAX_FIRST_PLOTS])
     with open_server(settings.host, settings.port) as server:
-        playback = Playback(start=film.start, end=film.end, live=settings.live and not film.recording.finished)
-        stage = Stage(server, film.model, robots=film.robots)
-        if is_match(film.recording):
-            page: Page = MatchPage(server, stage, film, playback, send=_send, pace=settings.pace)
-        else:
-            drive = Drive.of(settings.drive) if settings.drive else None
-            page = Page(server, stage, film, playback, drive=drive, send=_send, pace=settings.pace)
+        server.gui.main_panel.dock_right()
+        audience = Audience(server, film, settings)
         if settings.pokes:
             TouchPad(server, json.loads(settings.pokes), _send)
-        boards = (Lights(server, stage, film), ScheduleBoard(server, film))
         _say(f"http://{settings.host}:{server.get_port()}")
-        shown: float | None = None
         refreshed = before = time.monotonic()
         while settings.is_wanted():
             now = time.monotonic()
             if now - refreshed >= REFRESH_PERIOD and not film.recording.finished:
                 refreshed = now
-                _refresh(film, playback)
-            if server.get_clients():
-                playback.advance(now - before)
+                film.refresh()
+            audience.refresh(now - before)
             before = now
-            if playback.time != shown:
-                shown = playback.time
-                stage.show(film.qpos_at(shown))
-                for board in boards:
-                    board.show(shown)
-            page.refresh()
             took = time.monotonic() - now
             time.sleep(max(FRAME_PERIOD - took, REST_SHARE * took, 0.002))
 
 
-def _refresh(film: Film, playback: Playback) -> None:
-    """Look for new rows, and for the end of the recording."""
-    if film.refresh():
-        playback.grow(film.start, film.end)
-    if film.recording.finished:
-        playback.finish()
+def _aim_at(stage: Stage, film: Film, robot: str) -> None:
+    """Let new pages start with a camera at a robot, as near as its size asks for."""
+    data = mujoco.MjData(film.model)
+    data.qpos[:] = film.qpos_at(film.start)
+    mujoco.mj_kinematics(film.model, data)
+    bounds = thing_bounds(film.model, data, robot)
+    if bounds is not None:
+        stage.aim(follow_view((bounds.low + bounds.high) / 2, 0.7 * bounds.size))
 
 
 def _send(order: Order) -> None:

@@ -12,6 +12,7 @@ team stays on its side of the maps.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,8 @@ SHOT_TIME = 4.0
 """A shot reaches the goal line within this time at its present speed [s]."""
 SHOT_PAUSE = 2.0
 """Two shots of a team are at least this far apart [s]."""
+REPLAY_LEAD = 6.0
+"""A link from an event into the replay goes to this time before it [s]."""
 SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
@@ -317,7 +320,7 @@ MAX_LISTED_EVENTS = 160
 """Events that are listed; of more, falls are left out first."""
 
 
-def write_match_report(path: Path, out: Path, *, command: str, seed: int) -> MatchFacts:
+def write_match_report(path: Path, out: Path, *, command: str, seed: int, replay: Path | None = None) -> MatchFacts:
     """Write the report of a recorded match; returns the numbers in it.
 
     Args:
@@ -325,15 +328,17 @@ def write_match_report(path: Path, out: Path, *, command: str, seed: int) -> Mat
         out: the HTML file to write.
         command: the command line that plays the same match again.
         seed: the seed of the match.
+        replay: the page of its replay, to which events are linked.
     """
     recording = Recording.open(path)
     facts = match_facts(recording)
     field = load_field(str(recording.manifest.config.get("field", "sim3d")))
-    write_page(out, match_page(facts, field, command=command, seed=seed))
+    link = "" if replay is None else os.path.relpath(replay, out.parent)
+    write_page(out, match_page(facts, field, command=command, seed=seed, replay=link))
     return facts
 
 
-def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: int) -> Report:
+def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: int, replay: str = "") -> Report:
     """The report of a match in the form that the template shows."""
     teams = facts.teams
     score = f"{teams[0].goals}:{teams[1].goals}"
@@ -354,7 +359,7 @@ def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: i
             Section(key="numbers", title="The match in numbers", blocks=_numbers(facts)),
             Section(key="maps", title="Where it was played", blocks=_maps(facts, field)),
             Section(key="players", title="Players", blocks=(_players(facts),)),
-            Section(key="events", title="What happened", blocks=_events(facts)),
+            Section(key="events", title="What happened", blocks=_events(facts, replay)),
             Section(
                 key="again",
                 title="Play it again",
@@ -436,7 +441,7 @@ def _players(facts: MatchFacts) -> Table:
     )
 
 
-def _events(facts: MatchFacts) -> tuple[Block, ...]:
+def _events(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
     events, left_out = facts.events, ""
     if len(events) > MAX_LISTED_EVENTS:
         falls = sum(1 for e in events if e["kind"] == "fall")
@@ -451,6 +456,7 @@ def _events(facts: MatchFacts) -> tuple[Block, ...]:
             str(e["text"]),
             NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
             e["kind"] == "goal",
+            f"{replay}?t={max(e['clock'] - REPLAY_LEAD, 0):.0f}" if replay else "",
         )
         for e in events
     )

@@ -80,6 +80,8 @@ class Cell:
     bars: tuple[tuple[str, float], ...] = ()
     """Horizontal bars: `was` or `is`, and the length as a share of the cell."""
     track: Track | None = None
+    links: tuple[tuple[str, str], ...] = ()
+    """Names and addresses of other pages."""
     span: int = 1
     """The number of columns that the cell takes."""
 
@@ -205,9 +207,9 @@ class Duel:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """Events in their order: time, sign, words, a CSS colour, and whether they are in bold."""
+    """Events in their order: time, sign, words, a CSS colour, whether they are bold, and where they are replayed."""
 
-    events: tuple[tuple[str, str, str, str, bool], ...]
+    events: tuple[tuple[str, str, str, str, bool, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True)

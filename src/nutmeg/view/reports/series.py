@@ -54,13 +54,15 @@ def series_page(report: SeriesReport) -> Report:
     """The report in the form that the template shows."""
     table = standings(report.settings.names, report.results)
     broken = [one for one in report.results if one.failure]
+    warnings = [f"{one.home} – {one.away}, game {one.number + 1} broke off: {one.failure}" for one in broken[:20]]
+    warnings += lost_turn_warnings(table)
     return Report(
         title=report.settings.name,
         kind="Games",
         summary=_summary(report),
         command=report.command,
-        warning_title=f"{_count(len(broken))} broke off, which does not count",
-        warnings=tuple(f"{one.home} – {one.away}, game {one.number + 1}: {one.failure}" for one in broken[:20]),
+        warning_title=f"{_count(len(broken))} broke off and do not count" if broken else "Players lost turns",
+        warnings=tuple(warnings),
         sections=(
             Section(key="table", title="Goal differences", blocks=(_cross_table(report, table),)),
             Section(key="teams", title="Teams", blocks=(_teams(table),)),
@@ -68,6 +70,16 @@ def series_page(report: SeriesReport) -> Report:
             Section(key="made", title="How it was made", blocks=(Facts(items=_facts(report)),)),
         ),
     )
+
+
+def lost_turn_warnings(table: Standings) -> list[str]:
+    """A sentence for each team whose players lost turns: its results say little about what it was meant to play."""
+    return [
+        f"{name} lost {one.lost_turns} turns in {_count(one.games)}: its decisions raised, took too long or made no "
+        f"sense, and its players stood still."
+        for name, one in table.teams.items()
+        if one.lost_turns
+    ]
 
 
 def _summary(report: SeriesReport) -> str:
@@ -114,13 +126,15 @@ def _shade(record: Record) -> float:
 
 def _teams(table: Standings) -> Table:
     numbers = ("games", "rating (95 %)", "difference", "wins", "draws", "losses", "goals")
-    each_game = ("falls a game", "fouls a game")
+    each_game = ("falls a game", "fouls a game", "lost turns")
     rows: list[tuple[str | int, ...]] = []
     for name, one in table.teams.items():
-        each = (f"{one.falls / one.games:.1f}", f"{one.fouls / one.games:.1f}") if one.games else ("–", "–")
+        falls, fouls = (f"{n / one.games:.1f}" if one.games else "–" for n in (one.falls, one.fouls))
         rating = table.ratings[name].shown() if name in table.ratings else "–"
         goals = f"{one.goals}:{one.against}"
-        rows.append((name, one.games, rating, one.shown(), one.wins, one.draws, one.losses, goals, *each))
+        rows.append(
+            (name, one.games, rating, one.shown(), one.wins, one.draws, one.losses, goals, falls, fouls, one.lost_turns)
+        )
     return Table(
         columns=("", *numbers, *each_game),
         rows=tuple(rows),
@@ -137,9 +151,9 @@ def _games(report: SeriesReport, table: Standings) -> Iterator[Details]:
     for home, away in ((names[a], names[b]) for a, b in report.settings.pairs):
         shown = table.pairs[home, away].shown() if (home, away) in table.pairs else "–"
         games = Table(
-            columns=("game", "from the left", "goals", "falls", "fouls"),
+            columns=("game", "from the left", "goals", "falls", "fouls", "lost turns"),
             rows=tuple(_game(one) for one in report.results if (one.home, one.away) == (home, away)),
-            numeric=("goals", "falls", "fouls"),
+            numeric=("goals", "falls", "fouls", "lost turns"),
         )
         yield Details(summary=f"{home} – {away}: {shown}", blocks=(games,))
 
@@ -147,8 +161,8 @@ def _games(report: SeriesReport, table: Standings) -> Iterator[Details]:
 def _game(one: GameResult) -> tuple[str | int | Cell, ...]:
     start = (one.number + 1, one.home if one.home_is_left else one.away)
     if one.failure:
-        return (*start, Cell(value=f"broke off: {one.failure}", span=3))
-    return (*start, *(f"{a}:{b}" for a, b in (one.goals, one.falls, one.fouls)))
+        return (*start, Cell(value=f"broke off: {one.failure}", span=4))
+    return (*start, *(f"{a}:{b}" for a, b in (one.goals, one.falls, one.fouls, one.lost_turns)))
 
 
 def _facts(report: SeriesReport) -> dict[str, str]:

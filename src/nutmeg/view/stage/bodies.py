@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.view.stage.meshes import Part, geom_finish, geom_mesh, pack
+from nutmeg.view.stage.meshes import Finish, Mesh, Part, box, geom_finish, geom_mesh, pack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nutmeg.base.arrays import Floats
 
@@ -29,6 +29,10 @@ HIDDEN_GROUP = 3
 """Geoms of this group and above are for collisions only."""
 PAINT_THICKNESS = 0.012
 """A geom that stands still, collides with nothing and is at most this high is paint, metres."""
+GHOST_COLOUR = (150, 90, 220)
+"""Colour (sRGB) of a robot of another recording that is drawn beside this one."""
+TINT_OPACITY = 0.4
+"""Opacity of ghosts and of shapes that are drawn over robots."""
 PAINT_LIFT = 0.002
 """How far paint is lifted, metres."""
 
@@ -51,19 +55,28 @@ class Piece:
     """Whether it casts shadows; paint does not, or it would shade itself."""
 
 
-def body_tree(model: Any) -> list[Piece]:  # noqa: ANN401
-    """The pieces of a model, parents before children; the first is the world."""
+def body_tree(model: Any, *, ghost: bool = False) -> list[Piece]:  # noqa: ANN401
+    """The pieces of a model, parents before children; the first is the world.
+
+    A ghost is translucent and has only what moves, below a root of its own: it is drawn beside another model.
+    """
     parts: dict[int, list[Part]] = {}
     paint: list[Part] = []
     for geom in visible_geoms(model):
         body = int(model.body_weldid[model.geom_bodyid[geom]])
-        (paint if is_paint(model, geom) else parts.setdefault(body, [])).append(_part(model, geom))
+        if ghost and body == 0:
+            continue
+        part = _part(model, geom)
+        if ghost:
+            part = _tinted(part.mesh, GHOST_COLOUR)
+        (paint if is_paint(model, geom) else parts.setdefault(body, [])).append(part)
     wanted = _with_ancestors(model, parts)
     pieces: list[Piece] = []
     places: dict[int, int] = {}
     for body in wanted:
         parent = -1 if body == 0 else places[int(model.body_weldid[model.body_parentid[body]])]
-        name = "world" if body == 0 else mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body-{body}"
+        world = "beside" if ghost else "world"
+        name = world if body == 0 else mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body-{body}"
         stem = pieces[parent].path if parent >= 0 else ""
         places[body] = len(pieces)
         pieces.append(
@@ -78,6 +91,41 @@ def body_tree(model: Any) -> list[Piece]:  # noqa: ANN401
     if paint:
         pieces.append(Piece(path="/world/paint", body=0, parent=0, thing="", glb=pack(paint), casts=False))
     return pieces
+
+
+def collision_glbs(
+    model: Any,  # noqa: ANN401
+    tree: Sequence[Piece],
+    thing: str,
+    rgb: tuple[int, int, int],
+) -> Iterator[tuple[str, bytes]]:
+    """The path of each piece of a thing that has shapes that collide, and these shapes as a translucent GLB file."""
+    colliding = np.flatnonzero(model.geom_contype | model.geom_conaffinity).tolist()
+    for piece in tree:
+        geoms = [g for g in colliding if piece.thing == thing and model.body_weldid[model.geom_bodyid[g]] == piece.body]
+        if geoms:
+            yield piece.path, pack([_tinted(geom_mesh(model, g).moved(*_in_piece(model, g)), rgb) for g in geoms])
+
+
+def inertia_glbs(
+    model: Any,  # noqa: ANN401
+    tree: Sequence[Piece],
+    thing: str,
+    rgb: tuple[int, int, int],
+) -> Iterator[tuple[str, bytes]]:
+    """The path of each piece of a thing, and a box of even density that has the inertia of its body."""
+    for piece in tree:
+        mass = float(model.body_mass[piece.body])
+        if piece.thing == thing and mass > 0:
+            squares = (np.sum(model.body_inertia[piece.body]) - 2 * model.body_inertia[piece.body]) * 1.5 / mass
+            mesh = box(np.sqrt(np.maximum(squares, 1e-8)))
+            placed = mesh.moved(_matrix(model.body_iquat[piece.body]), np.array(model.body_ipos[piece.body]))
+            yield piece.path, pack([_tinted(placed, rgb)])
+
+
+def _tinted(mesh: Mesh, rgb: tuple[int, int, int]) -> Part:
+    red, green, blue = (value / 255 for value in rgb)
+    return Part(mesh=mesh, finish=Finish(rgba=(red, green, blue, TINT_OPACITY)))
 
 
 def visible_geoms(model: Any) -> list[int]:  # noqa: ANN401

@@ -9,7 +9,7 @@ One description serves the browser and the renderer.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -28,12 +28,12 @@ FREE_FOV = math.radians(45.0)
 """Vertical field of view of the other cameras outside robots."""
 BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-PANEL_SHARE = 0.08
-"""A page's camera is moved aside by this share of its distance, so that the panel does not hide the centre."""
 STAND_FOLLOWS = 0.6
 """The television camera moves along the pitch by this share of the ball's way."""
 STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 """Its distance from the touchline and its height, metres."""
+FOLLOWED_SIZE = 0.6
+"""The size of a robot, metres, that a camera two metres away shows well."""
 STAND_PICTURE_HEIGHT = 5.5
 """It zooms so that the picture has this height at the ball, metres."""
 
@@ -66,6 +66,11 @@ class Bounds:
         """The middle (3,) of its floor."""
         x, y = ((self.low + self.high) / 2)[:2]
         return np.array([x, y, self.low[2]])
+
+    @property
+    def size(self) -> float:
+        """Its longest edge, metres."""
+        return float(np.max(self.high - self.low))
 
 
 def pitch_bounds(model: Any) -> Bounds:  # noqa: ANN401
@@ -121,15 +126,9 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
 
 
-def beside_panel(view: Viewpoint) -> Viewpoint:
-    """The same view moved aside, so that what it looks at is in the middle of what a page's panel leaves free."""
-    aside = PANEL_SHARE * np.cross(view.up, view.position - view.look_at)
-    return replace(view, position=view.position + aside, look_at=view.look_at + aside)
-
-
-def follow_view(target: Floats) -> Viewpoint:
-    """A camera two metres from `target` (3,), from the side of the main stand."""
-    offset = np.array([0.7, -1.7, 0.75])
+def follow_view(target: Floats, size: float = FOLLOWED_SIZE) -> Viewpoint:
+    """A camera near `target` (3,), from the side of the main stand: two metres from something of the size of a Nao."""
+    offset = np.array([0.7, -1.7, 0.75]) * max(size, 0.02) / FOLLOWED_SIZE
     return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
 
 
@@ -159,6 +158,17 @@ def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa:
     """The position (3,) of the root body of a thing, or None when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
     return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
+
+
+def thing_bounds(model: Any, data: Any, thing: str) -> Bounds | None:  # noqa: ANN401
+    """The box around all shapes of a thing; None when there is no such thing."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for geom in visible_geoms(model):
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, int(model.geom_bodyid[geom])) or ""
+        if name.startswith(f"{thing}/"):
+            reach = float(model.geom_rbound[geom])
+            low, high = np.minimum(low, data.geom_xpos[geom] - reach), np.maximum(high, data.geom_xpos[geom] + reach)
+    return Bounds(low=low, high=high) if np.isfinite(low).all() else None
 
 
 def _upright() -> Floats:

@@ -11,6 +11,7 @@ smooth.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,20 +50,29 @@ class Posture:
 
     Args:
         model: the compiled `mujoco.MjModel` of the recorded scene.
-        channels: the labels of each channel, by channel name.
+        channels: the labels of each channel, by the name that a channel of a recorded scene would have.
+        rest: coordinates (nq,) that no channel tells; those of the model if None.
+        recorded: the names that channels have in the recording, where they are others.
     """
 
-    def __init__(self, model: Any, channels: Mapping[str, Sequence[str]]) -> None:  # noqa: ANN401
-        self.rest: Floats = np.array(model.qpos0)
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401
+        channels: Mapping[str, Sequence[str]],
+        *,
+        rest: Floats | None = None,
+        recorded: Mapping[str, str] | None = None,
+    ) -> None:
+        self.rest: Floats = np.array(model.qpos0 if rest is None else rest)
         joints = _joint_columns(model)
+        moving = [name for name in channels if name.endswith((POSE_SUFFIX, ANGLES_SUFFIX))]
         self._columns = [
-            _Columns(channel=name, targets=_targets(name, labels, joints))
-            for name, labels in channels.items()
-            if name.endswith((POSE_SUFFIX, ANGLES_SUFFIX))
+            _Columns(channel=(recorded or {}).get(name, name), targets=_targets(name, channels[name], joints))
+            for name in moving
         ]
         self.channels = tuple(c.channel for c in self._columns)
-        """The channels that move something."""
-        self.robots = tuple(n.removesuffix(ANGLES_SUFFIX) for n in self.channels if n.endswith(ANGLES_SUFFIX))
+        """The channels of the recording that move something."""
+        self.robots = tuple(n.removesuffix(ANGLES_SUFFIX) for n in moving if n.endswith(ANGLES_SUFFIX))
         """Things that have angles."""
         self._quaternions = _quaternion_columns(model)
 
@@ -72,7 +82,7 @@ class Posture:
         Coordinates that no channel tells stay at the model's rest position. A missing value (NaN) is drawn as
         the last one before it.
         """
-        rows = max((len(values[c.channel]) for c in self._columns), default=1)
+        rows = max((len(channel) for channel in values.values()), default=1)
         qpos = np.tile(self.rest, (rows, 1))
         for columns in self._columns:
             qpos[:, columns.targets] = values[columns.channel]
@@ -155,6 +165,9 @@ def _strangers(channel: str, needed: str) -> RecordingError:
     )
 
 
+EMPTY_SCENE = "<mujoco/>"
+MEASURED_ENDINGS = ("angles", "angle", "positions", "position")
+"""Endings of the names of channels that hold measured angles in logs of real robots."""
 UNDERGROUND = -1.0
 """Robots that do not take part are parked below this height, metres."""
 WINDOW_ROWS = 400
@@ -162,27 +175,58 @@ WINDOW_ROWS = 400
 
 
 class Film:
-    """A recorded scene, its model, and where everything was at any time."""
+    """A recorded scene, its model, and where everything was at any time.
 
-    def __init__(self, recording: Recording, title: str = "recording") -> None:
+    Args:
+        recording: the recording. One without a scene, such as the log of a real robot, has an empty one.
+        title: its name.
+        robot: a robot (its name, or a path) that moves as a recording without a scene says; none if empty.
+    """
+
+    def __init__(self, recording: Recording, title: str = "recording", *, robot: str = "") -> None:
         self.recording = recording
         self.title = title
-        self.model = _compile(recording.scene_xml, title)
         labels = {name: channel.labels for name, channel in recording.channels.items()}
-        self.posture = Posture(self.model, labels)
+        if recording.scene_xml is not None:
+            self.model = _compile(recording.scene_xml, title)
+            self.posture = Posture(self.model, labels)
+        elif robot:
+            self.model, self.posture = _stand_in(robot, recording)
+        else:
+            self.model = _compile(EMPTY_SCENE, title)
+            self.posture = Posture(self.model, {})
         self._start = self._stop = 0
         self._window: Floats = np.empty((0, self.model.nq))
-        self._times: Floats = np.asarray(recording.times, dtype=np.float64)
 
     @classmethod
-    def open(cls, path: Path) -> Film:
+    def open(cls, path: Path, *, robot: str = "") -> Film:
         """The film of a recording on disk."""
-        return cls(Recording.open(path), path.name)
+        return cls(Recording.open(path), path.name, robot=robot)
+
+    @classmethod
+    def of_scene(cls, path: Path) -> Film:
+        """The same, of a recording that has a scene: there must be something to draw in a picture."""
+        film = cls.open(path)
+        if not film.has_scene:
+            raise RecordingError(
+                f"{path.name}: this recording has no scene, so there is nothing to draw. Its channels can be plotted: "
+                f"nutmeg replay {path.name}"
+            )
+        return film
+
+    @property
+    def has_scene(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.model.ngeom > 0)
+
+    def another(self) -> Film:
+        """The same recording with a window of its own, for somebody who watches another moment of it."""
+        return copy.copy(self)
 
     @property
     def times(self) -> Floats:
         """Times (rows,) of the rows known so far, seconds."""
-        return self._times
+        return self.recording.times
 
     @property
     def robots(self) -> tuple[str, ...]:
@@ -192,34 +236,32 @@ class Film:
     @property
     def start(self) -> float:
         """Time of the first row, seconds; 0 while there is none."""
-        return float(self._times[0]) if len(self._times) else 0.0
+        return float(self.times[0]) if len(self.times) else 0.0
 
     @property
     def end(self) -> float:
         """Time of the newest row, seconds; 0 while there is none."""
-        return float(self._times[-1]) if len(self._times) else 0.0
+        return float(self.times[-1]) if len(self.times) else 0.0
 
     def refresh(self) -> bool:
         """Read the rows that were written since the last call; returns whether there were any."""
-        if not self.recording.refresh():
-            return False
-        self._times = np.asarray(self.recording.times, dtype=np.float64)
-        return True
+        return self.recording.refresh()
 
     def row_at(self, time: float) -> int:
         """The last row not later than `time`; the first row for earlier times."""
-        return max(int(np.searchsorted(self._times, time + 1e-9, side="right")) - 1, 0)
+        return max(int(np.searchsorted(self.times, time + 1e-9, side="right")) - 1, 0)
 
     def qpos_at(self, time: float) -> Floats:
         """Generalised positions (nq,) at a time, evenly between the two nearest rows."""
-        if not len(self._times):
+        times = self.times
+        if not len(times):
             return self.posture.rest.copy()
         row = self.row_at(time)
         here = self._row(row)
-        if row + 1 >= len(self._times):
+        if row + 1 >= len(times):
             return here.copy()
-        gap = self._times[row + 1] - self._times[row]
-        share = float(np.clip((time - self._times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
+        gap = times[row + 1] - times[row]
+        share = float(np.clip((time - times[row]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
         return self.posture.between(here, self._row(row + 1), share)
 
     def frames(self, fps: float, seconds: float | None = None) -> Iterator[tuple[float, Floats]]:
@@ -233,7 +275,7 @@ class Film:
         length = self.end - self.start
         if seconds is not None:
             length = min(length, seconds)
-        return int(np.floor(length * fps + 1e-6)) + 1 if len(self._times) else 0
+        return int(np.floor(length * fps + 1e-6)) + 1 if len(self.times) else 0
 
     def _row(self, row: int) -> Floats:
         if not self._start <= row < self._stop:
@@ -244,19 +286,38 @@ class Film:
     def _load(self, row: int) -> None:
         """Read the window in which `row` lies; a little of the past stays for stepping back."""
         start = max(row - WINDOW_ROWS // 8, 0)
-        stop = min(start + WINDOW_ROWS, len(self._times))
+        stop = min(start + WINDOW_ROWS, len(self.times))
         values = {name: self.recording.read(name, start, stop) for name in self.posture.channels}
-        self._window = self.posture.qpos(values)
+        self._window = self.posture.qpos(values) if values else np.tile(self.posture.rest, (stop - start, 1))
         self._start, self._stop = start, start + len(self._window)
 
 
-def _compile(scene_xml: str | None, title: str) -> Any:  # noqa: ANN401
-    if scene_xml is None:
-        raise RecordingError(
-            f"{title}: this recording has no scene.xml, so there is nothing to draw. Only recordings of scenes "
-            f"(matches, walks) can be shown."
-        )
+def _compile(scene_xml: str, title: str) -> Any:  # noqa: ANN401
     try:
         return mujoco.MjModel.from_xml_string(scene_xml)
     except ValueError as error:
         raise ModelError(f"{title}: the scene.xml of this recording does not compile: {error}") from error
+
+
+def _stand_in(robot: str, recording: Recording) -> tuple[Any, Posture]:
+    """A robot on a floor that moves as the log of a real one says.
+
+    Its joints follow the channel whose labels are names of joints; of several, the one that has most of them, and of
+    these one that is called a position or an angle: a log has commands and speeds of the same joints, too.
+    """
+    from nutmeg.model import Placement, SceneSettings, assemble
+
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot=robot),)))
+    table = scene.robots[0]
+    known = {name: [label in table.joints for label in c.labels] for name, c in recording.channels.items()}
+    fitting = [name for name, found in known.items() if all(found)]
+    if not fitting:
+        raise RecordingError(
+            f"{recording.path}: no channel has labels that are joints of {table.settings.name} "
+            f"({', '.join(table.joints[:6])}{', …' if len(table.joints) > 6 else ''}). "
+            f"Name them in the column map of nutmeg import."
+        )
+    chosen = max(fitting, key=lambda name: (len(known[name]), name.endswith(MEASURED_ENDINGS)))
+    angles = f"{table.name}{ANGLES_SUFFIX}"
+    labels = {angles: recording.channels[chosen].labels}
+    return scene.model, Posture(scene.model, labels, rest=scene.start, recorded={angles: chosen})

@@ -1,24 +1,27 @@
-"""A model in the browser: built once from meshes, then only moved.
+"""A model in the browser: shapes that all browsers share, and for each browser a cast that moves them.
 
-A frame sends the pieces whose pose in their parent has changed, all in one batch. Poses are rounded to a
-sixteen-thousandth (0.06 mm; 0.1 mrad), far below what is seen; a resting robot then costs nothing, and
-replays compress well.
+The shapes are sent once. They hang on frames, one per moving body, and the frames belong to one browser: two people who
+watch the same recording can watch different moments of it. A frame of the animation sends the bodies whose pose in
+their parent has changed, all in one batch, as viser's own messages: its handles compare every vector with the one
+before, which takes several times as long. Poses are rounded to a sixteen-thousandth (0.06 mm; 0.1 mrad), far below what
+is seen; a resting robot then costs nothing, and replays compress well.
 
     server = viser.ViserServer(host="127.0.0.1", port=8080, verbose=False)
     stage = Stage(server, model, robots=("nao1",))
-    stage.show(qpos)
+    cast = Cast(stage, client)          # or Cast(stage, server): the same for everybody
+    cast.show(qpos)
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+from viser._messages import SetOrientationMessage, SetPositionMessage, SetSceneNodeVisibilityMessage
 
-from nutmeg.view.stage.bodies import Piece, body_tree, geom_bounds, is_paint, local_poses, visible_geoms
-from nutmeg.view.stage.cameras import Viewpoint, beside_panel, broadcast_view, pitch_bounds, thing_position
+from nutmeg.view.stage.bodies import body_tree, geom_bounds, is_paint, local_poses, visible_geoms
+from nutmeg.view.stage.cameras import Viewpoint, broadcast_view, pitch_bounds, thing_position
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
@@ -32,8 +35,6 @@ POSE_GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
 LABEL_HEIGHT = 0.18
 """Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
-STEP_BACK = 1.12
-"""The first camera of a page stands this much farther away, so that the panel does not hide the pitch."""
 GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
 WALKABLE_WIDTH = 4.0
@@ -43,64 +44,105 @@ SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 
 
 class Stage:
-    """The drawn scene of one server."""
+    """The shapes of a scene, and its light: what all browsers of one server share."""
 
-    def __init__(self, server: viser.ViserServer, model: Any, *, robots: Sequence[str] = ()) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        model: Any,  # noqa: ANN401
+        *,
+        robots: Sequence[str] = (),
+        ghost: bool = False,
+    ) -> None:
         """Send everything that is to be seen.
 
         Args:
             server: the viser server to draw on.
             model: the compiled `mujoco.MjModel`.
             robots: the things that get labels and can be picked.
+            ghost: whether only what moves is drawn, translucent, beside another stage of the same server.
         """
         self._server = server
         self.model = model
-        self.data: Any = mujoco.MjData(model)
         self.robots = tuple(robots)
+        self.pitch = pitch_bounds(model)
+        self.tree = body_tree(model, ghost=ghost)
+        with server.atomic():
+            if not ghost:
+                _light(server)
+            if not ghost and _plain_floor(model):
+                _add_grid(server)
+            # A shape hangs below the frame of its body, which each cast makes for itself.
+            self._shapes = [
+                (piece.thing, server.scene.add_glb(f"{piece.path}/shape", piece.glb, cast_shadow=piece.casts))
+                for piece in self.tree
+                if piece.glb is not None
+            ]
+        if ghost:
+            return
+        server.initial_camera.near, server.initial_camera.far = 0.03, 300.0
+        self.aim(broadcast_view(self.pitch))
+
+    def on_pick(self, picked: Callable[[str, Any], None]) -> None:
+        """Call `picked(robot, client)` when a robot is clicked."""
+        for thing, shape in self._shapes:
+            if thing in self.robots:
+                shape.on_click(lambda event, robot=thing: picked(robot, event.client))
+
+    def aim(self, view: Viewpoint) -> None:
+        """Set the camera that new pages start with."""
+        camera = self._server.initial_camera
+        camera.look_at, camera.position, camera.up, camera.fov = view.look_at, view.position, view.up, view.fov
+
+
+class Cast:
+    """The moving bodies and the labels of a stage, as one browser sees them.
+
+    Args:
+        stage: the stage that has the shapes.
+        owner: the viser client whose picture it is, or the server for everybody.
+        qpos: where everything is at first (nq,); at rest if None.
+    """
+
+    def __init__(self, stage: Stage, owner: viser.ViserServer | viser.ClientHandle, qpos: Floats | None = None) -> None:
+        self._owner, self.stage = owner, stage
+        self.emit: Callable[[Any], None] = owner.scene._queue_scene_message
+        """Gets the messages that move things; a replay writes them into its file instead."""
+        self.model = stage.model
+        self.robots = stage.robots
+        self.data: Any = mujoco.MjData(stage.model)
         self._labelled = True
         self._shift: Floats = np.zeros(3)
-        self.pitch = pitch_bounds(model)
-        self.tree = body_tree(model)
-        mujoco.mj_kinematics(model, self.data)
-        with server.atomic():
-            _light(server)
-            if _plain_floor(model):
-                _add_grid(server)
-            self._nodes = [self._add(piece) for piece in self.tree]
+        self._bodies = {robot: [piece.body for piece in stage.tree if piece.thing == robot] for robot in stage.robots}
+        with owner.atomic():
+            for piece in stage.tree:
+                owner.scene.add_frame(piece.path, show_axes=False)
             self._labels = {robot: self._add_label(robot) for robot in self.robots}
-        poses = len(self.tree)
-        self._positions: Floats = np.zeros((poses, 3))
-        self._turns: Floats = np.tile([1.0, 0.0, 0.0, 0.0], (poses, 1))
-        self.show(np.array(model.qpos0))
-        server.initial_camera.near, server.initial_camera.far = 0.03, 300.0
-        view = beside_panel(broadcast_view(self.pitch))
-        self.aim(replace(view, position=view.look_at + STEP_BACK * (view.position - view.look_at)))
+        self._label_states: dict[str, tuple[bool, tuple[float, ...]]] = {}
+        self._positions: Floats = np.zeros((len(stage.tree), 3))
+        self._turns: Floats = np.tile([1.0, 0.0, 0.0, 0.0], (len(stage.tree), 1))
+        self.show(np.array(stage.model.qpos0) if qpos is None else qpos)
 
     def show(self, qpos: Floats) -> int:
         """Move everything to generalised positions (nq,); returns how many pieces moved."""
         self.data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
-        positions, turns = local_poses(self.tree, self.data.xpos, self.data.xquat)
+        positions, turns = local_poses(self.stage.tree, self.data.xpos, self.data.xquat)
         positions, turns = _grained(positions), _grained(turns)
         shifted = np.any(positions != self._positions, axis=1)
         turned = np.any(turns != self._turns, axis=1)
-        with self._server.atomic():
+        with self._owner.atomic():
             for place in np.flatnonzero(shifted | turned):
+                path = self.stage.tree[place].path
                 if shifted[place]:
-                    self._nodes[place].position = positions[place]
+                    self.emit(SetPositionMessage(path, tuple(positions[place].tolist())))
                 if turned[place]:
-                    self._nodes[place].wxyz = turns[place]
+                    self.emit(SetOrientationMessage(path, tuple(turns[place].tolist())))
             if np.any(shifted):
                 self._move_labels()
         self._positions, self._turns = positions, turns
         return int(np.count_nonzero(shifted | turned))
-
-    def on_pick(self, picked: Callable[[str, Any], None]) -> None:
-        """Call `picked(robot, client)` when a robot is clicked."""
-        for piece, node in zip(self.tree, self._nodes, strict=True):
-            if piece.thing in self.robots and piece.glb is not None:
-                node.on_click(lambda event, robot=piece.thing: picked(robot, event.client))
 
     @property
     def labels_visible(self) -> bool:
@@ -116,43 +158,39 @@ class Stage:
         """Write something else than its name on the label of a robot."""
         self._labels[robot].text = text
 
-    def _add(self, piece: Piece) -> Any:  # noqa: ANN401
-        if piece.glb is None:
-            return self._server.scene.add_frame(piece.path, show_axes=False)
-        return self._server.scene.add_glb(piece.path, piece.glb, cast_shadow=piece.casts, receive_shadow=True)
+    def carry(self, place: Floats) -> None:
+        """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
+
+        A page that plays without a server cannot move its camera: this is how it follows something all the same.
+        """
+        self._shift = _grained((self.stage.pitch.centre - place) * [1.0, 1.0, 0.0])
+        with self._owner.atomic():
+            self.emit(SetPositionMessage(self.stage.tree[0].path, tuple(self._shift.tolist())))
+            self._move_labels()
 
     def _add_label(self, robot: str) -> Any:  # noqa: ANN401
-        return self._server.scene.add_label(
+        return self._owner.scene.add_label(
             f"/labels/{robot}", robot, anchor="bottom-center", font_screen_scale=0.9, depth_test=False
         )
 
     def _move_labels(self) -> None:
         for robot, label in self._labels.items():
             place = thing_position(self.model, self.data, robot)
-            if place is not None:
-                label.visible = self._labelled and bool(place[2] > UNDERGROUND)
-                above = np.append(place[:2], self._top(robot) + LABEL_HEIGHT)
-                label.position = _grained(above) + self._shift
+            if place is None:
+                continue
+            above = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT)) + self._shift
+            visible, where = self._labelled and bool(place[2] > UNDERGROUND), tuple(above.tolist())
+            before = self._label_states.get(robot)
+            if before is None or before[0] != visible:
+                self.emit(SetSceneNodeVisibilityMessage(label.name, visible))
+            if before is None or before[1] != where:
+                self.emit(SetPositionMessage(label.name, where))
+            self._label_states[robot] = visible, where
 
     def _top(self, robot: str) -> float:
         """The height of the highest body frame of a robot, metres; the label stays above it when the robot falls."""
-        bodies = [piece.body for piece in self.tree if piece.thing == robot]
+        bodies = self._bodies[robot]
         return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
-
-    def aim(self, view: Viewpoint) -> None:
-        """Set the camera that new pages start with."""
-        camera = self._server.initial_camera
-        camera.look_at, camera.position, camera.up, camera.fov = view.look_at, view.position, view.up, view.fov
-
-    def carry(self, place: Floats) -> None:
-        """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
-
-        A page that plays without a server cannot move its camera: this is how it follows something all the same.
-        """
-        self._shift = _grained((self.pitch.centre - place) * [1.0, 1.0, 0.0])
-        with self._server.atomic():
-            self._nodes[0].position = self._shift
-            self._move_labels()
 
 
 def _light(server: viser.ViserServer) -> None:
@@ -177,7 +215,7 @@ def _plain_floor(model: Any) -> bool:  # noqa: ANN401
 
 def _add_grid(server: viser.ViserServer) -> None:
     server.scene.add_grid(
-        "/grid",
+        "/world/grid",
         width=20.0,
         height=20.0,
         cell_size=GRID_CELL,

@@ -1,8 +1,7 @@
-"""What the score board and the replay of a match are told, and what a player has in view."""
+"""What lies over the picture of a page, what comes back from it, and what a player has in view."""
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -14,21 +13,19 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.base.errors import UsageError
 from nutmeg.recording import Recording
 from nutmeg.view.files.replay import _followed, replay_html
 from nutmeg.view.html import script_frame
 from nutmeg.view.match_sight import in_cone, sight_of
 from nutmeg.view.match_story import MatchStory
-from nutmeg.view.pages.scoreboard import board_html, replay_head
+from nutmeg.view.pages.furniture import MESSAGE_PREFIX, board_state, match_events, read_message, replay_head, seconds_of
 from nutmeg.view.stage.cameras import pitch_bounds
 from nutmeg.view.stage.film import Film
 
 
 def board(story: MatchStory, time: float) -> dict[str, Any]:
-    text = board_html(story, story.recording.row_at(time), time)
-    found = re.search(r'data-nutmeg-match="([^"]*)"', text)
-    assert found is not None
-    state: dict[str, Any] = json.loads(html.unescape(found.group(1)))
+    state: dict[str, Any] = json.loads(json.dumps(board_state(story, story.recording.row_at(time), time)))
     return state
 
 
@@ -48,7 +45,7 @@ def test_a_replay_knows_the_board_at_every_moment_and_all_events(match_path: Pat
     recording = Recording.open(match_path)
     start = float(recording.times[0])
     head = replay_head(MatchStory(recording), start, float(recording.times[-1]))
-    table = json.loads(re.search(r"window.nutmegMatch = (.*?);</script>", head).group(1).replace("<\\/", "</"))  # type: ignore[union-attr]
+    table = json.loads(re.search(r"window.nutmegStory = (.*?);</script>", head).group(1).replace("<\\/", "</"))  # type: ignore[union-attr]
     assert [s["score"] for s in table["states"]][-1] == [1, 1]
     modes = [s["mode"] for s in table["states"]]
     assert modes[:3] == ["before kick-off", "kick-off reds", "play on"]
@@ -65,8 +62,7 @@ def test_scripts_cannot_be_ended_by_a_teams_name(match_path: Path) -> None:
     story = MatchStory(Recording.open(match_path))
     story.teams = ("</script><b>", "b")
     assert "</script><b>" not in replay_head(story, 0.0, 1.0)
-    assert "</script><b>" not in board_html(story, 0, 0.0)
-    frame = script_frame("score board", script="scoreboard.js", style="scoreboard.css")
+    frame = script_frame("page", script="page.js", style="page.css")
     assert frame.count("<iframe") == frame.count("</iframe>") == 1
     assert "<script" not in frame, "the frame's own page is escaped"
 
@@ -76,7 +72,7 @@ def test_a_replay_of_a_match_is_one_file_with_its_story(match_path: Path, tmp_pa
     size = replay_html(match_path, out, fps=2)
     text = out.read_text(encoding="utf-8")
     assert size == out.stat().st_size
-    assert "window.nutmegMatch" in text
+    assert "window.nutmegStory" in text
     assert "Goal for reds" in text
 
 
@@ -106,17 +102,55 @@ def test_what_a_player_has_in_view_follows_from_where_its_head_looks(match_path:
 def test_a_replay_goes_calmly_after_the_ball_and_never_leaves_the_pitch(match_path: Path) -> None:
     film = Film.open(match_path)
     data = mujoco.MjData(film.model)
-    stage: Any = SimpleNamespace(model=film.model, data=data, pitch=pitch_bounds(film.model))
+    stage = SimpleNamespace(pitch=pitch_bounds(film.model))
+    cast: Any = SimpleNamespace(model=film.model, data=data, stage=stage)
     places = []
     followed = None
     for x in (0.0, *[40.0] * 60):
         rest = {name: film.recording.read(name, 0, 1) for name in film.posture.channels}
         data.qpos[:] = film.posture.qpos({**rest, "ball.pose": np.array([[x, 0, 0, 1, 0, 0, 0]])})
         mujoco.mj_kinematics(film.model, data)
-        followed = _followed(stage, followed, 0.1)
+        followed = _followed(cast, "ball", followed, 0.1)
         places.append(float(followed[0]))
     steps = np.diff(places)
     assert places[0] == 0.0
     assert steps[0] < 4.0
     assert (steps >= 0).all()
     assert places[-1] == pytest.approx(stage.pitch.high[0], abs=0.01)
+
+
+@pytest.mark.parametrize(("typed", "seconds"), [("89", 89.0), ("1:29", 89.0), (" 1:29.5 ", 89.5), ("1:00:01", 3601.0)])
+def test_a_time_can_be_typed_in_seconds_or_as_on_a_clock(typed: str, seconds: float) -> None:
+    assert seconds_of(typed) == seconds
+
+
+@pytest.mark.parametrize("typed", ["", "goal", "-3", "1:x", "nan", "inf", "1e999"])
+def test_what_is_not_a_time_is_refused_with_an_example(typed: str) -> None:
+    with pytest.raises(UsageError, match="1:29"):
+        seconds_of(typed)
+
+
+def test_a_message_of_a_page_tells_what_was_done_in_order() -> None:
+    did = [{"n": 1, "what": "seek", "value": 2.5}, {"n": 2, "what": "toggle", "value": None}]
+    assert read_message(MESSAGE_PREFIX + json.dumps({"page": 7, "did": did})) == (
+        7,
+        [(1, "seek", 2.5), (2, "toggle", None)],
+    )
+    assert read_message(MESSAGE_PREFIX) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "[]", "{}", "[" * 900, '{"page": "x", "did": []}', '{"page": 1, "did": [3]}']
+)
+def test_nonsense_from_a_page_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a message"):
+        read_message(("" if text == "hello" else MESSAGE_PREFIX) + (text or "x"))
+
+
+def test_a_goal_is_shown_from_well_before_it_and_a_fall_is_no_mark_on_the_slider(match_path: Path) -> None:
+    events = match_events(MatchStory(Recording.open(match_path)), 0.0)
+    goal, fall = (next(e for e in events if e["kind"] == kind) for kind in ("goal", "fall"))
+    assert (goal["group"], goal["marked"]) == ("goals", True)
+    assert (fall["group"], fall["marked"]) == ("falls", False)
+    assert goal["lead"] > fall["lead"]
+    assert len({e["id"] for e in events}) == len(events)

@@ -1,0 +1,169 @@
+"""The controls of `nutmeg view`: a slider for each joint, poses, pushes, and what the sensors measure.
+
+    workbench = Workbench(client, bench, film, send)     # for each browser
+    workbench.refresh(playback.time)                     # now and then
+
+What a user does becomes orders (see `orders`): `joint`, `pose`, `push` and `restart`. The sliders follow the commands
+of the recording, so that everybody who watches sees the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.view.html import render
+from nutmeg.view.pages.orders import MAX_FORCE, Order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nutmeg.view.stage.film import Film
+
+SLIDER_PAUSE = 0.8
+"""A slider that was moved by hand is left alone for this time, seconds."""
+PUSHES = {
+    "ahead": (1.0, 0.0, 0.0),
+    "back": (-1.0, 0.0, 0.0),
+    "left": (0.0, 1.0, 0.0),
+    "right": (0.0, -1.0, 0.0),
+    "up": (0.0, 0.0, 1.0),
+}
+"""Directions of pushes in the frame of the world."""
+FREE_TURN = math.pi
+"""A joint without limits gets a slider from minus to plus this angle [rad]."""
+MAX_SHOWN_VALUES = 6
+"""Of a sensor with more numbers only these are listed; all can be plotted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """The robot that can be handled; sent to the viewer, which makes the controls for it."""
+
+    robot: str
+    """Its name in the recording."""
+    joints: dict[str, tuple[float, float]]
+    """Lowest and highest angle of each joint that has a motor [rad]; infinite where it turns freely."""
+    poses: tuple[str, ...] = ()
+    """Names of its poses."""
+    force: float = 0.0
+    """Its weight [N], the first strength of a push; 0 if it cannot be pushed."""
+    overlaps: tuple[str, ...] = ()
+    """Shapes that are inside each other at rest, in words."""
+
+    def text(self) -> str:
+        """The same as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Bench:
+        """The inverse of `text`."""
+        table = json.loads(text)
+        joints = {name: (float(low), float(high)) for name, (low, high) in table["joints"].items()}
+        return cls(
+            robot=str(table["robot"]),
+            joints=joints,
+            poses=tuple(table["poses"]),
+            force=float(table["force"]),
+            overlaps=tuple(table["overlaps"]),
+        )
+
+
+class Workbench:
+    """The controls of one browser.
+
+    Args:
+        client: the viser client.
+        bench: the robot.
+        film: the recording.
+        send: gets the orders.
+    """
+
+    def __init__(self, client: Any, bench: Bench, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
+        self._bench, self._film, self._send = bench, film, send
+        self._page, self._touched = int(client.client_id), 0.0
+        self._setting = False
+        channels = film.recording.channels
+        self._sensors = [
+            name
+            for name in channels
+            if name.startswith(f"{bench.robot}.") and name.rpartition(".")[2] not in ("pose", "angles", "command")
+        ]
+        gui = client.gui
+        if bench.overlaps:
+            gui.add_markdown("**Shapes inside each other at rest:** " + "; ".join(bench.overlaps), order=5)
+        if bench.joints:
+            self._add_joints(gui)
+        self._table: Any = None
+        if self._sensors:
+            with gui.add_folder("Sensors", order=8):
+                self._table = gui.add_html("")
+        if bench.force:
+            with gui.add_folder("Push", order=9, expand_by_default=False):
+                way = gui.add_dropdown("Direction", tuple(PUSHES), initial_value="ahead")
+                most = min(max(10.0 * bench.force, 10.0), MAX_FORCE)
+                newtons = gui.add_slider("Force [N]", 0.0, round(most, 1), 0.1, round(min(bench.force, most), 1))
+                gui.add_button("Push for 0.1 s", icon="hand-finger").on_click(
+                    lambda _: self._push(str(way.value), float(newtons.value))
+                )
+
+    def _add_joints(self, gui: Any) -> None:  # noqa: ANN401
+        bench = self._bench
+        with gui.add_folder("Joints [rad]", order=6):
+            if bench.poses:
+                pose = gui.add_dropdown("Pose", bench.poses, initial_value=bench.poses[0])
+                pose.on_update(lambda event: self._send(self._order("pose", thing=str(event.target.value))))
+            gui.add_button("Put it back", icon="refresh").on_click(lambda _: self._send(self._order("restart")))
+            self._sliders = {name: self._slider(gui, name, *limits) for name, limits in bench.joints.items()}
+
+    def refresh(self, now: float) -> None:
+        """Show the commands and the sensors at a time of the recording."""
+        if not len(self._film.times):
+            return
+        row, recording = self._film.row_at(now), self._film.recording
+        command = recording.channels.get(f"{self._bench.robot}.command")
+        if command is not None and command.unit == "rad" and time.monotonic() - self._touched > SLIDER_PAUSE:
+            values = recording.read(command.name, row, row + 1)[0]
+            for name, value in zip(command.labels, values, strict=True):
+                slider = self._sliders.get(name)
+                if slider is not None:
+                    slider.value = float(np.clip(round(float(value), 3), slider.min, slider.max))
+        if self._table is not None:
+            rows = []
+            for name in self._sensors:
+                values = recording.read(name, row, row + 1)[0]
+                shown = "  ".join(f"{value:.3g}" for value in values[:MAX_SHOWN_VALUES])
+                more = " …" if len(values) > MAX_SHOWN_VALUES else ""
+                rows.append((name.rpartition(".")[2], shown + more, recording.channels[name].unit))
+            self._table.content = render("sensors.html.j2", rows=rows)
+
+    def _slider(self, gui: Any, name: str, low: float, high: float) -> Any:  # noqa: ANN401
+        low, high = max(low, -FREE_TURN), min(high, FREE_TURN)
+        slider = gui.add_slider(
+            name, round(low, 3), round(max(high, low + 0.002), 3), 0.001, round(_inside(low, high), 3)
+        )
+
+        async def moved(event: Any) -> None:  # noqa: ANN401
+            if event.client is not None:  # else the slider follows the recording, it was not moved by hand
+                self._touched = time.monotonic()
+                self._send(self._order("joint", thing=name, value=float(event.target.value)))
+
+        slider.on_update(moved)
+        return slider
+
+    def _push(self, way: str, newtons: float) -> None:
+        x, y, z = (newtons * part for part in PUSHES[way])
+        self._send(Order(order="push", page=self._page, numbers=(x, y, z)))
+
+    def _order(self, kind: str, *, thing: str = "", value: float = 0.0) -> Order:
+        return Order(order=kind, page=self._page, thing=thing, numbers=(value, 0.0, 0.0))
+
+
+def _inside(low: float, high: float) -> float:
+    """The angle of the range that is nearest to 0."""
+    return min(max(0.0, low), high)

@@ -1,0 +1,191 @@
+"""One page of all runs in a folder: what they are, when they were made, how they ended, and their numbers.
+
+    found = find_runs(Path("runs"))
+    write_runs_page(Path("runs/index.html"), found, compared=found[:2])
+
+A run is a folder with a `run.json` (learn, identify, btr, tournament and others, see `nutmeg.base.journal`) or with the
+recording of a match. Damaged files of a run are told in its row; they do not hide the others.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nutmeg.base.errors import NutmegError
+from nutmeg.base.journal import read_json, read_lines
+from nutmeg.recording import Recording
+from nutmeg.view.match_story import MatchStory, clock_text, is_match
+from nutmeg.view.reports.report import Cell, Report, Section, Table, write_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+MATCH_RECORDING = "match.nutmeg"
+PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")
+"""Files of a run that one wants to open."""
+KEY_NUMBERS = (
+    "result",
+    "clock",
+    "fitness",
+    "fitness_before",
+    "error",
+    "held_out",
+    "games",
+    "broken",
+    "lost_turns",
+    "generations",
+    "seconds",
+)
+"""Numbers of `results.json` that are shown in the list, if a run has them."""
+MAX_COMPARED_NUMBERS = 200
+"""Numbers of a run that are compared; tables of single games or parameters would fill pages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """A run as the list shows it."""
+
+    folder: Path
+    kind: str
+    """The command that made it, such as `learn`."""
+    began: str
+    """When, as a text that sorts."""
+    state: str
+    """`finished`, `interrupted`, `running or killed`, or what went wrong."""
+    numbers: Mapping[str, float | str] = field(default_factory=dict)
+    """Its results, by name; parts of tables are called `table.name`."""
+    pages: tuple[str, ...] = ()
+    """The files of `PAGES` that it has."""
+
+    @property
+    def key_numbers(self) -> str:
+        """The few numbers to take away, in words."""
+        shown = [name for name in KEY_NUMBERS if name in self.numbers] or list(self.numbers)[:3]
+        return ", ".join(f"{name} {_shown(self.numbers[name])}" for name in shown)
+
+
+def find_runs(parent: Path) -> list[RunFacts]:
+    """All runs in a folder, the newest first."""
+    folders = sorted(path for path in parent.iterdir() if path.is_dir())
+    found = [run for folder in folders if (run := read_run(folder)) is not None]
+    return sorted(found, key=lambda run: run.began, reverse=True)
+
+
+def read_run(folder: Path) -> RunFacts | None:
+    """The facts of a run; None of a folder that is none."""
+    if not any((folder / name).exists() for name in ("run.json", MATCH_RECORDING)):
+        return None
+    pages = tuple(name for name in PAGES if (folder / name).is_file())
+    try:
+        if (folder / "run.json").exists():
+            return _logged_run(folder, pages)
+        return _match_run(folder, pages)
+    except (NutmegError, KeyError, TypeError, ValueError, AttributeError) as error:
+        return RunFacts(folder=folder, kind="?", began=_changed(folder), state=f"damaged: {error}", pages=pages)
+
+
+def _logged_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
+    manifest = read_json(folder / "run.json") or {}
+    ends = [line for line in read_lines(folder / "log.jsonl") if line.get("event") in ("begin", "end")]
+    state = str(ends[-1].get("how", "")) if ends and ends[-1]["event"] == "end" else "running or killed"
+    command = [str(word) for word in manifest["command"]]
+    return RunFacts(
+        folder=folder,
+        kind=command[1] if len(command) > 1 else command[0],
+        began=str(manifest.get("began", _changed(folder)))[:19].replace("T", " "),
+        state=state,
+        numbers=dict(flat(read_json(folder / "results.json") or {})),
+        pages=pages,
+    )
+
+
+def _match_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
+    recording = Recording.open(folder / MATCH_RECORDING)
+    numbers: dict[str, float | str] = {"seconds": recording.duration}
+    if is_match(recording) and len(recording):
+        story = MatchStory(recording)
+        last = story.moment(len(recording) - 1)
+        numbers = {
+            "result": f"{story.teams[0]} {last.score[0]} : {last.score[1]} {story.teams[1]}",
+            "clock": clock_text(last.clock),
+            **{f"goals.{team}": goals for team, goals in zip(story.teams, last.score, strict=True)},
+            **{f"events.{kind}": n for kind, n in _kinds(story.events).items()},
+            **numbers,
+        }
+    state = "finished" if recording.finished else "running or killed"
+    return RunFacts(folder=folder, kind="match", began=_changed(folder), state=state, numbers=numbers, pages=pages)
+
+
+def _kinds(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    kinds = [str(event["kind"]) for event in events]
+    return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+
+
+def flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float | str]]:
+    """The numbers and short texts of a table and of the tables in it; lists are left out."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{name}.")
+        elif isinstance(value, int | float | str) and not isinstance(value, bool) and len(str(value)) < 60:
+            yield f"{before}{name}", value
+
+
+def write_runs_page(path: Path, runs: Sequence[RunFacts], compared: Sequence[RunFacts] = ()) -> None:
+    """Write the page: the list of all runs, and the numbers of some of them side by side."""
+    listed = Table(
+        columns=("run", "kind", "began", "state", "numbers", "open"),
+        rows=tuple(_row(path, run) for run in runs),
+        numeric=(),
+        kind="stack",
+    )
+    sections = [Section(key="runs", title="Runs", blocks=(listed,))]
+    if compared:
+        sections.insert(0, Section(key="compared", title="Side by side", blocks=(comparison(compared),)))
+    write_page(
+        path,
+        Report(
+            kind="Runs",
+            title=str(path.parent.resolve().name),
+            summary=f"{len(runs)} runs, the newest first.",
+            sections=tuple(sections),
+        ),
+    )
+
+
+def comparison(runs: Sequence[RunFacts]) -> Table:
+    """The numbers that any of some runs has, a column for each run."""
+    names = list(dict.fromkeys(name for run in runs for name in run.numbers))[:MAX_COMPARED_NUMBERS]
+    return Table(
+        columns=("", *(run.folder.name for run in runs)),
+        rows=tuple((name, *(_value(run.numbers.get(name)) for run in runs)) for name in names),
+        numeric=tuple(run.folder.name for run in runs),
+    )
+
+
+def _row(path: Path, run: RunFacts) -> tuple[Cell | str, ...]:
+    good = run.state == "finished"
+    links = tuple((name, os.path.relpath(run.folder / name, path.parent)) for name in run.pages)
+    return (
+        Cell(value=run.folder.name, strong=True),
+        run.kind,
+        run.began,
+        Cell(value=run.state, verdict=good),
+        run.key_numbers,
+        Cell(links=links),
+    )
+
+
+def _value(value: float | str | None) -> str:
+    return "–" if value is None else _shown(value)
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _changed(folder: Path) -> str:
+    return datetime.datetime.fromtimestamp(folder.stat().st_mtime).isoformat(" ", "seconds")

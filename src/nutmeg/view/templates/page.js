@@ -1,0 +1,411 @@
+// What lies over the picture of a page: score board, list of events, time bar and the cursors of plots; and the keys.
+// Put into a page by pages/furniture.py.
+//
+// In a page with a server, the state comes as JSON in elements of a panel, which the viewer renews; what a user does
+// goes back in a text field of that panel, which the style sheet hides. In a replay without a server the whole story lies in
+// window.nutmegStory, and the player's own clock says which moment is shown.
+(() => {
+  if (window.nutmegPage) return;
+  window.nutmegPage = true;
+  const story = window.nutmegStory;
+  const TICK = 80;
+  const CAPTION = 4;
+  const make = (tag, name, parent, text = "") => {
+    const node = document.createElement(tag);
+    node.className = name;
+    node.textContent = text;
+    parent.append(node);
+    return node;
+  };
+  const button = (name, parent, text, label, act) => {
+    const node = make("button", name, parent, text);
+    node.type = "button";
+    node.setAttribute("aria-label", label);
+    node.title = label;
+    node.onclick = () => { act(); node.blur(); };
+    return node;
+  };
+  const set = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+  const two = (n) => String(n).padStart(2, "0");
+  const clockText = (s) => `${Math.floor(s / 60)}:${two(Math.floor(s) % 60)}`;
+  const setValue = (input, value) => {  // as if somebody had typed it: React listens to its own property
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, value);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const canvas = () => [...document.querySelectorAll("canvas:not(#nutmeg-map)")].sort((a, b) => b.clientWidth * b.clientHeight - a.clientWidth * a.clientHeight)[0];
+
+  // ---- the score board
+  let board = null;
+  function buildBoard() {
+    const box = make("div", "nb-board", document.body);
+    box.id = "nutmeg-board";
+    box.setAttribute("role", "status");
+    box.setAttribute("aria-label", "score board");
+    const top = make("div", "nb-top", box);
+    const clock = make("span", "nb-clock", top);
+    const sides = [0, 1].map((i) => {
+      const side = make("span", `nb-side nb-side${i}`, top);
+      const label = make("span", "nb-label", side);
+      return { side, name: make("span", "nb-name", label), note: make("span", "nb-note", label), goals: make("span", "nb-goals", side) };
+    });
+    const half = make("span", "nb-half", top);
+    const mode = make("span", "nb-mode", make("div", "nb-below", box));
+    const caption = make("div", "nb-caption", document.body);
+    caption.id = "nutmeg-caption";
+    return { clock, sides, half, mode, caption };
+  }
+  function showBoard(state) {
+    board = board || buildBoard();
+    state.teams.forEach((name, i) => {
+      const { side, name: label, note, goals } = board.sides[i];
+      set(label, name);
+      set(note, state.subtitles[i]);
+      set(goals, String(state.score[i]));
+      side.style.setProperty("--team", state.colours[i]);
+      side.classList.toggle("nb-ball", state.favoured === i);
+    });
+    set(board.clock, state.clock);
+    set(board.half, state.half);
+    set(board.mode, state.mode);
+    const told = state.caption;
+    board.caption.classList.toggle("nb-on", Boolean(told));
+    if (told) {
+      set(board.caption, `${told.mark} ${told.text}`);
+      board.caption.classList.toggle("nb-goal", told.kind === "goal");
+      board.caption.style.setProperty("--team", told.about === null ? "#39424a" : state.colours[told.about]);
+    }
+  }
+
+  // ---- the small map of the pitch
+  let map = null;
+  function showMap(state, colours) {
+    if (!map) {
+      map = make("canvas", "", document.body);
+      map.id = "nutmeg-map";
+      map.title = "The pitch: who is where";
+      map.width = 168;
+      map.height = Math.round(168 * state.half[1] / state.half[0]);
+    }
+    const draw = map.getContext("2d");
+    const scale = map.width / 2 / (1.06 * state.half[0]);
+    const at = ([x, y]) => [map.width / 2 + scale * x, map.height / 2 - scale * y];
+    draw.fillStyle = "#1f6b35";
+    draw.fillRect(0, 0, map.width, map.height);
+    draw.strokeStyle = "#fff9";
+    draw.strokeRect(...at([-state.half[0], state.half[1]]), 2 * scale * state.half[0], 2 * scale * state.half[1]);
+    draw.strokeRect(map.width / 2, at([0, state.half[1]])[1], 0, 2 * scale * state.half[1]);
+    const dot = (place, radius, colour, ring) => {
+      draw.beginPath();
+      draw.arc(...at(place), radius, 0, 2 * Math.PI);
+      draw.fillStyle = colour;
+      draw.fill();
+      draw.strokeStyle = ring;
+      draw.stroke();
+    };
+    for (const [x, y, team, chosen] of state.robots) dot([x, y], chosen ? 5 : 3.5, colours[team], chosen ? "#ff0" : "#fff");
+    if (state.ball) dot(state.ball, 2.5, "#fff", "#000");
+  }
+
+  // ---- the list of events: one row is one event for as long as it is there, whatever else is added
+  let list = null;
+  function buildList(parent, seek) {
+    const box = make("div", "nb-list", parent);
+    box.id = "nutmeg-events";
+    const title = button("nb-title", box, "", "Events", () => {
+      body.hidden = !body.hidden;
+      title.setAttribute("aria-expanded", String(!body.hidden));
+    });
+    const body = make("div", "nb-body", box);
+    body.hidden = window.innerWidth < 700;
+    title.setAttribute("aria-expanded", String(!body.hidden));
+    return { box, title, body, chips: make("div", "nb-chips", body), rows: make("div", "nb-rows", body), hidden: new Set(), made: new Map(), groups: new Set(), seek, newest: null };
+  }
+  function addEvent(event, colours) {
+    const row = button("nb-event", list.rows, "", `${event.clock} ${event.text}`, () => list.seek(Math.max(event.t - event.lead, 0)));
+    row.style.setProperty("--team", event.about === null ? "#8a949c" : colours[event.about]);
+    make("span", "nb-when", row, event.clock);
+    make("span", "nb-what", row, `${event.mark} ${event.text}`.trim());
+    row.classList.toggle("nb-goal", event.kind === "goal");
+    list.made.set(event.id, { row, event });
+    if (!list.groups.has(event.group)) {
+      list.groups.add(event.group);
+      const chip = button("nb-chip", list.chips, event.group, `Show ${event.group}`, () => {
+        const off = !list.hidden.delete(event.group) && Boolean(list.hidden.add(event.group));
+        chip.setAttribute("aria-pressed", String(!off));
+        for (const made of list.made.values()) made.row.hidden = list.hidden.has(made.event.group);
+      });
+      chip.setAttribute("aria-pressed", "true");
+    }
+    row.hidden = list.hidden.has(event.group);
+  }
+  function showEvents(events, colours, time, seek) {
+    const parent = story ? document.body : document.querySelector("[data-nutmeg-list]");
+    if (!parent || (!events.length && !list)) return;
+    if (!list || !list.box.isConnected) list = buildList(parent, seek);  // a panel that was folded has forgotten it
+    const known = new Set(events.map((event) => event.id));
+    for (const [id, made] of list.made) if (!known.has(id)) { made.row.remove(); list.made.delete(id); }
+    for (const event of events) if (!list.made.has(event.id)) addEvent(event, colours);
+    set(list.title, `Events (${events.length})`);
+    let last = null;
+    for (const { row, event } of list.made.values()) {
+      row.classList.toggle("nb-past", event.t <= time);
+      if (event.t <= time && !row.hidden) last = row;
+    }
+    if (last !== list.newest && last && !list.rows.matches(":hover")) {  // the list follows, the panel around it stays
+      list.rows.scrollTop = last.offsetTop - list.rows.offsetTop - list.rows.clientHeight / 2;
+    }
+    list.newest = last;
+  }
+
+  // ---- messages to the viewer: each is repeated until the state says that it was read
+  const MARK = "nutmeg-page ";
+  const page = Math.floor(Math.random() * 1e9);
+  let waiting = [];
+  let count = 0;
+  let sent = 0;
+  const field = () => [...document.querySelectorAll("input")].find((input) => input.value.startsWith(MARK));
+  function send() {
+    const input = field();
+    if (!input || !waiting.length) return;
+    sent = performance.now();
+    setValue(input, MARK + JSON.stringify({ page, did: waiting }));
+  }
+  function tell(what, value = null) {
+    const last = waiting[waiting.length - 1];
+    if (last && last.what === what && what === "seek") waiting.pop();  // of a drag, only the newest place counts
+    waiting.push({ n: ++count, what, value });
+    waiting = waiting.slice(-8);
+    send();
+  }
+  const seek = (time) => tell("seek", time);
+
+  // ---- the time bar
+  let bar = null;
+  let dragging = 0;
+  function buildBar(state) {
+    const box = make("div", "nb-bar", document.body);
+    box.id = "nutmeg-bar";
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "time");
+    button("nb-key", box, "‹", "One row back (comma)", () => tell("step", -1));
+    const play = button("nb-key nb-play", box, "", "Play", () => tell("toggle"));
+    button("nb-key", box, "›", "One row ahead (point)", () => tell("step", 1));
+    const time = make("input", "nb-time", box);
+    time.setAttribute("aria-label", "Clock");
+    time.title = "Type a time of the clock, such as 1:29 or 89";
+    time.onchange = () => { tell("clock", time.value); time.blur(); };
+    time.onkeydown = (event) => { if (event.key === "Enter") time.blur(); };
+    const total = make("span", "nb-total", box);
+    const track = make("div", "nb-track", box);
+    const marks = make("div", "nb-marks", track);
+    const slider = make("input", "nb-slider", track);
+    slider.type = "range";
+    slider.min = "0";
+    slider.step = "0.01";
+    slider.setAttribute("aria-label", "Time");
+    slider.oninput = () => { dragging = performance.now(); seek(Number(slider.value)); };
+    slider.onchange = () => { slider.blur(); };
+    const speed = make("select", "nb-speed", box);
+    speed.setAttribute("aria-label", "Speed");
+    for (const choice of state.speeds) make("option", "", speed, choice).value = choice;
+    speed.onchange = () => { tell("speed", speed.value); speed.blur(); };
+    const live = button("nb-key nb-live", box, "● live", "Show the newest moment (L)", () => tell("live"));
+    const loop = button("nb-key", box, "loop", "Repeat from the start at the end", () => tell("loop"));
+    const clip = button("nb-key", box, "clip", "Save a clip of the picture", record);
+    button("nb-key", box, "full", "Full screen (F)", fullScreen);
+    const note = make("span", "nb-status", box);
+    return { box, play, time, total, slider, marks, speed, live, loop, clip, note, marked: "" };
+  }
+  function showBar(state, events) {
+    bar = bar || buildBar(state);
+    set(bar.play, state.playing ? "❚❚" : "▶");
+    bar.play.setAttribute("aria-label", state.playing ? "Pause" : "Play");
+    bar.play.title = `${state.playing ? "Pause" : "Play"} (space)`;
+    if (document.activeElement !== bar.time) bar.time.value = state.clock;
+    set(bar.total, `/ ${state.total}`);
+    bar.slider.max = String(state.length);
+    if (performance.now() - dragging > 600) bar.slider.value = String(state.t);
+    if (document.activeElement !== bar.speed && bar.speed.value !== state.speed) bar.speed.value = state.speed;
+    bar.live.hidden = state.finished;
+    bar.live.setAttribute("aria-pressed", String(state.live));
+    bar.loop.setAttribute("aria-pressed", String(state.loop));
+    set(bar.note, state.note);
+    const key = `${events.length} ${state.length.toFixed(1)}`;
+    if (bar.marked !== key) {
+      bar.marked = key;
+      bar.marks.replaceChildren(...events.filter((e) => e.marked).map((e) => {
+        const mark = document.createElement("i");
+        mark.style.left = `${100 * e.t / Math.max(state.length, 0.01)}%`;
+        mark.style.background = e.about === null || !state.colours ? "#8a949c" : state.colours[e.about];
+        mark.title = `${e.clock} ${e.text}`;
+        return mark;
+      }));
+    }
+  }
+  function fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen();
+  }
+  let recorder = null;
+  function record() {
+    if (recorder) { recorder.stop(); return; }
+    const parts = [];
+    recorder = new MediaRecorder(canvas().captureStream(30), { mimeType: "video/webm" });
+    recorder.ondataavailable = (event) => parts.push(event.data);
+    recorder.onstop = () => {
+      recorder = null;
+      bar.clip.setAttribute("aria-pressed", "false");
+      const link = make("a", "", document.body);
+      link.href = URL.createObjectURL(new Blob(parts, { type: "video/webm" }));
+      link.download = "nutmeg-clip.webm";
+      link.click();
+      link.remove();
+    };
+    recorder.start();
+    bar.clip.setAttribute("aria-pressed", "true");
+  }
+
+  // ---- cursors of plots: a line at the moment shown that can be dragged; a click into a plot goes there
+  const charts = () => Object.values((window.__viserTestpoints || {}).uplots || {}).map((one) => one.chart);
+  let start = 0;  // clock time minus time on the slider
+  function showCursors(state) {
+    start = state.seconds - state.t;
+    for (const chart of charts()) {
+      let line = chart.over.querySelector(".nb-cursor");
+      if (!line) {
+        line = make("div", "nb-cursor", chart.over);
+        line.title = "The moment shown: drag it";
+        line.onpointerdown = (event) => {
+          event.stopPropagation();
+          line.setPointerCapture(event.pointerId);
+          line.onpointermove = (move) => {
+            const left = move.clientX - chart.over.getBoundingClientRect().left;
+            seek(Math.max(chart.posToVal(left, "x") - start, 0));
+          };
+        };
+        line.onpointerup = () => { line.onpointermove = null; };
+        line.onmousedown = (event) => event.stopPropagation();  // or the plot would zoom
+        let down = 0;
+        chart.over.addEventListener("mousedown", (event) => { down = event.clientX; });
+        chart.over.addEventListener("click", (event) => {
+          if (event.target === line || Math.abs(event.clientX - down) > 3) return;
+          seek(Math.max(chart.posToVal(event.clientX - chart.over.getBoundingClientRect().left, "x") - start, 0));
+        });
+      }
+      const at = chart.valToPos(state.seconds, "x");
+      line.hidden = !(at >= 0 && at <= chart.over.clientWidth);
+      line.style.left = `${at}px`;
+    }
+  }
+
+  // ---- keys
+  const KEYS = {
+    Space: () => tell("toggle"), ArrowLeft: () => tell("skip", -5), ArrowRight: () => tell("skip", 5),
+    Comma: () => tell("step", -1), Period: () => tell("step", 1), KeyL: () => tell("live"), KeyF: fullScreen,
+  };
+  for (let n = 1; n <= 9; n++) KEYS[`Digit${n}`] = () => tell("pick", n);
+  window.addEventListener("keydown", (event) => {
+    const at = event.target;
+    if (story || !bar || !KEYS[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (at instanceof HTMLElement && (at.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName))) return;
+    if (document.querySelector("[data-drive]") && !["Comma", "Period", "KeyL", "KeyF"].includes(event.code)) return;
+    event.preventDefault();
+    event.stopPropagation();  // the viewer would move the camera with the same keys
+    KEYS[event.code]();
+  }, true);
+
+  // ---- a page with a server
+  let events = [];
+  let eventsText = "";
+  let asked = new URLSearchParams(location.search).get("t");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => tell("dark", dark.matches));
+  if (dark.matches && !story) tell("dark", true);
+  function live() {
+    const source = document.querySelector("[data-nutmeg-state]");
+    const input = field();
+    if (!source || !source.dataset.nutmegState || !input) return;
+    if (!folded) fold(source);
+    const state = JSON.parse(source.dataset.nutmegState);
+    const listed = document.querySelector("[data-nutmeg-events]");
+    if (listed && listed.dataset.nutmegEvents !== eventsText) {
+      eventsText = listed.dataset.nutmegEvents;
+      events = JSON.parse(eventsText);
+    }
+    if (asked !== null) {
+      tell("clock", asked);
+      asked = null;
+    }
+    waiting = waiting.filter((message) => state.page !== page || message.n > state.read);
+    if (waiting.length && performance.now() - sent > 400) send();
+    if (document.title !== state.title) document.title = state.title;
+    if (state.board) showBoard(state.board);
+    if (state.map) showMap(state.map, state.colours);
+    showEvents(events, state.colours, state.t, seek);
+    showBar(state, events);
+    showCursors(state);
+    place();
+  }
+  let folded = window.innerWidth >= 700;
+  function fold(source) {  // on a phone the panel would hide the picture; a tap on its title opens it again
+    const sheet = source.closest(".mantine-Paper-root");
+    const title = sheet && [...sheet.querySelectorAll("div")].find((node) => node.style.height === "3.5em");
+    if (!title) return;
+    folded = true;
+    if (!document.querySelector("[data-drive]")) title.click();
+  }
+  function place() {  // keep clear of panels that are docked beside the picture
+    const drawn = canvas();
+    if (!drawn) return;
+    const box = drawn.getBoundingClientRect();
+    document.body.style.setProperty("--nb-left", `${Math.max(box.left, 0)}px`);
+    if (bar) document.body.style.setProperty("--nb-bar", `${bar.box.offsetHeight}px`);
+    document.body.style.setProperty("--nb-right", `${Math.max(window.innerWidth - box.right, 0)}px`);
+  }
+
+  // ---- a replay without a server
+  const clockField = () => [...document.querySelectorAll("input")].find((i) => i.inputMode === "decimal" || !i.readOnly);
+  function stateAt(time) {
+    let found = story.states[0];
+    for (const state of story.states) {
+      if (state.t > time + 1e-6) break;
+      found = state;
+    }
+    const past = story.events.filter((e) => e.t <= time && e.t > time - CAPTION);
+    return {
+      ...story, ...found, clock: clockText(found.clock + (found.runs ? Math.max(time - found.t, 0) : 0)),
+      caption: past.length ? past[past.length - 1] : null,
+    };
+  }
+  function timeOf(clock) {  // the first moment at which the clock shows this
+    for (const [i, state] of (story.states || []).entries()) {
+      const next = story.states[i + 1];
+      const end = next ? next.clock : Infinity;
+      if (clock <= end) return state.t + (state.runs ? Math.max(clock - state.clock, 0) : 0);
+    }
+    return clock;
+  }
+  function seekReplay(time) {
+    const input = clockField();
+    if (!input) return;
+    setValue(input, time.toFixed(1));
+    input.blur();
+    const play = input.closest(".mantine-Paper-root");
+    window.setTimeout(() => {  // the player pauses when its clock is set; go on from there
+      const next = play && play.querySelector("button");
+      if (next && next.querySelector(".tabler-icon-player-play-filled")) next.click();
+    }, 50);
+  }
+  const seconds = (text) => text.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
+  function replay() {
+    const input = clockField();
+    if (!input) return;
+    document.body.classList.add("nb-replay");
+    if (asked !== null && Number.isFinite(seconds(asked))) seekReplay(timeOf(seconds(asked)));
+    asked = null;
+    const time = Number(input.value) || 0;
+    if (story.states) showBoard(stateAt(time));
+    showEvents(story.events, story.colours, time, seekReplay);
+  }
+  window.setInterval(() => (story ? replay() : live()), TICK);
+})();

@@ -1,0 +1,90 @@
+"""A robot that is handled from the page of `nutmeg view`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nutmeg.commands.view_handling import Handling, overlaps_at_rest
+from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.sim import Worlds
+from nutmeg.view.pages.orders import Inbox, Order
+from nutmeg.view.pages.workbench import Bench
+
+
+def handled(robot: str) -> tuple[Worlds, Handling, Inbox]:
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot=robot, name="it"),)))
+    worlds, inbox = Worlds(scene), Inbox()
+    return worlds, Handling(worlds, inbox), inbox
+
+
+def after(worlds: Worlds, handling: Handling, seconds: float) -> list[str]:
+    """Lets time pass; the kinds of events that there were."""
+    kinds = []
+    for cycle in range(round(seconds / 0.02)):
+        kinds += [kind for kind, _ in handling.cycle(0.02 * cycle)]
+        worlds.advance(0.02)
+    return kinds
+
+
+@pytest.mark.parametrize(("robot", "joint"), [("nao-v6", "HeadYaw"), ("nao-spark", "hj1"), ("ers7", "neckPan")])
+def test_a_joint_goes_where_it_is_put_also_with_velocity_drives(robot: str, joint: str) -> None:
+    worlds, handling, inbox = handled(robot)
+    it = worlds.robot("it")
+    joint = next(name for name in it.table.motors if "head" in name.lower() or name == joint or "pan" in name.lower())
+    index = it.table.joints.index(joint)
+    inbox.post(Order(order="joint", thing=joint, numbers=(0.4, 0.0, 0.0)).line())
+    after(worlds, handling, 2.0)
+    assert it.angles[0, index] == pytest.approx(0.4, abs=0.06)
+    inbox.post(Order(order="joint", thing=joint, numbers=(9.9, 0.0, 0.0)).line())
+    after(worlds, handling, 3.0)
+    assert it.angles[0, index] <= it.table.limits[index, 1] + 0.05
+
+
+def test_a_push_lasts_a_tenth_of_a_second_and_a_restart_puts_the_robot_back() -> None:
+    worlds, handling, inbox = handled("ant")
+    start = worlds.robot("it").pose[0].copy()
+    inbox.post(Order(order="push", numbers=(0.0, 30.0, 0.0)).line())
+    assert "push" in after(worlds, handling, 1.0)
+    moved = worlds.robot("it").pose[0, 1] - start[1]
+    assert moved > 0.005
+    inbox.post(Order(order="restart").line())
+    assert "restart" in after(worlds, handling, 0.04)
+    assert worlds.robot("it").pose[0] == pytest.approx(start, abs=0.01)
+
+
+def test_unknown_joints_and_poses_change_nothing() -> None:
+    worlds, handling, inbox = handled("ant")
+    for order in (Order(order="joint", thing="nose"), Order(order="pose", thing="../x"), Order(order="hold")):
+        inbox.post(order.line())
+    assert after(worlds, handling, 0.1) == []
+
+
+def test_the_page_is_offered_every_joint_with_its_limits_and_gets_them_over_the_wire() -> None:
+    _, handling, _ = handled("nao-v6")
+    bench = handling.offer(("a and b by 1.0 mm",))
+    assert Bench.of(bench.text()) == bench
+    low, high = bench.joints["LKneePitch"]
+    assert (low, high) == pytest.approx((-0.092, 2.113), abs=0.001)
+    assert bench.force == pytest.approx(5.3 * 9.81, rel=0.1)
+    assert {"ready", "zero"} <= set(bench.poses)
+
+
+BLOCKS = """<mujoco><worldbody><body name="base"><freejoint/><geom type="box" size=".1 .1 .1"/>
+  <body name="arm" pos="0 0 0.2">
+    <joint name="shoulder" axis="0 1 0" range="-1 1"/><geom type="box" size=".02 .02 .02"/>
+    <body name="hand" pos="0 0 {back}">
+      <joint name="wrist" axis="0 1 0" range="-1 1"/><geom type="box" size=".02 .02 .02"/>
+</body></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("back", "depth"), [(-0.2, "base and hand by"), (0.3, None)])
+def test_shapes_inside_each_other_at_rest_are_named_and_neighbours_are_not(
+    tmp_path: Path, back: float, depth: Any
+) -> None:
+    file = tmp_path / "blocks.xml"
+    file.write_text(BLOCKS.format(back=back))
+    found = overlaps_at_rest(assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot=str(file)),))))
+    assert (depth is None and found == ()) or found[0].startswith(depth)
