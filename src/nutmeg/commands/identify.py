@@ -207,7 +207,8 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     )
     write_body(opened.folder / "params.toml", body)
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
-    details |= {"problems": list(found.problems), "reason": found.result.reason, "failures": found.failures}
+    details |= {"problems": list(found.problems), "method": found.result.method, "reason": found.result.reason}
+    details |= {"failures": found.failures}
     if known:
         details["identifiability"] = known.as_json()
     opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")

@@ -4,12 +4,12 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import FileError, NutmegError, RecordingError
+from nutmeg.base.errors import FileError, NutmegError, RecordingError, UsageError
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.result import BtrResult
@@ -211,6 +211,19 @@ def test_phi1_and_other_searchers_do_as_well(small_btr: Small, tmp_path: Path) -
     result = run(settings, folder)
     assert result.iterations[0].phi < result.iterations[0].phi_before
     assert not (folder / "trials").exists(), "phi1 needs no series"
+
+
+@pytest.mark.parametrize("algorithm", ["least-squares", "response-fit"])
+def test_methods_that_see_every_sample_find_the_hidden_body(
+    small_btr: Small, tmp_path: Path, algorithm: Literal["least-squares", "response-fit"]
+) -> None:
+    search = SearchSettings(algorithm=algorithm, generations=6)
+    settings = small_btr(simulation_search=search, stop=StopSettings(iterations=2))
+    result = run(settings, tmp_path / "run")
+    assert result.simulations.named(result.simulation) == pytest.approx(settings.reality.values, rel=0.01)
+    wrong = dataclasses.replace(settings, controller_search=search)
+    with pytest.raises(UsageError, match=f"{algorithm} works with the differences of series"):
+        run(wrong, tmp_path / "wrong")
 
 
 def test_the_accuracy_of_the_simulation_can_be_searched(small_btr: Small, tmp_path: Path) -> None:

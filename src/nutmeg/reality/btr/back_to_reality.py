@@ -46,7 +46,7 @@ from nutmeg.reality.btr.transfer import (
     rivals_of,
 )
 from nutmeg.reality.btr.warnings import EngagementSign, disengaged, implausible
-from nutmeg.reality.distances.distance import make_distance
+from nutmeg.reality.distances.distance import LOSSES, make_distance
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
@@ -298,8 +298,8 @@ class BackToReality:
         result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
         before = _value_at(result, state.simulation)
         before = float(cost(state.simulation[None])[0]) if before is None else before
-        best = result.best.candidate if self.settings.estimate == "best" else result.mean
-        phi = result.best.value if self.settings.estimate == "best" else float(cost(best[None])[0])
+        best = result.estimate if self.settings.estimate == "best" else result.mean
+        phi = result.best.value if np.array_equal(best, result.best.candidate) else float(cost(best[None])[0])
         state.simulation, state.last_search = best, result
         values = np.concatenate([generation.values for generation in result.history])
         points = np.concatenate([generation.candidates for generation in result.history])
@@ -355,11 +355,20 @@ class BackToReality:
     # Shared
 
     def _search(
-        self, step: str, number: int, use: int, cost: Function, space: Space, settings: SearchSettings
+        self,
+        step: str,
+        number: int,
+        use: int,
+        cost: ControllerCost | SimulationCost,
+        space: Space,
+        settings: SearchSettings,
     ) -> SearchResult:
+        loss = LOSSES.get(cost.distance.kind) if isinstance(cost, SimulationCost) else None
+        searcher = settings.searcher(space, self._rng(number, use), loss)
+        function: Function = cost.rows if searcher.uses_residuals and isinstance(cost, SimulationCost) else cost
         return minimise(
-            cost,
-            settings.searcher(space, self._rng(number, use)),
+            function,
+            searcher,
             self._evaluator,
             budget=Budget(generations=settings.generations),
             seed=self.settings.seed,

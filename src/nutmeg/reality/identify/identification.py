@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
 from nutmeg.reality.behaviour import matches_any
-from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
+from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
@@ -85,6 +86,10 @@ class ReplayCost:
         rollouts = self.twin.simulate(rows, [m.trial for m in moved], observe=observe, fallen=self.fallen)
         replayed = iter([m.simulated(r, self.twin.table) for m, r in zip(moved, rollouts, strict=True)])
         return [m.simulated(self.twin, rows) if isinstance(m, PictureSet) else next(replayed) for m in self.measured]
+
+    def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
+        """The residuals of candidates (n, k) over all recordings, (n, rows), for `search.least_squares`."""
+        return residual_rows(self.distance, [m.real for m in self.measured], self.behaviours(candidates))
 
     def residuals(self, candidates: Floats) -> list[Floats]:
         """Weighted differences, (n, K) for each recording and channel, for `identify.curvature`."""
@@ -232,7 +237,16 @@ class Identification:
             progress: called with the candidates done and in all while a generation is simulated.
         """
         start = self._start_distance()
-        results = [self._search(number, evaluator, folder, on_generation, progress) for number in range(self.searches)]
+        results = [
+            self.search(
+                self.seed + REFIT_SEED_STEP * number,
+                evaluator,
+                folder=None if folder is None else folder / str(number),
+                on_generation=None if on_generation is None else partial(on_generation, number),
+                progress=progress,
+            )
+            for number in range(self.searches)
+        ]
         best = min(results, key=lambda result: result.best.value)
         if not math.isfinite(best.best.value):
             raise SimulationError(self._all_failed(results[0]))
@@ -245,14 +259,14 @@ class Identification:
         spent = sum(r.evaluations for r in results)
         return Identified(
             twin=self.twin,
-            best=best.best.candidate,
+            best=best.estimate,
             result=best,
             refits=tuple(r for r in results if r is not best),
             seed=self.seed,
             evaluations=spent + (sure.curvature.evaluations if sure and sure.curvature else 0),
             failures=sum(r.failures for r in results),
             before=self._errors(self.twin.space.start, held),
-            after=self._errors(best.best.candidate, held),
+            after=self._errors(best.estimate, held),
             unit=self.unit,
             identifiability=sure,
             train=self.measured,
@@ -261,24 +275,34 @@ class Identification:
             cost=self._in_threads(self.measured),
         )
 
-    def _search(
+    def search(
         self,
-        number: int,
+        seed: int,
         evaluator: Evaluator,
-        folder: Path | None,
-        on_generation: Callable[[int, Generation], None] | None,
-        progress: Progress | None,
+        *,
+        folder: Path | None = None,
+        on_generation: Callable[[Generation], None] | None = None,
+        progress: Progress | None = None,
     ) -> SearchResult:
-        search, seed = self.settings.search, self.seed + REFIT_SEED_STEP * number
-        space = self.twin.space
+        """One search for the parameters, without what is told about its result.
+
+        Args:
+            seed: of everything random in it.
+            evaluator: where candidates are simulated.
+            folder: where generations are saved, and gone on from.
+            on_generation: called with each generation.
+            progress: called with the candidates done and in all while a generation is simulated.
+        """
+        settings, loss = self.settings.search, LOSSES.get(self.settings.distance.kind)
+        searcher = settings.searcher(self.twin.space, np.random.default_rng(seed), loss)
         return minimise(
-            self.cost,
-            search.searcher(space, np.random.default_rng(seed)),
+            self.cost.rows if searcher.uses_residuals else self.cost,
+            searcher,
             evaluator,
-            budget=Budget(evaluations=search.evaluations, generations=search.generations),
+            budget=Budget(evaluations=settings.evaluations, generations=settings.generations),
             seed=seed,
-            folder=None if folder is None else folder / str(number),
-            on_generation=None if on_generation is None else lambda g: on_generation(number, g),
+            folder=folder,
+            on_generation=on_generation,
             progress=progress,
         )
 
@@ -303,10 +327,10 @@ class Identification:
         space, cost = self.twin.space, self._in_threads(self.measured)
         refits = None
         if len(results) > 1:
-            estimates = np.stack([r.best.candidate for r in results])
+            estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            found = curvature(cost.residuals, space, best.best.candidate)
+            found = curvature(cost.residuals, space, best.estimate)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem

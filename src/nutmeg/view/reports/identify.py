@@ -87,7 +87,7 @@ def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
         "physics step": f"{1000 * found.twin.timestep:g} ms",
         "distance": _distance(found, settings),
         "distance found": f"{found.result.best.value:.4g}",
-        "search": f"{settings.search.algorithm}; ended because {found.result.reason}",
+        "search": f"{found.result.method}; ended because {found.result.reason}",
     }
 
 
