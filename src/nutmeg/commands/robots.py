@@ -75,6 +75,8 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
         [(b.name, b.parent, b.mass, b.joint, b.axis, _degrees(b.low), _degrees(b.high)) for b in bodies],
     )
     _drives_and_sensors(robot, terminal)
+    if advice := _overlap_advice(arguments):
+        terminal.warn(f"{robot.name}: {advice}")
     return {
         **dataclasses.asdict(known),
         "bodies": [dataclasses.asdict(b) for b in bodies],
@@ -82,6 +84,16 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
         "types": list(robot.types),
         "poses": list(robot.poses),
     }
+
+
+def _overlap_advice(arguments: Arguments) -> str:
+    """What to do about shapes of the robot that overlap where it starts; empty if none do."""
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.model.overlaps import overlap_advice, overlaps
+
+    alone = Placement(robot=arguments.robot, name="robot", type=arguments.type)
+    scene = assemble(SceneSettings(field="none", ball="none", robots=(alone,), visuals=False))
+    return overlap_advice(overlaps(scene, "robot"))
 
 
 def _drives_and_sensors(robot: RobotSettings, terminal: Terminal) -> None:
