@@ -27,7 +27,8 @@ MODEL = """
 
 def folded(folder: Path, extra: str = "") -> str:
     (folder / "arm.xml").write_text(MODEL)
-    text = f'format = 1\nname = "folded"\nsource = "drawn for this test"\nlicence = "Apache-2.0"\nbase = "fixed"\n{extra}\n[model]\nmjcf = "arm.xml"\n'
+    head = 'format = 1\nname = "folded"\nsource = "drawn for this test"\nlicence = "Apache-2.0"\nbase = "fixed"\n'
+    text = f'{head}{extra}\n[model]\nmjcf = "arm.xml"\n'
     (folder / "robot.toml").write_text(text + '[drives.all]\njoints = ["*"]\nstiffness = 20.0\ndamping = 0.5\n')
     return str(folder)
 

@@ -304,12 +304,13 @@ class _Apart:
     def __init__(self, settings: IdentifySettings, train: Files, held_out: Files) -> None:
         self.fit = Identification(settings, train=train, held_out={}, seed=0)
         self.space = self.fit.twin.space
-        self._settings, self._held_out = settings, held_out
+        self.fitted = self.fit.cost.of(self.fit.reported)
+        self._held_out = held_out
 
     @cached_property
     def unseen(self) -> ReplayCost:
         """The recordings that were left out, read when a fit is done."""
-        return self.fit.cost.of(read_trials(self._held_out, self._settings, self.fit.twin))
+        return self.fit.cost.of(read_trials(self._held_out, self.fit.reporting, self.fit.twin))
 
     def error(self, cost: ReplayCost, candidate: Floats) -> float:
         """Mean error over recordings, in the unit that is reported."""
@@ -319,7 +320,7 @@ class _Apart:
         """An estimate, (k,), and its errors."""
         return {
             "held_out": self.error(self.unseen, candidate),
-            "train": self.error(self.fit.cost, candidate),
+            "train": self.error(self.fitted, candidate),
             "per_recording": self._errors(self.unseen, candidate),
             "parameters": self.space.named(candidate),
         }

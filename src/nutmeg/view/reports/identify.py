@@ -93,8 +93,15 @@ def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
 
 def _recordings(found: Identified) -> tuple[RecordingRow, ...]:
     sides = ((found.after.train, found.before.train, False), (found.after.held_out, found.before.held_out, True))
+    goals = found.baseline.train | found.baseline.held_out if found.baseline else {}
     return tuple(
-        RecordingRow(name=name, after=value, before=before.get(name), held_out=held)
+        RecordingRow(
+            name=name,
+            after=value,
+            before=before.get(name),
+            held_out=held,
+            note=f"position = goal: {goals[name]:.3g}" if name in goals else "",
+        )
         for after, before, held in sides
         for name, value in after.items()
     )
