@@ -104,6 +104,16 @@ def _drives_and_sensors(robot: RobotSettings, terminal: Terminal) -> None:
         ("sensor", "type", "body", "rate [Hz]", "source"),
         [(s.name, s.type, s.body, s.rate or "each cycle", s.source) for s in robot.sensor],
     )
+    if robot.model.actuation is not None:
+        from nutmeg.model.actuation import load_actuation
+
+        found = load_actuation(robot, "motoflex")
+        groups = [(f"servo.{n}", " ".join(one.joints)) for n, one in found.servo.items()] if found else []
+        groups += [(f"gear.{n}", " ".join(one.joints)) for n, one in found.gear.items()] if found else []
+        groups += [(f"flex.{n}", " ".join(one.bodies)) for n, one in found.flex.items()] if found else []
+        terminal.table(
+            "\nGroups of its actuation, for `sets` of nutmeg identify", ("group", "joints or bodies"), groups
+        )
     if robot.parameters:
         rows = [(n, p.value, p.low, p.high, p.unit, p.about) for n, p in robot.parameters.items()]
         terminal.table("\nParameters", ("name", "value", "low", "high", "unit", "what"), rows)
