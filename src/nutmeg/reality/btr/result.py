@@ -153,10 +153,9 @@ class BtrResult:
         tested = next((i.prediction for i in reversed(self.iterations) if i.prediction), None)
         if tested and not tested.holds:
             found.append(
-                f"The estimate predicted the {tested.trials} trials that followed it worse (phi {tested.phi:.3g}) than "
-                f"the simulation before any identification ({tested.before:.3g}): do not trust it. Controllers are "
-                "then searched in that simulation. Search other numbers, widen ranges, or give the searches more "
-                "effort."
+                f"The estimate predicted the next {_trials(tested.trials)} worse (phi {tested.phi:.3g}) than the "
+                f"simulation before any identification ({tested.before:.3g}): do not trust it. Controllers are then "
+                "searched in that simulation. Search other numbers, widen ranges, or give the searches more effort."
             )
         first = self.iterations[0].best_real if self.mode == "btr" and len(self.iterations) > 1 else math.nan
         if self.champion_fitness < first:
@@ -191,6 +190,10 @@ class BtrResult:
             "reason": self.reason,
             "warnings": list(self.warnings),
         }
+
+
+def _trials(count: int) -> str:
+    return "trial" if count == 1 else f"{count} trials"
 
 
 def json_number(value: float) -> float | None:

@@ -116,7 +116,7 @@ class WindowSettings:
     """Replay in windows, each from the recorded state, so that errors do not accumulate."""
 
     seconds: float
-    """Length of each window."""
+    """Length of each window; a recording that is shorter is a window as a whole."""
     every: float
     """Time from the start of one window to that of the next [s]."""
     errors: Literal["windows", "whole"] = "windows"
@@ -417,7 +417,8 @@ def _windows(log: _Rows, settings: ReplaySettings) -> list[_Rows]:
     if windows is None:
         return [replace(log, state=state if settings.start.rates == "difference" else log.state)]
     pieces = []
-    for begin in np.arange(log.times[0], log.times[-1] - windows.seconds + 1e-9, windows.every):
+    begins = np.arange(log.times[0], log.times[-1] - windows.seconds + 1e-9, windows.every)
+    for begin in begins if len(begins) else log.times[:1]:  # what is shorter than a window is one
         rows = slice(*np.searchsorted(log.times, [begin - 1e-9, begin + windows.seconds + 1e-9]).tolist())
         piece = replace(log, state=state).cut(rows, first=rows.start == 0)
         complete = all(np.isfinite(v[0]) for v in piece.state.values()) if len(piece.times) else False
