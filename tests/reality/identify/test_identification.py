@@ -134,6 +134,20 @@ def test_a_simulation_that_is_worse_than_its_commands_says_so_and_why(tmp_path: 
     assert 'ignore_contacts = [["lower", "trunk"]]' in problem
 
 
+def test_the_offset_of_an_encoder_is_found_beside_the_friction(
+    bench: Any, settings: IdentifySettings, folder: Path, tmp_path: Path
+) -> None:
+    for name in ("slow.csv", "fast.csv"):
+        rows = np.genfromtxt(folder / name, delimiter=",", names=True)
+        shifted = (rows["time_s"], rows["goal_rad"] + 0.04, rows["position_rad"] + 0.04, rows["torque_on"] > 0)
+        bench.log(tmp_path / name, *shifted)
+    zero = {"zero": Searched(low=-0.1, high=0.1, start=0.0, unit="rad", sets=("zero.pendulum",))}
+    searched = dataclasses.replace(short(settings, 100), parameters={**settings.parameters, **zero})
+    train = found_files(["slow.csv", "fast.csv"], tmp_path, "train")
+    found = Identification(searched, train=train, held_out={}, seed=0).run(InThisThread())
+    assert found.values == pytest.approx({**bench.hidden, "zero": 0.04}, rel=0.01)
+
+
 def test_angles_in_degrees_are_suspected(bench: Any, settings: IdentifySettings, tmp_path: Path) -> None:
     times = np.arange(60) * 0.01
     bench.log(tmp_path / "slow.csv", times, np.cos(times), np.degrees(np.sin(9 * times)), np.ones(60, bool))
