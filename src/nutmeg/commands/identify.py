@@ -175,6 +175,7 @@ def _searched(
             folder=opened.folder / "search",
             on_generation=after,
             progress=lambda part, _: bar.update(task, completed=done + part),
+            on_judging=lambda: bar.update(task, description="simulating neighbours: how sure are the estimates?"),
         )
 
 

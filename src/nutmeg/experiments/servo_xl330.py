@@ -149,7 +149,7 @@ class Split:
 
 
 SPLITS = (
-    Split("a gain", ("kp100_*", "kp200_*", "kp800_*"), (2.1, 3.5), 1.9),
+    Split("a gain", ("kp100_*", "kp200_*", "kp800_*"), (2.1, 3.5), 1.8),
     Split("sin_time_square", ("*_sin_time_square",), (3.7, 5.0), 3.7),
     Split("lift_and_drop", ("*_lift_and_drop",), (3.5, 4.4), 3.5),
 )

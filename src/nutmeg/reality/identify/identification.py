@@ -252,6 +252,7 @@ class Identification:
         folder: Path | None = None,
         on_generation: Callable[[int, Generation], None] | None = None,
         progress: Progress | None = None,
+        on_judging: Callable[[], None] | None = None,
     ) -> Identified:
         """Searches, and tells how sure the result is.
 
@@ -260,6 +261,7 @@ class Identification:
             folder: where generations are saved, and gone on from.
             on_generation: called with the number of the search and each of its generations.
             progress: called with the candidates done and in all while a generation is simulated.
+            on_judging: called when the searches have ended, before further candidates tell how sure the result is.
         """
         start = self._start_distance()
         results = [
@@ -278,6 +280,8 @@ class Identification:
         held = read_trials(self._held_out, self.reporting, self.twin)
         if shared := {m.source for m in held} & {m.source for m in self.measured}:
             raise UsageError(f"{shared.pop()!r} is both fitted and held out. Leave one out.")
+        if on_judging is not None:
+            on_judging()
         sure, problems = self._judged(results, best)
         after, baseline = self._errors(best.estimate, held), self._baseline(held)
         problems = (*self._doubts(best.estimate, after, baseline), *problems)
