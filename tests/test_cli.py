@@ -159,6 +159,12 @@ def test_robots_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(name in shown for name in robot_names())
 
 
+def test_the_groups_that_an_identification_can_set_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["robots", "nao-v6"]) == 0
+    shown = capsys.readouterr().out
+    assert all(group in shown for group in ("servo.leg130", "gear.ankle", "flex.legs"))
+
+
 @pytest.mark.parametrize("name", robot_names())
 def test_one_robot_is_shown_in_full(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["robots", name, "--json"]) == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from nutmeg.base.errors import ModelError
+from nutmeg.base.errors import FileError, ModelError
 from nutmeg.model import load_robot
 from nutmeg.model.build import build
 from nutmeg.model.model_file import COLLISION_VERTICES, convex_hull, parse_model, reduce_mesh
@@ -103,3 +103,16 @@ def test_colliding_meshes_of_a_urdf_robot_are_simplified_and_seen_ones_are_not(t
     )
     built = build(load_robot(tmp_path / "robot.urdf")).compile()
     assert mujoco.mj_name2id(built, mujoco.mjtObj.mjOBJ_MESH, "ball_hull") >= 0
+
+
+def test_a_mesh_file_is_found_though_its_name_is_in_another_case(tmp_path: Path) -> None:
+    (tmp_path / "meshes").mkdir()
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "meshes" / "Part.STL")
+    model = """<robot name="r"><link name="base">
+        <inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><geometry><mesh filename="package://r/meshes/part.stl"/></geometry></visual></link></robot>"""
+    (tmp_path / "robot.urdf").write_text(model)
+    assert parse_model(tmp_path / "robot.urdf").compile().nmesh == 1
+    (tmp_path / "robot.urdf").write_text(model.replace("part.stl", "other.stl"))
+    with pytest.raises(FileError, match=r"other\.stl' is nowhere in or below"):
+        parse_model(tmp_path / "robot.urdf")

@@ -13,7 +13,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot, robot_names
 from nutmeg.model.physics import native_profile
-from nutmeg.model.scene import PARKING_GAP, TEAM_COLOURS, ObjectSettings, add_object
+from nutmeg.model.scene import PARKING_GAP, TEAM_COLOURS, ObjectSettings, add_object, check_inertia_kept
 from nutmeg.sim import Worlds
 
 
@@ -299,3 +299,15 @@ def test_a_users_robot_with_meshes_is_exported_whole(tmp_path: Path) -> None:
     scene = assemble(SceneSettings(ball="none", robots=(Placement(robot=str(tmp_path / "robot.xml")),)))
     (tmp_path / "robot.xml").unlink()
     assert np.array_equal(in_bare_mujoco(scene, 0.5), here(scene, 0.5))
+
+
+def test_a_model_whose_text_lost_a_mass_is_refused() -> None:
+    def arm(visual: str) -> mujoco.MjModel:
+        return mujoco.MjModel.from_xml_string(
+            f"""<mujoco><worldbody><body name="arm"><freejoint/><geom size="0.1"/><geom size="0.05" {visual}/></body>
+            </worldbody></mujoco>"""
+        )
+
+    check_inertia_kept(arm('mass="0"'), arm('mass="0"'))
+    with pytest.raises(ModelError, match=r"body 'arm' has 4\.1887\d* kg, but 4\.712\d* once its model is written"):
+        check_inertia_kept(arm('mass="0"'), arm(""))

@@ -165,3 +165,19 @@ def test_servos_that_change_with_their_load_are_looked_after_by_python() -> None
     servo = TwinSettings(robot=BENCH, actuation=f"{BENCH}/servo.toml", field="none")
     squeeze = Searched(low=0.0, high=4.0, start=1.0, sets=("servo.xl330.squeeze_friction",))
     assert Twin(servo, {"squeeze": squeeze}).looked_after
+
+
+def test_a_joint_zero_shifts_commands_start_and_angles_as_an_encoder_does(pendulum: Twin) -> None:
+    searched = {"zero": Searched(low=-0.3, high=0.3, start=0.0, unit="rad", sets=("zero.swing",))}
+    twin = Twin(pendulum.settings, searched)
+    commands = 0.4 * np.sin(np.arange(60)[:, None] * 0.1)
+    start = StartState(angles=np.array([0.1]), command=commands[0])
+    plain = Trial(name="plain", period=0.02, commands=commands, start=start)
+    moved = StartState(angles=np.array([0.3]), command=commands[0] + 0.2)
+    read = Trial(name="read", period=0.02, commands=commands + 0.2, start=moved)
+    (expected,) = twin.simulate([[0.0]], [plain])
+    (found,) = twin.simulate([[0.2], [0.0]], [read])
+    np.testing.assert_allclose(found.angles[0], expected.angles[0] + 0.2, atol=1e-12)
+    assert np.abs(found.angles[1] - found.angles[0]).max() > 0.005, "gravity acts on the joint, not on its encoder"
+    with pytest.raises(UnknownNameError, match="swign"):
+        Twin(pendulum.settings, {"zero": Searched(low=-0.3, high=0.3, sets=("zero.swign",))})

@@ -167,6 +167,9 @@ class _Show:
             estimates = ", ".join(f"{name} {value:.4g}" for name, value in named)
             text += f"; phi {done.phi_before:.4g} -> {done.phi:.4g}; {estimates}"
         self._progress.console.print(Text(text), soft_wrap=True)
+        if done.prediction and not done.prediction.holds:
+            text = "note: the estimate predicted these trials worse than the simulation before any identification does."
+            self._progress.console.print(Text(text), soft_wrap=True)
         if done.disengagement:
             self._progress.console.print(Text(f"note: {done.disengagement}"), soft_wrap=True)
 
@@ -229,7 +232,7 @@ def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[st
             for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True)
         ]
         terminal.table("", ("searched", "estimate", "mean of the last 5", "reality", "unit"), rows)
-    for text in result.iterations[-1].warnings if result.iterations else ():
+    for text in result.warnings:
         terminal.warn(text)
     if np.isfinite(result.fitness):
         terminal.say(f"best controller: {result.fitness:.4g} {unit} in reality")

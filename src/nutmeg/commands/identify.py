@@ -200,6 +200,7 @@ def _searched(
             folder=opened.folder / "search",
             on_generation=after,
             progress=lambda part, _: bar.update(task, completed=done + part),
+            on_judging=lambda: bar.update(task, description="simulating neighbours: how sure are the estimates?"),
         )
 
 
@@ -232,7 +233,9 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     )
     write_body(opened.folder / "params.toml", body)
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
-    details |= {"problems": list(found.problems), "reason": found.result.reason, "failures": found.failures}
+    details["baseline"] = dataclasses.asdict(found.baseline) if found.baseline else None
+    details |= {"problems": list(found.problems), "method": found.result.method, "reason": found.result.reason}
+    details |= {"failures": found.failures}
     if known:
         details["identifiability"] = known.as_json()
     opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")
@@ -249,7 +252,7 @@ def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> 
     from nutmeg.reality.identify.identification import FitErrors
 
     known = found.identifiability
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, value in found.values.items():
         dimension = found.twin.space.dimensions[name]
         between = " to ".join(f"{v:.4g}" for v in known.interval(name)) if known else ""
@@ -257,18 +260,28 @@ def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> 
         sure = "yes" if known and known.identifiable(name) else "no"
         rows.append((name, f"{value:.4g}", dimension.unit, between, sure, verdict))
     terminal.table("what was found", ("parameter", "value", "", "interval", "sure", ""), rows)
-    sides = (
-        ("train", found.before.train, found.after.train),
-        ("held out", found.before.held_out, found.after.held_out),
-    )
-    errors = [(f"{name} ({side})", before[name], after[name]) for side, before, after in sides for name in after]
-    means = [
-        (f"mean, {side}", FitErrors.mean(before), FitErrors.mean(after))
-        for side, before, after in sides
-        if len(after) > 1
-    ]
-    shown = [(name, f"{before:.3g}", f"{after:.3g}") for name, before, after in [*errors, *means]]
     kind = settings.report_error.kind.replace("_", " ")
-    terminal.table(f"{kind} error [{found.unit}]", ("recording", "before", "after"), shown)
+    heads = ("before", "after", "position = goal")
+    found_errors = (found.before, found.after, found.baseline)
+    rows = []
+    for side, what in (("train", "train"), ("held_out", "held out")):
+        tables = [getattr(errors, side) if errors else {} for errors in found_errors]
+        names = list(tables[1])
+        rows += [(f"{name} ({what})", *(_shown(table.get(name)) for table in tables)) for name in names]
+        if len(names) > 1:
+            rows.append((f"mean, {what}", *(_shown(FitErrors.mean(table)) for table in tables)))
+    terminal.table(f"{kind} error [{found.unit}]", ("recording", *heads), rows)
+    if len(found.after.columns) > 1:
+        side = "held_out" if found.after.held_out else "train"
+        rows = [
+            (column, *(_shown(errors.columns.get(column, {}).get(side) if errors else None) for errors in found_errors))
+            for column in found.after.columns
+        ]
+        what = side.replace("_", " ")
+        terminal.table(f"the same of each column, mean of {what} recordings", ("column", *heads), rows)
     for problem in found.problems:
         terminal.warn(problem)
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

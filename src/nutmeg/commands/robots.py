@@ -75,6 +75,8 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
         [(b.name, b.parent, b.mass, b.joint, b.axis, _degrees(b.low), _degrees(b.high)) for b in bodies],
     )
     _drives_and_sensors(robot, terminal)
+    if advice := _overlap_advice(arguments):
+        terminal.warn(f"{robot.name}: {advice}")
     return {
         **dataclasses.asdict(known),
         "bodies": [dataclasses.asdict(b) for b in bodies],
@@ -82,6 +84,16 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
         "types": list(robot.types),
         "poses": list(robot.poses),
     }
+
+
+def _overlap_advice(arguments: Arguments) -> str:
+    """What to do about shapes of the robot that overlap where it starts; empty if none do."""
+    from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.model.overlaps import overlap_advice, overlaps
+
+    alone = Placement(robot=arguments.robot, name="robot", type=arguments.type)
+    scene = assemble(SceneSettings(field="none", ball="none", robots=(alone,), visuals=False))
+    return overlap_advice(overlaps(scene, "robot"))
 
 
 def _drives_and_sensors(robot: RobotSettings, terminal: Terminal) -> None:
@@ -92,6 +104,16 @@ def _drives_and_sensors(robot: RobotSettings, terminal: Terminal) -> None:
         ("sensor", "type", "body", "rate [Hz]", "source"),
         [(s.name, s.type, s.body, s.rate or "each cycle", s.source) for s in robot.sensor],
     )
+    if robot.model.actuation is not None:
+        from nutmeg.model.actuation import load_actuation
+
+        found = load_actuation(robot, "motoflex")
+        groups = [(f"servo.{n}", " ".join(one.joints)) for n, one in found.servo.items()] if found else []
+        groups += [(f"gear.{n}", " ".join(one.joints)) for n, one in found.gear.items()] if found else []
+        groups += [(f"flex.{n}", " ".join(one.bodies)) for n, one in found.flex.items()] if found else []
+        terminal.table(
+            "\nGroups of its actuation, for `sets` of nutmeg identify", ("group", "joints or bodies"), groups
+        )
     if robot.parameters:
         rows = [(n, p.value, p.low, p.high, p.unit, p.about) for n, p in robot.parameters.items()]
         terminal.table("\nParameters", ("name", "value", "low", "high", "unit", "what"), rows)

@@ -37,23 +37,31 @@ from nutmeg.experiments.experiment import (
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.controllers import ControllerSettings
+from nutmeg.reality.btr.costs import SimulationCost
 from nutmeg.reality.btr.result import BtrResult, Iteration
 from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSettings, TransferSettings
+from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
-from nutmeg.reality.identify.response_fit import ResponseFitSettings, fit_responses
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.settings import RealitySettings
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
-from nutmeg.search import GeneticSettings, InThisThread, Threads
-from nutmeg.search.searchers import SearchSettings
+from nutmeg.search import (
+    GeneticSettings,
+    InThisThread,
+    ResponseFit,
+    ResponseFitSettings,
+    SearchSettings,
+    Threads,
+    minimise,
+)
 from nutmeg.sim.worlds import Worlds
 
 # The ant's lengths our way: two slow random trials, the motion of the torso, and a fit by responses.
 #
 # Seed 000 finds the lengths of four segments by the fitness of 180 trials in reality. Here two trials of 4 s are
 # enough, because every sample of the torso's height and tilt is compared instead of one number a trial, and because
-# the trials are made to tell something (`identify.excitation`, `identify.response_fit`). Hidden bodies are drawn within
+# the trials are made to tell something (`identify.excitation`, `search.response_fit`). Hidden bodies are drawn within
 # 40 % of the drawn one; the other realities differ besides in what is not searched: time step, friction, gains and
 # the torso's mass.
 
@@ -77,7 +85,7 @@ COLUMN_SCALES = {"pose.x": 0.05, "pose.y": 0.05, "pose.z": 0.01, "pose.q*": 0.05
 """What differences count alike [m, and parts of a quaternion]; feet slip, so places tell less than heights."""
 POSE_NOISE = Noise(place=5e-4)
 """Noise of the measured pose: 0.5 mm, and 1 mrad in its quaternion."""
-FIT_SETTINGS = ResponseFitSettings(every=3)
+FIT_SETTINGS = ResponseFitSettings(samples=1200)
 
 
 @dataclass(frozen=True)
@@ -146,13 +154,15 @@ def _identified(
     observed = [one.behaviour for one in real.try_out(trials)]
     begun = time.process_time()
     rng = np.random.default_rng([settings.seed, number, 1])
-    result = fit_responses(twin, trials, observed, watch, scales=COLUMN_SCALES, settings=FIT_SETTINGS, rng=rng)
+    distance = DistanceSettings(kind="rms", weights={column: scale**-2 for column, scale in COLUMN_SCALES.items()})
+    cost = SimulationCost(twin, tuple(trials), tuple(observed), watch, distance)
+    result = minimise(cost.rows, ResponseFit(twin.space, FIT_SETTINGS, rng), InThisThread(), budget=1000)
     return IdentifiedBody(
         reality="other" if differs else "same",
         hidden=dict(lengths),
         estimate=twin.space.named(result.estimate),
         differs={a.target: a.value for a in differs},
-        candidates=result.candidates,
+        candidates=result.evaluations,
         cpu_seconds=time.process_time() - begun,
     )
 

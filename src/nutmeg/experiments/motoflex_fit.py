@@ -41,9 +41,16 @@ from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.distances.series_error import error_if_ended, least_exponent
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import assess_identifiability
-from nutmeg.reality.identify.least_squares import levenberg_marquardt
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
-from nutmeg.search import Budget, EvolutionStrategy, EvolutionStrategySettings, InThisThread, minimise
+from nutmeg.search import (
+    Budget,
+    EvolutionStrategy,
+    EvolutionStrategySettings,
+    InThisThread,
+    LeastSquares,
+    LeastSquaresSettings,
+    minimise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -265,29 +272,18 @@ def _fit_robot(seed: int, settings: Settings, out: Path | None, say: Progress) -
 
 
 def _search(fit: ReplayCost, size: Scale, seed: int, say: Progress) -> SearchResult:
-    space = fit.twin.space
+    space, rng = fit.twin.space, np.random.default_rng([seed, 810])
+    generations = size.generations if size.parents else 2 * size.generations  # a round has two
 
     def report(g: Generation) -> None:
-        say(f"robot {seed}: {g.number + 1} of {size.generations}, F {g.best.value:.3g} rad²")
+        say(f"robot {seed}: {g.number + 1} of {generations}, F {g.best.value:.3g} rad²")
 
+    budget = Budget(generations=generations)
     if not size.parents:
-        return levenberg_marquardt(
-            lambda rows: _residuals(fit, rows), space, space.start, rounds=size.generations, on_round=report
-        )
+        descent = LeastSquares(space, LeastSquaresSettings(step=0.04), rng, loss="squares")
+        return minimise(fit.rows, descent, InThisThread(), budget=budget, on_generation=report)
     strategy = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=3)
-    searcher = EvolutionStrategy(space, strategy, np.random.default_rng([seed, 810]))
-    budget = Budget(generations=size.generations)
-    return minimise(fit, searcher, InThisThread(), budget=budget, on_generation=report)
-
-
-def _residuals(fit: ReplayCost, candidates: Floats) -> Floats:
-    """F as a sum of squares, (n, rows); frames after a fall count as an error of a radian each."""
-    parts = []
-    for one, seen in zip(fit.measured, fit.behaviours(candidates), strict=True):
-        real = np.asarray(one.real.series)
-        gap = np.nan_to_num(np.asarray(seen.series) - real, nan=1.0)
-        parts.append(gap.reshape(len(candidates), -1) / len(real) ** (EXPONENT / 2))
-    return np.concatenate(parts, axis=1)
+    return minimise(fit, EvolutionStrategy(space, strategy, rng), InThisThread(), budget=budget, on_generation=report)
 
 
 def falling(timestep: float, out: Path | None = None, *, seconds: float = 6.0) -> dict[str, Any]:

@@ -156,11 +156,17 @@ def _reduce_collision_meshes(spec: mujoco.MjSpec) -> None:
 
 
 def _find_mesh(model: Path, folder: str, name: str) -> Path:
-    """A mesh file: where the model says, or under its last name anywhere below the model's folder."""
+    """A mesh file: where the model says, or under its last name anywhere below the model's folder, in any case.
+
+    Makers' files come from systems for which `arm.STL` and `arm.stl` are the same.
+    """
     plain = name.removeprefix("package://").removeprefix("file://")
     home = model.resolve().parent
     said = [home / folder / plain, home / plain, *(parent / plain for parent in home.parents)]
     found = next((p for p in said if p.is_file()), None) or next(home.rglob(Path(plain).name), None)
+    if found is None:
+        wanted = Path(plain).name.lower()
+        found = next((p for p in sorted(home.rglob("*")) if p.name.lower() == wanted and p.is_file()), None)
     if found is None:
         raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}.")
     return found

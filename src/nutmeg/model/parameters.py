@@ -14,6 +14,7 @@ The same grammar serves identification, `--body`, conditions of trials and world
 | `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
 | `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
 | `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
+| `zero.JOINT` | what the joint's encoder reads where the joint is at zero [rad], applied by `reality.twin` |
 
 BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
 of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a drive or a
@@ -109,8 +110,9 @@ _FORMS = {
     "joint": "joint.JOINT.FIELD",
     "camera": "camera.CAMERA.FIELD",
     "delay": "delay",
+    "zero": "zero.JOINT",
 }
-FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay")
+FAMILIES = ("robot", "mass", *_GROUPED, *_ALONE, "delay", "zero")
 """The words with which a target may begin."""
 
 
@@ -239,6 +241,9 @@ class _Draft:
                 self._foot(adjustment)
             case "camera":
                 adjusted_cameras(self.robot, [adjustment])  # only checks it: cameras are no part of the physics
+            case "zero":  # of the encoder, not of the physics: commands and readings are shifted
+                if adjustment.relative:
+                    raise ModelError(f"{adjustment.target} is an angle and cannot be relative.")
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")

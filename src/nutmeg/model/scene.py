@@ -424,6 +424,7 @@ def _finished(
         setpoints[table.setpoints[moving]] = held[moving]
     text = text.replace("</mujoco>", _keyframe(start, commands, setpoints) + "</mujoco>")
     model = mujoco.MjModel.from_xml_string(text)
+    check_inertia_kept(draft, model)
     key = model.key("start")
     return Scene(
         settings=settings,
@@ -438,6 +439,24 @@ def _finished(
         history=settled_history(model, key.ctrl),
         has_ball=mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "ball") >= 0,
     )
+
+
+def check_inertia_kept(built: mujoco.MjModel, written: mujoco.MjModel) -> None:
+    """Refuses a scene whose text has other masses or inertias than the model it was written from.
+
+    MuJoCo's writer may leave out what a class of defaults says about geoms, such as `mass="0"` of visual meshes.
+    """
+    pairs = ((built.body_mass, written.body_mass, "kg"), (built.body_inertia, written.body_inertia, "kg m²"))
+    for ours, theirs, unit in pairs:
+        # Text has six to nine digits, of inertias of a body less where they nearly cancel.
+        wrong = np.argwhere(~np.isclose(ours, theirs, rtol=1e-3, atol=1e-9))
+        if len(wrong):
+            body = int(wrong[0][0])
+            raise ModelError(
+                f"body {built.body(body).name!r} has {ours[tuple(wrong[0])]:.6g} {unit}, but "
+                f"{theirs[tuple(wrong[0])]:.6g} once its model is written as MJCF: MuJoCo's writer lost something. "
+                "Write mass and inertia of this body into an <inertial> element."
+            )
 
 
 def settled_history(model: mujoco.MjModel, commands: Floats) -> Floats:

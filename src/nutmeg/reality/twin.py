@@ -9,7 +9,9 @@
 What a parameter sets is said in the grammar of `model.parameters`. Candidates and trials are flattened into batches
 of worlds; each candidate has a scene of its own, which serves all its trials under the same conditions. Where a target
 is set twice (by the settings, a trial's conditions and a candidate) plain values come first, the last one counts, and
-relative ones multiply it. A searched `physics.timestep` is brought to the nearest whole part of a trial's period.
+relative ones multiply it. A searched `physics.timestep` is brought to the nearest whole part of a trial's period. A
+joint zero (`zero.JOINT`) is what the encoder reads where the joint is at zero: commands, start and angles of a trial
+are those of the encoder.
 
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ import numpy as np
 
 from nutmeg.base.errors import ModelError, UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.actuation.settings import matching_names
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
@@ -50,8 +53,10 @@ DELAY_TARGET = "delay"
 """Target of the delay of commands [s]."""
 TIMESTEP_TARGET = "physics.timestep"
 """Target of the length of a physics step [s]."""
-NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.")
-"""Prefixes of targets that leave the physics as it is: commands are delayed, or pictures change."""
+ZERO_TARGETS = "zero."
+"""Prefix of the targets of joint zeros [rad]."""
+NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS)
+"""Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or pictures change."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -115,6 +120,7 @@ class Twin:
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
         self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
+        self._zeros(self.space.start, ())  # a joint that is not there is an error at once
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
         """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
@@ -223,20 +229,37 @@ class Twin:
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
         switched = trials[0].powered is not None
-        return roll_out(
+        zeros = np.stack([self._zeros(rows[job.number], job.trial.conditions) for job in jobs])
+        position = np.array(self.table.drives) == "position"
+        shifts = np.where(position, zeros[:, self.table.motor_joints], 0.0)
+        done = roll_out(
             worlds,
             TWIN_ROBOT,
             CommandSeries(
-                values=np.stack([_longer(trial.commands, longest) for trial in trials]),
+                values=np.stack([_longer(trial.commands, longest) for trial in trials]) - shifts[:, None],
                 period=trials[0].period,
                 powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
                 delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
                 rows=np.array([len(trial) for trial in trials]),
             ),
-            start=_stacked([trial.start for trial in trials], self.table),
+            start=_stacked(
+                [_shifted(t.start, z, s) for t, z, s in zip(trials, zeros, shifts, strict=True)], self.table
+            ),
             observe=observe,
             fallen=fallen,
         )
+        done.angles[:] += zeros[:, None]
+        return done
+
+    def _zeros(self, candidate: Floats, conditions: tuple[Adjustment, ...]) -> Floats:
+        """What the encoders read where the joints are at zero, (joints,) [rad]."""
+        found = np.zeros(len(self.table.joints))
+        for one in (*self.settings.adjustments, *conditions, *self.adjustments(candidate)):
+            if one.target.startswith(ZERO_TARGETS):
+                pattern = one.target.removeprefix(ZERO_TARGETS)
+                for joint in matching_names([pattern], self.table.joints, "joint", f"target {one.target!r}"):
+                    found[self.table.joints.index(joint)] = one.value
+        return found
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
@@ -304,6 +327,14 @@ def _powered(trial: Trial, rows: int) -> Bools:
         out[: len(trial)] = trial.powered
         out[len(trial) :] = trial.powered[-1]
     return out
+
+
+def _shifted(start: StartState | None, zeros: Floats, shifts: Floats) -> StartState | None:
+    """A start whose angles (joints,) and commands (motors,) are those of the joints, not of their encoders."""
+    if start is None or not zeros.any():
+        return start
+    angles = None if start.angles is None else np.asarray(start.angles) - zeros
+    return replace(start, angles=angles, command=None if start.command is None else np.asarray(start.command) - shifts)
 
 
 def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState | None:

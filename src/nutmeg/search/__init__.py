@@ -2,7 +2,9 @@
 
 from nutmeg.search.cluster import OnCluster
 from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Share, Threads
+from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings
 from nutmeg.search.processes import Processes
+from nutmeg.search.response_fit import ResponseFit, ResponseFitSettings
 from nutmeg.search.run import Budget, SearchResult, minimise
 from nutmeg.search.searchers import (
     Best,
@@ -13,8 +15,8 @@ from nutmeg.search.searchers import (
     Genetic,
     GeneticSettings,
     Searcher,
-    SearchSettings,
 )
+from nutmeg.search.settings import SearchSettings
 from nutmeg.search.space import Dimension, Space
 
 __all__ = [
@@ -30,9 +32,13 @@ __all__ = [
     "Genetic",
     "GeneticSettings",
     "InThisThread",
+    "LeastSquares",
+    "LeastSquaresSettings",
     "OnCluster",
     "OneByOne",
     "Processes",
+    "ResponseFit",
+    "ResponseFitSettings",
     "SearchResult",
     "SearchSettings",
     "Searcher",

@@ -1,7 +1,8 @@
 """Evaluation of candidates: a function is computed in this thread, on several, or in other processes.
 
 A function takes candidates (n, k) and a generator for each, and gives their values (n,): one simulated world per
-candidate, stepped together. `OneByOne` makes such a function of one for a single candidate.
+candidate, stepped together. `OneByOne` makes such a function of one for a single candidate. For searchers that work
+with residuals (`search.least_squares`) a function gives those of each candidate, (n, rows).
 
     def cost(candidate, rng):                                   # (k,) -> a number, smaller is better
         return float(np.sum(candidate**2))
@@ -9,7 +10,7 @@ candidate, stepped together. `OneByOne` makes such a function of one for a singl
     evaluation = InThisThread().evaluate(OneByOne(cost), candidates, candidate_seeds(7, 0, len(candidates)))
     evaluation.values, evaluation.failures
 
-A candidate fails when its value is not finite, when it raises a `SimulationError`, or when it kills the process
+A candidate fails when a value of it is not finite, when it raises a `SimulationError`, or when it kills the process
 it runs in; every other exception is a mistake of the function and ends the evaluation. The value of a candidate
 must depend on nothing but the candidate and its generator; then it is the same whatever the number of workers.
 
@@ -34,7 +35,7 @@ from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.settings import at_least, check_bounds
 
 Function = Callable[[Floats, Sequence[Generator]], ArrayLike]
-"""Values (n,) of candidates (n, k), with a generator for each."""
+"""Values (n,) or residuals (n, rows) of candidates (n, k), with a generator for each."""
 Progress = Callable[[int, int], None]
 """Called with the number of candidates that are done and of all, in the thread that called `evaluate`."""
 Piece = tuple[int, ...]
@@ -66,7 +67,7 @@ class Evaluation:
     """The values of candidates."""
 
     values: Floats
-    """(N,), in the order of the candidates; nan for those that failed."""
+    """(N,), or (N, rows) of residuals, in the order of the candidates; nan for those that failed."""
     failures: tuple[Failure, ...]
 
 
@@ -114,7 +115,8 @@ EQUAL_SHARES = Share()
 class PieceResult:
     """The values of a piece, and why those that have none failed (empty for the others)."""
 
-    values: tuple[float, ...]
+    values: Floats
+    """(n,), or (n, rows); (n,) without rows if all failed."""
     reasons: tuple[str, ...]
 
 
@@ -139,31 +141,52 @@ def evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedS
         values = np.asarray(function(candidates.copy(), generators), float)
     except SimulationError as error:
         if len(candidates) == 1:
-            return PieceResult((float("nan"),), (str(error) or type(error).__name__,))
+            return PieceResult(np.full(1, np.nan), (str(error) or type(error).__name__,))
         # One of several broke down: one at a time, from fresh generators, tells which.
         singles = [evaluate_piece(function, candidates[i : i + 1], seeds[i : i + 1]) for i in range(len(seeds))]
-        return PieceResult(tuple(s.values[0] for s in singles), tuple(s.reasons[0] for s in singles))
-    if values.shape != (len(candidates),):
+        together = _gathered(len(singles), (((i,), one) for i, one in enumerate(singles)))
+        return PieceResult(together, tuple(s.reasons[0] for s in singles))
+    if values.ndim not in (1, 2) or len(values) != len(candidates):
         raise UsageError(
             f"the evaluated function gave values of the shape {values.shape} for {len(candidates)} candidates; "
-            f"needed is ({len(candidates)},). Wrap a function of one candidate in OneByOne."
+            f"needed is ({len(candidates)},), or ({len(candidates)}, rows) of residuals. Wrap a function of one "
+            "candidate in OneByOne."
         )
-    finite = np.isfinite(values)
-    reasons = tuple("" if ok else f"its value is {value}" for ok, value in zip(finite, values, strict=True))
-    return PieceResult(tuple(np.where(finite, values, np.nan).tolist()), reasons)
+    wrong = ~np.isfinite(values)
+    failed = wrong if values.ndim == 1 else wrong.any(axis=1)
+    reasons = tuple(
+        f"its value is {np.extract(wrong[i], values[i])[0]}" if failed[i] else "" for i in range(len(values))
+    )
+    values[failed] = np.nan
+    return PieceResult(values, reasons)
 
 
 def collect(count: int, results: Iterable[tuple[Piece, PieceResult]], progress: Progress | None) -> Evaluation:
     """Puts results that come in any order into the order of the candidates."""
-    values = np.full(count, np.nan)
-    failures, done = [], 0
-    for piece, result in results:
-        values[list(piece)] = result.values
-        failures += [Failure(row, why) for row, why in zip(piece, result.reasons, strict=True) if why]
-        done += len(piece)
-        if progress:
-            progress(done, count)
+    failures = list[Failure]()
+
+    def noted() -> Iterator[tuple[Piece, PieceResult]]:
+        done = 0
+        for piece, result in results:
+            failures.extend(Failure(row, why) for row, why in zip(piece, result.reasons, strict=True) if why)
+            done += len(piece)
+            if progress:
+                progress(done, count)
+            yield piece, result
+
+    values = _gathered(count, noted())
     return Evaluation(values, tuple(sorted(failures, key=lambda failure: failure.index)))
+
+
+def _gathered(count: int, results: Iterable[tuple[Piece, PieceResult]]) -> Floats:
+    """The values of all pieces, (count,) or (count, rows); nan where a piece has none."""
+    values = np.full(count, np.nan)
+    for piece, result in results:
+        if result.values.ndim > values.ndim:  # the first piece with residuals tells how many there are
+            values = np.full((count, result.values.shape[1]), np.nan)
+        if result.values.ndim == values.ndim:
+            values[list(piece)] = result.values
+    return values
 
 
 def checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Floats:
@@ -279,7 +302,7 @@ def results_of(answers: Answers, todo: Sequence[Piece], where: str) -> Iterator[
     for suspect in suspects:
         for piece, answer in answers([suspect]):
             if isinstance(answer, Died):
-                yield piece, PieceResult((math.nan,), (answer.reason,))
+                yield piece, PieceResult(np.full(1, np.nan), (answer.reason,))
             else:
                 yield piece, _result(answer, where)
 

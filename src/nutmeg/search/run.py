@@ -54,6 +54,8 @@ class EvaluatedGeneration:
     values: Floats
     """(N,), nan for failed ones."""
     failures: tuple[Failure, ...] = ()
+    digest: Floats | None = None
+    """What else the searcher was told (see `Searcher.condense`)."""
 
 
 class Checkpoint:
@@ -93,6 +95,8 @@ class Checkpoint:
         }
         if evaluated.failures:
             line["failures"] = [{"index": f.index, "reason": f.reason} for f in evaluated.failures]
+        if evaluated.digest is not None:
+            line["digest"] = evaluated.digest.tolist()
         self._file.append(line, problem="the generation could not be saved")
 
     def close(self) -> None:
@@ -110,7 +114,7 @@ def replay(searcher: Searcher, evaluated: EvaluatedGeneration, path: Path) -> No
             "seed, or another version of the software or machine. Use the same, or another folder.",
             line=evaluated.number + 2,
         )
-    searcher.tell(evaluated.values)
+    searcher.tell(evaluated.values, evaluated.digest)
 
 
 def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[EvaluatedGeneration, ...]:
@@ -120,12 +124,13 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Ev
             candidates = np.array(line["candidates"], float)
             values = np.array([np.nan if value is None else value for value in line["values"]], float)
             failures = tuple(Failure(int(f["index"]), str(f["reason"])) for f in line.get("failures", ()))
+            digest = np.array(line["digest"], float) if "digest" in line else None
             right = line["generation"] == number and candidates.shape == (len(values), size)
         except (KeyError, ValueError, TypeError):
             right = False
         if not right:
             raise FileError(path, f"is not generation {number} of a search with {size} parameters.", line=number + 2)
-        found.append(EvaluatedGeneration(number, candidates, values, failures))
+        found.append(EvaluatedGeneration(number, candidates, values, failures, digest))
     return tuple(found)
 
 
@@ -185,6 +190,8 @@ class SearchResult:
     """The result of a search."""
 
     best: Best
+    estimate: Floats
+    """The answer, (k,), in SI units: the best candidate, or what the algorithm says instead."""
     mean: Floats
     """Where the searcher stood at the end, (k,), in SI units; under noise a better answer than the best."""
     history: tuple[Generation, ...]
@@ -193,6 +200,8 @@ class SearchResult:
     """How many candidates failed."""
     reason: str
     """Why the search ended."""
+    method: str
+    """What was done, in words."""
 
 
 def minimise(
@@ -209,7 +218,8 @@ def minimise(
     """Looks for the candidate with the smallest value of a function.
 
     Args:
-        function: gives values (n,) of candidates (n, k); see `evaluation`.
+        function: gives values (n,) of candidates (n, k), or residuals (n, rows) to a searcher that uses them; see
+            `evaluation`.
         searcher: a new one, made for the space that is searched.
         evaluator: where the function is computed; it is not closed.
         budget: when to end; a number means evaluations.
@@ -237,15 +247,17 @@ def minimise(
             evaluated = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
                 checkpoint.append(evaluated)
-            searcher.tell(evaluated.values)
+            searcher.tell(evaluated.values, evaluated.digest)
             note(evaluated, replayed=False)
     return SearchResult(
         best=searcher.best,
+        estimate=searcher.estimate,
         mean=searcher.mean,
         history=tuple(history),
         evaluations=int(searcher.state["evaluations"]),
         failures=int(searcher.state["failures"]),
         reason=reason,
+        method=searcher.method,
     )
 
 
@@ -269,7 +281,8 @@ def _evaluated(
     candidates, number = searcher.ask(), int(searcher.state["generation"])
     seeds = candidate_seeds(seed, number, len(candidates))
     evaluation = evaluator.evaluate(function, candidates, seeds, progress)
-    return EvaluatedGeneration(number, candidates, evaluation.values, evaluation.failures)
+    values, digest = searcher.condense(evaluation.values)
+    return EvaluatedGeneration(number, candidates, values, evaluation.failures, digest)
 
 
 def _generation(evaluated: EvaluatedGeneration, searcher: Searcher, *, replayed: bool) -> Generation:

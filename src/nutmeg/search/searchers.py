@@ -8,13 +8,8 @@
 
 A searcher is a pure function of its space, its settings, its generator and the values it was told: a checkpoint
 (`nutmeg.search.run`) restores one by telling a new one the same values again. Asking again before telling gives the
-same candidates again. A configuration file chooses a searcher by `SearchSettings`:
-
-    [search]
-    algorithm = "cma-es"
-    [search.cma_es]
-    population = 12
-    step = 0.2
+same candidates again. A configuration file chooses a searcher by `search.settings`. Searchers that work with residuals
+are in `search.least_squares` and `search.response_fit`.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -62,10 +57,13 @@ class Searcher(ABC):
 
     algorithm: str
     """The name of the algorithm, as in checkpoints."""
+    uses_residuals = False
+    """Whether the searched function must give residuals (N, rows) instead of values (N,)."""
 
     def __init__(self, space: Space, settings: DataclassInstance, rng: np.random.Generator) -> None:
         self._space, self._settings, self._rng = space, settings, rng
         self._asked: Floats | None = None
+        self._digest: Floats | None = None
         self._best = Best(space.start.copy(), float("inf"))
         self._generation = self._evaluations = self._failures = self._barren = 0
         self._ended = ""
@@ -86,6 +84,9 @@ class Searcher(ABC):
         """The algorithm's own part of `state`."""
         return {}
 
+    def _all_failed(self) -> None:  # noqa: B027 (most have nothing to do)
+        """Every candidate of the generation failed; most algorithms draw others next time."""
+
     @property
     def space(self) -> Space:
         """The space that is searched."""
@@ -99,14 +100,26 @@ class Searcher(ABC):
             self._asked = self._propose()
         return self._space.values(self._asked)
 
-    def tell(self, values: ArrayLike) -> None:
-        """Takes the values of the candidates that were asked for, (N,); nan and infinities mean failed."""
+    def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
+        """The values (N,) of what a function found for the candidates asked for, and what else is to be told.
+
+        The second part is kept in checkpoints, so it must be small; it is None for searchers that need values only.
+        """
+        return found, None
+
+    def tell(self, values: ArrayLike, digest: Floats | None = None) -> None:
+        """Takes the values of the candidates that were asked for, (N,); nan and infinities mean failed.
+
+        Args:
+            values: one for each candidate.
+            digest: the second part of `condense`, for searchers that use residuals.
+        """
         if self._asked is None:
             raise UsageError("tell() needs candidates that were asked for: call ask() first.")
         told = np.array(values, float)
         if told.shape != (len(self._asked),):
             raise UsageError(f"the told values have the shape {told.shape}; needed is ({len(self._asked)},).")
-        unit, self._asked = self._asked, None
+        unit, self._asked, self._digest = self._asked, None, digest
         failed = ~np.isfinite(told)
         told[failed] = np.inf
         self._generation += 1
@@ -116,6 +129,7 @@ class Searcher(ABC):
             self._barren += 1
             if self._barren >= MAX_GENERATIONS_WITHOUT_VALUES:
                 self._ended = f"every candidate of {MAX_GENERATIONS_WITHOUT_VALUES} generations in a row failed"
+            self._all_failed()
             return
         self._barren = 0
         first = int(np.argmin(told))
@@ -132,6 +146,16 @@ class Searcher(ABC):
     def mean(self) -> Floats:
         """Where the search now stands, (k,), in SI units; under noise a better answer than the best."""
         return self._space.values(self._centre())
+
+    @property
+    def estimate(self) -> Floats:
+        """The answer of the search, (k,), in SI units: the best candidate, unless the algorithm knows better."""
+        return self._best.candidate
+
+    @property
+    def method(self) -> str:
+        """What was done, in words, for reports."""
+        return self.algorithm
 
     @property
     def finished(self) -> str:
@@ -533,42 +557,3 @@ class Genetic(Searcher):
 
     def _numbers(self) -> dict[str, float]:
         return {"step": self._step}
-
-
-# ----------------------------------------------------------------------------------------------------
-# A searcher chosen by name.
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchSettings:
-    """The table of a configuration file that says how a search is done."""
-
-    algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "genetic"
-    """Which searcher; its table below has its settings."""
-    generations: Annotated[int, at_least(1)] = 11
-    """How many generations an iteration has."""
-    genetic: GeneticSettings = field(default_factory=GeneticSettings)
-    cma_es: CmaEsSettings = field(default_factory=CmaEsSettings)
-    evolution_strategy: EvolutionStrategySettings = field(
-        default_factory=lambda: EvolutionStrategySettings(parents=5, children=20)
-    )
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
-    def searcher(self, space: Space, rng: np.random.Generator) -> Searcher:
-        """A new searcher that begins at the start of the space."""
-        if self.algorithm == "cma-es":
-            return CmaEs(space, self.cma_es, rng)
-        if self.algorithm == "evolution-strategy":
-            return EvolutionStrategy(space, self.evolution_strategy, rng)
-        return Genetic(space, self.genetic, rng)
-
-    @property
-    def population(self) -> int:
-        """M: how many candidates a generation has; 0 where the searcher decides."""
-        if self.algorithm == "genetic":
-            return self.genetic.population
-        if self.algorithm == "evolution-strategy":
-            return self.evolution_strategy.children
-        return self.cma_es.population or 0

@@ -4,12 +4,12 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import FileError, NutmegError, RecordingError
+from nutmeg.base.errors import FileError, NutmegError, RecordingError, UsageError
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.result import BtrResult
@@ -17,6 +17,7 @@ from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSetting
 from nutmeg.reality.btr.warnings import Prior
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.realities import Observed, Reality, RealitySettings
+from nutmeg.reality.realities.hidden import HiddenSimulation
 from nutmeg.reality.twin import Searched, Trial
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
@@ -213,6 +214,19 @@ def test_phi1_and_other_searchers_do_as_well(small_btr: Small, tmp_path: Path) -
     assert not (folder / "trials").exists(), "phi1 needs no series"
 
 
+@pytest.mark.parametrize("algorithm", ["least-squares", "response-fit"])
+def test_methods_that_see_every_sample_find_the_hidden_body(
+    small_btr: Small, tmp_path: Path, algorithm: Literal["least-squares", "response-fit"]
+) -> None:
+    search = SearchSettings(algorithm=algorithm, generations=6)
+    settings = small_btr(simulation_search=search, stop=StopSettings(iterations=2))
+    result = run(settings, tmp_path / "run")
+    assert result.simulations.named(result.simulation) == pytest.approx(settings.reality.values, rel=0.01)
+    wrong = dataclasses.replace(settings, controller_search=search)
+    with pytest.raises(UsageError, match=f"{algorithm} works with the differences of series"):
+        run(wrong, tmp_path / "wrong")
+
+
 def test_the_accuracy_of_the_simulation_can_be_searched(small_btr: Small, tmp_path: Path) -> None:
     searched = {"step": Searched(low=0.0018, high=0.01, start=0.005, unit="s", sets=("physics.timestep",))}
     settings = small_btr(
@@ -250,6 +264,52 @@ def test_a_bizarre_simulation_is_warned_about(small_btr: Small, tmp_path: Path) 
     )
     result = run(settings, tmp_path / "run")
     assert any("stiffness" in text and "deviations from the 11" in text for text in result.iterations[0].warnings)
+
+
+def test_warnings_about_the_last_estimate_are_told_though_the_last_iteration_searches_no_simulations(
+    small_btr: Small, tmp_path: Path
+) -> None:
+    narrow = {"stiffness": Searched(low=7.5, high=12.0, start=8.0, unit="N m/rad", sets=("drives.servo.stiffness",))}
+    settings = small_btr(simulation=narrow, reality=RealitySettings(values={"stiffness": 7.5}))
+    result = run(settings, tmp_path / "run")
+    assert result.iterations[-1].simulations is None
+    assert any("stiffness" in text and "is at the end of its range" in text for text in result.as_json()["warnings"])
+
+
+def test_an_estimate_that_predicts_worse_than_none_is_not_used_until_it_does_better(
+    small_btr: Small, tmp_path: Path
+) -> None:
+    settings = small_btr(stop=StopSettings(iterations=4))
+    source = BackToReality(settings, folder=tmp_path / "source")
+    bodies = [HiddenSimulation(source.twin, values, source.watch) for values in ({"stiffness": 3.5}, {})]
+
+    class ChangesItsSprings:
+        """A robot whose springs break in after the first iteration: then it is as it was drawn."""
+
+        trials = 0
+
+        def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
+            yield from bodies[not trials[0].name.startswith("i00")].try_out(trials)
+
+    result = run(settings, tmp_path / "run", reality=ChangesItsSprings())
+    assert [i.searched_in for i in result.iterations[:3]] == ["estimate", "estimate", "start"]
+    first, second = (i.prediction for i in result.iterations[:2])
+    assert first is None
+    assert second is not None
+    assert second.before == pytest.approx(0.0, abs=1e-12)
+    assert second.phi > 0.01
+    assert any("do not trust it" in text for text in result.warnings)
+    assert all(i.phi <= i.phi_before for i in result.iterations if i.simulations)
+
+
+def test_a_last_gait_that_is_worse_than_without_identification_is_not_the_one_handed_over(
+    small_btr: Small, tmp_path: Path
+) -> None:
+    found = run(small_btr(), tmp_path / "run")
+    worse = dataclasses.replace(found, champion_fitness=found.iterations[0].best_real - 0.1)
+    assert not any("The last gait" in text for text in found.warnings)
+    assert any("less than" in text and "is the one handed over" in text for text in worse.warnings)
+    assert found.fitness >= found.iterations[0].best_real
 
 
 def test_without_trials_there_is_nothing_to_identify(small_btr: Small, tmp_path: Path) -> None:

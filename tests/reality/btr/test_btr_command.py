@@ -16,6 +16,7 @@ from nutmeg.model.identified import read_body
 from nutmeg.motion.sinusoid import read_gait
 
 ALTERED = Path(__file__).parents[2] / "altered"
+SEARCHED_PATHS = os.pathsep.join([str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])])
 PENDULUM = Path(__file__).parents[3] / "examples" / "pendulum"
 GAIT = """
 [gaits.sway]
@@ -100,7 +101,7 @@ def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: p
 def started(file: Path, folder: Path, *words: str, ends: str = "") -> subprocess.Popen[str]:
     """The command in a process of its own, which may end itself while it searches its first simulations."""
     command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(folder), "--json", *words]
-    own = {"PYTHONPATH": str(ALTERED), "END_WITH": f"{ends} 00-simulations"} if ends else {}
+    own = {"PYTHONPATH": SEARCHED_PATHS, "END_WITH": f"{ends} 00-simulations"} if ends else {}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
 
 

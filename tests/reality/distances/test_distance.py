@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from nutmeg.base.errors import FileError, RecordingError, UnknownNameError, UsageError
 from nutmeg.base.settings import read
 from nutmeg.reality import Behaviour, DistanceSettings, distance_unit, information_distance, joint_error, make_distance
-from nutmeg.reality.distances.distance import Kind, residual_series
+from nutmeg.reality.distances.distance import LOSSES, Kind, residual_rows, residual_series
 
 COLUMNS = ("nao.angles.hip", "nao.angles.knee", "nao.gyro.x")
 UNITS = ("rad", "rad", "rad/s")
@@ -289,3 +289,36 @@ def phi1(real: np.ndarray, simulated: np.ndarray) -> float:
     pairs = zip(real, simulated, strict=True)
     found = [distance.per_trial(Behaviour(fitness=r), Behaviour(fitness=np.array([s]))) for r, s in pairs]
     return float(distance.over_trials(np.stack(found))[0])
+
+
+@pytest.mark.parametrize("scale", ["none", "deviation"])
+@pytest.mark.parametrize("kind", LOSSES)
+def test_residuals_add_up_to_the_distance_over_trials(kind: Kind, scale: Literal["none", "deviation"]) -> None:
+    settings = DistanceSettings(kind=kind, channels=ANGLES, weights={"*.knee": 3.0}, scale=scale)
+    pairs = [trial(seed) for seed in range(3)]
+    if kind != "joint_error":  # there, a missing value counts with the mean of the others
+        for real, _ in pairs:
+            assert real.series is not None
+            real.series[10:14, 1] = np.nan
+    distance = make_distance(settings)
+    values = distance.over_trials(np.stack([distance.per_trial(*pair) for pair in pairs]))
+    real, simulated = zip(*pairs, strict=True)
+    rows = residual_rows(settings, real, simulated)
+    summed = {
+        "root": np.sqrt((rows**2).sum(axis=1)),
+        "squares": (rows**2).sum(axis=1),
+        "absolute": np.abs(rows).sum(axis=1),
+    }
+    np.testing.assert_allclose(summed[LOSSES[kind]], values, rtol=1e-12)
+
+
+def test_frames_after_the_end_are_as_wrong_as_can_be_and_a_breakdown_has_no_residuals() -> None:
+    real, simulated = trial()
+    settings = DistanceSettings(kind="rms", channels=ANGLES)
+    whole = residual_rows(settings, [real], [simulated])
+    cut = residual_rows(settings, [real], [replace(simulated, frames=np.array([50, 50, 20, 0]))])
+    np.testing.assert_array_equal(cut[:2], whole[:2])
+    assert (cut[2] ** 2).sum() > (whole[2] ** 2).sum()
+    assert np.isnan(cut[3]).all()
+    with pytest.raises(UsageError, match="phi2 is not made of residuals"):
+        residual_rows(DistanceSettings(kind="phi2"), [real], [simulated])

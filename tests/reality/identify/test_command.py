@@ -17,6 +17,7 @@ from nutmeg.cli import main
 from nutmeg.model.identified import read_body
 
 ALTERED = Path(__file__).parents[2] / "altered"
+SEARCHED_PATHS = os.pathsep.join([str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])])
 EVALUATIONS = "90"
 
 
@@ -118,7 +119,7 @@ def test_mistakes_are_one_sentence_and_an_exit_code(
 def stopped(config: Path, how: signal.Signals) -> tuple[int, str]:
     """Begins a fit in the folder `cut` that is stopped after four generations; gives exit code and output."""
     command = [sys.executable, "-m", "nutmeg", "identify", str(config), "--evaluations", EVALUATIONS, "--output", "cut"]
-    ends = {"PYTHONPATH": str(ALTERED), "END_WITH": f"{how.name} 4"}
+    ends = {"PYTHONPATH": SEARCHED_PATHS, "END_WITH": f"{how.name} 4"}
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 EVALUATIONS = "90"
 ALTERED = Path(__file__).parents[2] / "altered"
+SEARCHED_PATHS = os.pathsep.join([str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def begun(config: Path, folder: str, *words: str, ends: str = "") -> subprocess.
         stderr=subprocess.PIPE,
         text=True,
         cwd=config.parent,
-        env=os.environ | ({"PYTHONPATH": str(ALTERED), "END_WITH": ends} if ends else {}),
+        env=os.environ | ({"PYTHONPATH": SEARCHED_PATHS, "END_WITH": ends} if ends else {}),
     )
 
 

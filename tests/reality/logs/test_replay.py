@@ -86,6 +86,9 @@ def test_windows_start_in_the_recorded_state(bench: Any, config: IdentifySetting
     assert np.asarray(third.start.rates)[0] == pytest.approx(2.0)
     assert pieces[2].times[0] == 0
     assert pieces[2].times[-1] == pytest.approx(0.2)
+    longer = dataclasses.replace(config, windows=WindowSettings(seconds=5.0, every=1.0))
+    (shorter,) = read_log(tmp_path / "a.csv", longer, twin_of(config))
+    assert len(shorter.times) == 100
     rolling = dataclasses.replace(config, start=StartSettings(rates="difference"))
     (whole,) = read_log(tmp_path / "a.csv", rolling, twin_of(config))
     assert whole.trial.start is not None

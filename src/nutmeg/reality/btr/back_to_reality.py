@@ -8,6 +8,10 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`btr.warnings`).
 
+Two checks are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. And before
+an estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before
+any identification, controllers are searched in that one, so that a wrong estimate does no harm.
+
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
 
@@ -34,7 +38,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import ControllerSpace
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
-from nutmeg.reality.btr.result import BtrResult, Iteration
+from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
     Tried,
@@ -46,7 +50,7 @@ from nutmeg.reality.btr.transfer import (
     rivals_of,
 )
 from nutmeg.reality.btr.warnings import EngagementSign, disengaged, implausible
-from nutmeg.reality.distances.distance import make_distance
+from nutmeg.reality.distances.distance import LOSSES, make_distance
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
@@ -89,6 +93,10 @@ class _State:
     simulation: Floats
     controller: Floats
     tried: list[Tried] = field(default_factory=list)
+    estimates: list[Floats] = field(default_factory=list)
+    """The simulation before any identification, and each estimate since."""
+    trusted: bool = True
+    """Whether controllers are searched in the estimate, or in the simulation before any identification."""
     correction: LinearDiscrepancy | None = None
     last_search: SearchResult | None = None
     """The last simulation search."""
@@ -161,7 +169,8 @@ class BackToReality:
 
     def _iterate(self) -> BtrResult:
         stop = self.settings.stop
-        state = _State(self.twin.space.start.copy(), self.controllers.space.start.copy())
+        start = self.twin.space.start.copy()
+        state = _State(start, self.controllers.space.start.copy(), estimates=[start])
         done: list[Iteration] = []
         reason = f"{stop.iterations} iterations are done"
         for number in range(stop.iterations):
@@ -190,8 +199,11 @@ class BackToReality:
             champion=champion,
             fitness=-search.best.value,
             simulation=state.simulation,
+            searched_in="estimate" if state.trusted else "start",
+            prediction=self._predicted(tried, state),
             tried=tuple(tried),
         )
+        state.trusted = iteration.prediction is None or iteration.prediction.holds
         return iteration if self.settings.mode != "btr" or search_only else self._search_simulations(iteration, state)
 
     def _over(self, iteration: Iteration) -> str:
@@ -206,9 +218,13 @@ class BackToReality:
     # Step 1
 
     def _search_controllers(self, number: int, state: _State) -> SearchResult:
-        cost = ControllerCost(self.twin, state.simulation, self.controllers, self.watch, state.correction)
+        cost = ControllerCost(self.twin, self._model(state), self.controllers, self.watch, state.correction)
         space = started(self.controllers.space, state.controller)
         return self._search("controllers", number, CONTROLLER_STREAM, cost, space, self.settings.controller_search)
+
+    def _model(self, state: _State) -> Floats:
+        """The simulation in which controllers are searched, (k,)."""
+        return state.simulation if state.trusted else state.estimates[0]
 
     # Step 2
 
@@ -223,7 +239,7 @@ class BackToReality:
         if not trials:
             return []
         observed = self.reality.try_out(trials)
-        seen = self.watch.simulate(self.twin, state.simulation[None], trials)
+        seen = self.watch.simulate(self.twin, self._model(state)[None], trials)
         simulated = [float("nan") if b.fitness is None else float(np.asarray(b.fitness)[0]) for b in seen]
         return [Tried(number, *parts) for parts in zip(hows, rows, trials, simulated, observed, strict=True)]
 
@@ -280,7 +296,19 @@ class BackToReality:
             rows = self.controllers.space.unit(np.stack([one.controller for one in known]))
         return LinearDiscrepancy.fit([one.simulated for one in known], [one.real for one in known], rows)
 
+    def _predicted(self, tried: Sequence[Tried], state: _State) -> Prediction | None:
+        """How well the estimate predicts trials that it was not fitted to; None if there is nothing to tell it by."""
+        if self.settings.mode != "btr" or not tried or len(state.estimates) < 2:
+            return None
+        cost = self._simulation_cost(tried)
+        phi, before = cost(np.stack([state.simulation, state.estimates[0]])).tolist()
+        return Prediction(trials=len(tried), phi=phi, before=before)
+
     # Step 3
+
+    def _simulation_cost(self, stored: Sequence[Tried]) -> SimulationCost:
+        trials, real = zip(*((one.trial, one.observed.behaviour) for one in stored), strict=True)
+        return SimulationCost(self.twin, trials, real, self.watch, self.settings.distance)
 
     def _search_simulations(self, iteration: Iteration, state: _State) -> Iteration:
         """Searches the simulation that does what reality did; puts it into the state and into the iteration."""
@@ -292,15 +320,18 @@ class BackToReality:
                 "no trial was made in reality, so there is nothing to find a simulation by. Give [transfer] trials, "
                 'or choose mode = "none".'
             )
-        trials, real = zip(*((one.trial, one.observed.behaviour) for one in stored), strict=True)
-        cost = SimulationCost(self.twin, trials, real, self.watch, self.settings.distance)
-        space = started(self.twin.space, state.simulation)
+        cost = self._simulation_cost(stored)
+        known = cost(np.stack(state.estimates))
+        before, first = float(known[-1]), int(np.argmin(known))
+        space = started(self.twin.space, state.estimates[first])
         result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
-        before = _value_at(result, state.simulation)
-        before = float(cost(state.simulation[None])[0]) if before is None else before
-        best = result.best.candidate if self.settings.estimate == "best" else result.mean
-        phi = result.best.value if self.settings.estimate == "best" else float(cost(best[None])[0])
+        best = result.estimate if self.settings.estimate == "best" else result.mean
+        phi = result.best.value if np.array_equal(best, result.best.candidate) else float(cost(best[None])[0])
+        if known[first] < phi:  # the mean of a population, or of a model, may be worse than what was known
+            best, phi = state.estimates[first], float(known[first])
         state.simulation, state.last_search = best, result
+        if not np.array_equal(best, state.estimates[-1]):
+            state.estimates.append(best)
         values = np.concatenate([generation.values for generation in result.history])
         points = np.concatenate([generation.candidates for generation in result.history])
         state.signs.append(
@@ -355,11 +386,20 @@ class BackToReality:
     # Shared
 
     def _search(
-        self, step: str, number: int, use: int, cost: Function, space: Space, settings: SearchSettings
+        self,
+        step: str,
+        number: int,
+        use: int,
+        cost: ControllerCost | SimulationCost,
+        space: Space,
+        settings: SearchSettings,
     ) -> SearchResult:
+        loss = LOSSES.get(cost.distance.kind) if isinstance(cost, SimulationCost) else None
+        searcher = settings.searcher(space, self._rng(number, use), loss)
+        function: Function = cost.rows if searcher.uses_residuals and isinstance(cost, SimulationCost) else cost
         return minimise(
-            cost,
-            settings.searcher(space, self._rng(number, use)),
+            function,
+            searcher,
             self._evaluator,
             budget=Budget(generations=settings.generations),
             seed=self.settings.seed,
@@ -420,11 +460,3 @@ def started(space: Space, start: Floats) -> Space:
     """The same space with another start."""
     pairs = zip(space.dimensions.items(), space.checked(start).tolist(), strict=True)
     return Space({name: dataclasses.replace(d, start=value) for (name, d), value in pairs})
-
-
-def _value_at(result: SearchResult, candidate: Floats) -> float | None:
-    """The value of a candidate in the first generation, if it is part of it."""
-    if not result.history:
-        return None
-    rows = np.flatnonzero((result.history[0].candidates == candidate).all(axis=1))
-    return float(result.history[0].values[rows[0]]) if len(rows) else None

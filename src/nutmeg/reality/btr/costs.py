@@ -28,7 +28,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.controllers import ControllerSpace
-from nutmeg.reality.distances.distance import DistanceSettings, make_distance
+from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.log import LoggedReality
 from nutmeg.reality.realities.reality import fingerprint
@@ -128,6 +128,10 @@ class SimulationCost:
         seen = self.watch.simulate(self.twin, candidates, self.trials)
         each = [measure.per_trial(real, simulated) for real, simulated in zip(self.real, seen, strict=True)]
         return measure.over_trials(np.stack(each))
+
+    def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
+        """The residuals of simulations (n, k) over all trials, (n, rows), for `search.least_squares`."""
+        return residual_rows(self.distance, self.real, self.watch.simulate(self.twin, candidates, self.trials))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ result.as_json()                            # what `nutmeg btr --json` prints
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +23,22 @@ from nutmeg.search.space import Space
 if TYPE_CHECKING:
     from nutmeg.reality.btr.warnings import Disengagement
     from nutmeg.search import SearchResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """How well an estimate predicts trials that were made after it."""
+
+    trials: int
+    phi: float
+    """Distance of the estimate from reality in them."""
+    before: float
+    """The same of the simulation before any identification."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the estimate is at least as good."""
+        return not self.before < self.phi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +55,10 @@ class Iteration:
     """Its fitness in the simulation it was found in (estimated real fitness, where that is corrected)."""
     simulation: Floats
     """s: the estimate after it, (k,)."""
+    searched_in: Literal["estimate", "start"] = "estimate"
+    """The simulation in which controllers were searched: the estimate, or that before any identification."""
+    prediction: Prediction | None = None
+    """How well the estimate before this iteration predicted its trials; None where there was none."""
     tried: tuple[Tried, ...] = ()
     """Step 2."""
     simulations: SearchResult | None = None
@@ -74,6 +95,8 @@ class Iteration:
                 }
                 for t in self.tried
             ],
+            "searched_in": self.searched_in,
+            "prediction": dataclasses.asdict(self.prediction) if self.prediction else None,
             "simulation": simulations.named(self.simulation),
             "phi": json_number(self.phi),
             "phi_before": json_number(self.phi_before),
@@ -119,6 +142,30 @@ class BtrResult:
         return np.mean(found, axis=0) if found else self.simulation
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known before the result is used, one sentence each.
+
+        They are about the last estimate, whether it predicted the trials that followed it, and whether the last gait
+        is better in reality than those from before any identification.
+        """
+        last = next((i for i in reversed(self.iterations) if i.simulations), None)
+        found = list(last.warnings) if last else []
+        tested = next((i.prediction for i in reversed(self.iterations) if i.prediction), None)
+        if tested and not tested.holds:
+            found.append(
+                f"The estimate predicted the next {_trials(tested.trials)} worse (phi {tested.phi:.3g}) than the "
+                f"simulation before any identification ({tested.before:.3g}): do not trust it. Controllers are then "
+                "searched in that simulation. Search other numbers, widen ranges, or give the searches more effort."
+            )
+        first = self.iterations[0].best_real if self.mode == "btr" and len(self.iterations) > 1 else math.nan
+        if self.champion_fitness < first:
+            found.append(
+                f"The last gait achieves {self.champion_fitness:.3g} in reality, less than {first:.3g} before any "
+                f"identification. The best gait that was tried achieves {self.fitness:.3g} and is the one handed over."
+            )
+        return tuple(found)
+
+    @property
     def evaluations(self) -> Mapping[str, int]:
         """How often controllers and simulations were evaluated in simulation, and how many trials that took."""
         controllers = sum(i.controllers.evaluations for i in self.iterations) if self.mode != "reality" else 0
@@ -141,8 +188,12 @@ class BtrResult:
             "trials_in_reality": self.trials,
             "evaluations": dict(self.evaluations),
             "reason": self.reason,
-            "warnings": list(self.iterations[-1].warnings) if self.iterations else [],
+            "warnings": list(self.warnings),
         }
+
+
+def _trials(count: int) -> str:
+    return "trial" if count == 1 else f"{count} trials"
 
 
 def json_number(value: float) -> float | None:

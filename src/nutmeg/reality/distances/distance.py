@@ -16,7 +16,8 @@
 | phi1          | difference of the fitness                                         | mean        | seed 000, 3-4   |
 | phi2          | information distance, summed over channels [bit]                  | mean        | seed 000, 5-6   |
 | joint_error   | sum of squared errors over T^m                                    | sum         | seed 001, 2     |
-| rms           | root of the mean square error over frames, weighted over channels | mean        |                 |
+| rms           | root of the mean square error over frames, weighted over channels | root of the |                 |
+|               |                                                                   | mean square |                 |
 | mean_absolute | mean absolute error, weighted over channels                       | mean        |                 |
 | combination   | weighted sum of its terms                                         | mean        |                 |
 
@@ -39,10 +40,11 @@ from nutmeg.reality.distances.information import Binning, information_distance
 from nutmeg.reality.distances.series_error import joint_error, real_scales, series_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
+    from nutmeg.search.least_squares import Loss
 
 
 Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combination"]
@@ -141,7 +143,8 @@ class SeriesDistance:
 
     settings: DistanceSettings
     measure: Callable[[DistanceSettings, MatchedSeries, Floats], Floats]
-    summed: bool = False
+    gather: Literal["mean", "sum", "root"] = "mean"
+    """Over trials: the mean, the sum, or the root of the mean square."""
 
     def per_trial(self, real: Behaviour, simulated: Behaviour) -> Floats:
         """The distance in one trial, `(N,)`."""
@@ -150,8 +153,10 @@ class SeriesDistance:
         return self.measure(self.settings, seen.only(weights > 0), weights[weights > 0])
 
     def over_trials(self, values: Floats) -> Floats:
-        """The sum of the joint errors of all robots (seed 001, eq. 2); the mean of anything else."""
-        return np.asarray(values.sum(axis=0) if self.summed else values.mean(axis=0))
+        """The sum of the joint errors of all robots (seed 001, eq. 2), the root mean square, or the mean."""
+        if self.gather == "root":
+            return np.asarray(np.sqrt((values**2).mean(axis=0)))
+        return np.asarray(values.sum(axis=0) if self.gather == "sum" else values.mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -181,8 +186,8 @@ def make_distance(settings: DistanceSettings) -> Distance:
     if settings.kind == "phi2":
         return SeriesDistance(settings, _information)
     if settings.kind == "joint_error":
-        return SeriesDistance(settings, _joint_error, summed=True)
-    return SeriesDistance(settings, _series_error)
+        return SeriesDistance(settings, _joint_error, gather="sum")
+    return SeriesDistance(settings, _series_error, gather="root" if settings.kind == "rms" else "mean")
 
 
 def distance_unit(settings: DistanceSettings, units: tuple[str, ...]) -> str:
@@ -260,6 +265,41 @@ def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Beha
         return [np.sqrt(weight) * series for weight, found in terms for series in found]
     if settings.kind == "phi1":
         return [np.atleast_1d(_fitness_difference(real, simulated))[:, np.newaxis]]
+    difference, factors, _ = _differences(settings, real, simulated)
+    return list(np.moveaxis(difference * factors, -1, 0))
+
+
+LOSSES: Mapping[str, Loss] = {"rms": "root", "joint_error": "squares", "mean_absolute": "absolute"}
+"""Distances that are made of residuals, and how (see `residual_rows`)."""
+
+
+def residual_rows(settings: DistanceSettings, real: Sequence[Behaviour], simulated: Sequence[Behaviour]) -> Floats:
+    """The residuals of N simulations in all trials, (N, rows), for `search.least_squares`.
+
+    The root of the sum of their squares is `rms` over trials, the sum of squares is `joint_error`, and the sum of
+    absolute ones is `mean_absolute`. Where a simulation has ended it counts as wrong by the whole range of the real
+    channel; samples that were not measured are left out. A simulation without any frame has nan everywhere.
+    """
+    if settings.kind not in LOSSES:
+        raise UsageError(f"{settings.kind} is not made of residuals. These are: {', '.join(LOSSES)}.")
+    parts = []
+    for ours, theirs in zip(real, simulated, strict=True):
+        difference, factors, seen = _differences(settings, ours, theirs, squared=settings.kind != "mean_absolute")
+        share = {"joint_error": 1.0, "rms": len(real) ** -0.5, "mean_absolute": 1 / len(real)}[settings.kind]
+        worst = np.nanmax(seen.real, axis=-2) - np.nanmin(seen.real, axis=-2)
+        difference = np.where(np.isnan(difference), worst, difference) * (share * factors)
+        difference[np.atleast_1d(seen.frames) < 1] = np.nan
+        parts.append(difference[:, np.isfinite(seen.real)])
+    return np.concatenate(parts, axis=1)
+
+
+def _differences(
+    settings: DistanceSettings, real: Behaviour, simulated: Behaviour, *, squared: bool = True
+) -> tuple[Floats, Floats, MatchedSeries]:
+    """Differences (N, T, channels), nan where a value is missing, the factors of the channels, and the series.
+
+    Differences times factors add up to the distance of the trial: their squares, or else their absolute values.
+    """
     seen = match_series(real, simulated, settings.channels)
     weights = column_weights(seen.columns, settings.weights)
     counts = weights > 0
@@ -270,14 +310,15 @@ def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Beha
     if settings.angles:
         difference = short_way(difference)
     ended = np.arange(seen.real.shape[-2]) >= seen.frames[..., np.newaxis]
-    difference = np.where(ended[..., np.newaxis], np.nan, difference * _factors(settings, seen, weights))
-    return list(np.moveaxis(difference.reshape(-1, *difference.shape[-2:]), -1, 0))
+    difference = np.where(ended[..., np.newaxis], np.nan, difference)
+    return difference.reshape(-1, *difference.shape[-2:]), _factors(settings, seen, weights, squared=squared), seen
 
 
-def _factors(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+def _factors(settings: DistanceSettings, seen: MatchedSeries, weights: Floats, *, squared: bool) -> Floats:
     """What differences of each channel are multiplied by, `(channels,)`."""
-    rows = float(seen.real.shape[-2])
     if settings.kind == "joint_error":  # seed 001, eq. 2
-        return np.asarray(np.sqrt(weights * rows**-settings.exponent))
+        return np.asarray(np.sqrt(weights * float(seen.real.shape[-2]) ** -settings.exponent))
+    rows = np.maximum(np.isfinite(seen.real).sum(axis=-2), 1)
     scales = real_scales(seen.real, "deviation" if settings.kind == "phi2" else settings.scale, seen.columns)
-    return np.asarray(np.sqrt(weights / weights.sum() / rows) / scales)
+    share = weights / weights.sum() / rows
+    return np.asarray((np.sqrt(share) if squared else share) / scales)

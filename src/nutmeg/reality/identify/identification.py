@@ -17,19 +17,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
-from nutmeg.reality.behaviour import matches_any
-from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_series
+from nutmeg.model.overlaps import overlap_advice, overlaps
+from nutmeg.reality.behaviour import match_series, matches_any
+from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
+from nutmeg.reality.distances.series_error import series_errors
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import sensors_in
-from nutmeg.reality.twin import Twin
+from nutmeg.reality.twin import TWIN_ROBOT, Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
 
 if TYPE_CHECKING:
@@ -86,6 +89,10 @@ class ReplayCost:
         replayed = iter([m.simulated(r, self.twin.table) for m, r in zip(moved, rollouts, strict=True)])
         return [m.simulated(self.twin, rows) if isinstance(m, PictureSet) else next(replayed) for m in self.measured]
 
+    def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
+        """The residuals of candidates (n, k) over all recordings, (n, rows), for `search.least_squares`."""
+        return residual_rows(self.distance, [m.real for m in self.measured], self.behaviours(candidates))
+
     def residuals(self, candidates: Floats) -> list[Floats]:
         """Weighted differences, (n, K) for each recording and channel, for `identify.curvature`."""
         pairs = zip(self.measured, self.behaviours(candidates), strict=True)
@@ -93,9 +100,13 @@ class ReplayCost:
 
     def _per_piece(self, candidates: ArrayLike, settings: DistanceSettings) -> Floats:
         """The distances in each recording or window, (M, n)."""
+        return self.distances(self.behaviours(candidates), settings)
+
+    def distances(self, behaviours: list[Behaviour], settings: DistanceSettings) -> Floats:
+        """The distances of what n simulations did in each recording or window, (M, n)."""
         distance = make_distance(settings)
         out = []
-        for one, seen in zip(self.measured, self.behaviours(candidates), strict=True):
+        for one, seen in zip(self.measured, behaviours, strict=True):
             values = distance.per_trial(one.real, seen)
             out.append(np.where(np.asarray(seen.frames) > 0, values, np.inf))
         return np.stack(out)
@@ -103,6 +114,14 @@ class ReplayCost:
 
 REFIT_SEED_STEP = 1000
 """Between the seed of a search and those of its re-fits."""
+MAX_HELD_OUT_RATIO = 1.5
+"""An error on held-out recordings that is so many times that on fitted ones is warned of."""
+SMALL_ERROR = 0.02
+"""But not if it is a smaller share of the error of "position = goal"."""
+BOUND_SHARE = 0.005
+"""An estimate nearer to a bound than this share of its range is at it."""
+LARGEST_ANGLE = 4 * math.pi
+"""Joint angles beyond two turns may be degrees [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +131,8 @@ class FitErrors:
     train: dict[str, float]
     """Errors of the recordings that were fitted, by name."""
     held_out: dict[str, float]
+    columns: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Errors of each compared column, such as `angles.knee`: the mean over recordings, by `train` and `held_out`."""
 
     @staticmethod
     def mean(values: dict[str, float]) -> float | None:
@@ -136,6 +157,8 @@ class Identified:
     before: FitErrors
     """Errors at the start of the search."""
     after: FitErrors
+    baseline: FitErrors | None
+    """Errors of the commands themselves, "position = goal"; None where a compared column has no such command."""
     unit: str
     """Unit of the errors."""
     identifiability: Identifiability | None
@@ -201,6 +224,13 @@ class Identification:
         self.twin = Twin(settings.robot, settings.parameters)
         check_conditions(held_out, settings.recordings)
         self.measured = read_trials(train, settings, self.twin)
+        windows = settings.windows
+        self.reporting = replace(settings, windows=None) if windows and windows.errors == "whole" else settings
+        """How recordings are replayed where errors are reported."""
+        self.reported = (
+            read_trials(train, self.reporting, self.twin) if self.reporting is not settings else self.measured
+        )
+        """The fitted recordings, replayed so."""
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)
         self.error, self.factor, self.unit = reported_error(settings, self.measured)
@@ -222,6 +252,7 @@ class Identification:
         folder: Path | None = None,
         on_generation: Callable[[int, Generation], None] | None = None,
         progress: Progress | None = None,
+        on_judging: Callable[[], None] | None = None,
     ) -> Identified:
         """Searches, and tells how sure the result is.
 
@@ -230,55 +261,80 @@ class Identification:
             folder: where generations are saved, and gone on from.
             on_generation: called with the number of the search and each of its generations.
             progress: called with the candidates done and in all while a generation is simulated.
+            on_judging: called when the searches have ended, before further candidates tell how sure the result is.
         """
         start = self._start_distance()
-        results = [self._search(number, evaluator, folder, on_generation, progress) for number in range(self.searches)]
+        results = [
+            self.search(
+                self.seed + REFIT_SEED_STEP * number,
+                evaluator,
+                folder=None if folder is None else folder / str(number),
+                on_generation=None if on_generation is None else partial(on_generation, number),
+                progress=progress,
+            )
+            for number in range(self.searches)
+        ]
         best = min(results, key=lambda result: result.best.value)
         if not math.isfinite(best.best.value):
             raise SimulationError(self._all_failed(results[0]))
-        held = read_trials(self._held_out, self.settings, self.twin)
+        held = read_trials(self._held_out, self.reporting, self.twin)
         if shared := {m.source for m in held} & {m.source for m in self.measured}:
             raise UsageError(f"{shared.pop()!r} is both fitted and held out. Leave one out.")
+        if on_judging is not None:
+            on_judging()
         sure, problems = self._judged(results, best)
+        after, baseline = self._errors(best.estimate, held), self._baseline(held)
+        problems = (*self._doubts(best.estimate, after, baseline), *problems)
         if not math.isfinite(start):
             problems = ("The simulation broke down at the start of the search.", *problems)
         spent = sum(r.evaluations for r in results)
         return Identified(
             twin=self.twin,
-            best=best.best.candidate,
+            best=best.estimate,
             result=best,
             refits=tuple(r for r in results if r is not best),
             seed=self.seed,
             evaluations=spent + (sure.curvature.evaluations if sure and sure.curvature else 0),
             failures=sum(r.failures for r in results),
             before=self._errors(self.twin.space.start, held),
-            after=self._errors(best.best.candidate, held),
+            after=after,
+            baseline=baseline,
             unit=self.unit,
             identifiability=sure,
-            train=self.measured,
+            train=self.reported,
             held_out=held,
             problems=problems,
-            cost=self._in_threads(self.measured),
+            cost=self._in_threads(self.reported),
         )
 
-    def _search(
+    def search(
         self,
-        number: int,
+        seed: int,
         evaluator: Evaluator,
-        folder: Path | None,
-        on_generation: Callable[[int, Generation], None] | None,
-        progress: Progress | None,
+        *,
+        folder: Path | None = None,
+        on_generation: Callable[[Generation], None] | None = None,
+        progress: Progress | None = None,
     ) -> SearchResult:
-        search, seed = self.settings.search, self.seed + REFIT_SEED_STEP * number
-        space = self.twin.space
+        """One search for the parameters, without what is told about its result.
+
+        Args:
+            seed: of everything random in it.
+            evaluator: where candidates are simulated.
+            folder: where generations are saved, and gone on from.
+            on_generation: called with each generation.
+            progress: called with the candidates done and in all while a generation is simulated.
+        """
+        settings, loss = self.settings.search, LOSSES.get(self.settings.distance.kind)
+        searcher = settings.searcher(self.twin.space, np.random.default_rng(seed), loss)
         return minimise(
-            self.cost,
-            search.searcher(space, np.random.default_rng(seed)),
+            self.cost.rows if searcher.uses_residuals else self.cost,
+            searcher,
             evaluator,
-            budget=Budget(evaluations=search.evaluations, generations=search.generations),
+            budget=Budget(evaluations=settings.evaluations, generations=settings.generations),
             seed=seed,
-            folder=None if folder is None else folder / str(number),
-            on_generation=None if on_generation is None else lambda g: on_generation(number, g),
+            folder=folder,
+            on_generation=on_generation,
             progress=progress,
         )
 
@@ -290,11 +346,83 @@ class Identification:
         return ReplayCost(self._threaded, measured, self.settings.distance, self.settings.fallen)
 
     def _errors(self, candidate: Floats, held_out: tuple[RealData, ...]) -> FitErrors:
-        sides = []
-        for measured in (self.measured, held_out):
-            found = self._in_threads(measured).per_recording(candidate, self.error) if measured else {}
-            sides.append({name: self.factor * float(values[0]) for name, values in found.items()})
-        return FitErrors(train=sides[0], held_out=sides[1])
+        return self._fit_errors(held_out, lambda measured: self._in_threads(measured).behaviours(candidate))
+
+    def _baseline(self, held_out: tuple[RealData, ...]) -> FitErrors | None:
+        """The errors of a simulation that is always where it is told to be, if every compared column has a command."""
+        every = (*self.reported, *held_out)
+        if not all(isinstance(m, MeasuredTrial) and m.goals(self.error.channels) is not None for m in every):
+            return None
+        goals = lambda measured: [m.goals(self.error.channels) for m in measured]  # noqa: E731
+        return self._fit_errors(held_out, goals)
+
+    def _fit_errors(
+        self, held_out: tuple[RealData, ...], behaviours: Callable[[tuple[RealData, ...]], list[Behaviour]]
+    ) -> FitErrors:
+        """Errors over recordings and over columns of what some behaviours say."""
+        sides: dict[str, dict[str, float]] = {}
+        columns: dict[str, dict[str, float]] = {}
+        for side, measured in (("train", self.reported), ("held_out", held_out)):
+            seen = behaviours(measured) if measured else []
+            values = self.cost.of(measured).distances(seen, self.error)[:, 0] if measured else np.empty(0)
+            names = [m.source for m in measured]
+            sides[side] = {
+                name: self.factor * float(np.mean([v for v, n in zip(values, names, strict=True) if n == name]))
+                for name in dict.fromkeys(names)
+            }
+            for column, value in _column_errors(self.error, measured, seen).items():
+                columns.setdefault(column, {})[side] = self.factor * value
+        return FitErrors(train=sides["train"], held_out=sides["held_out"], columns=columns)
+
+    def _doubts(self, estimate: Floats, after: FitErrors, baseline: FitErrors | None) -> tuple[str, ...]:
+        """What must be known before the result is used, one sentence or two each."""
+        found = []
+        train, held_out = FitErrors.mean(after.train), FitErrors.mean(after.held_out)
+        still = SMALL_ERROR * (FitErrors.mean(baseline.held_out) or 0.0) if baseline else 0.0
+        if train is not None and held_out is not None and held_out > max(MAX_HELD_OUT_RATIO * train, still):
+            found.append(
+                f"The error on held-out recordings, {held_out:.3g} {self.unit}, is far above that on fitted ones, "
+                f"{train:.3g}: the estimates do not carry over. Search fewer parameters, fit in [windows], or add "
+                "recordings under other conditions."
+            )
+        for side, name in (("held_out", "held-out"), ("train", "fitted")):
+            error = FitErrors.mean(getattr(after, side))
+            goal = FitErrors.mean(getattr(baseline, side)) if baseline else None
+            if error is not None and goal is not None and error > goal:
+                columns = {
+                    c: v[side] - (baseline.columns[c][side] if baseline else 0) for c, v in after.columns.items()
+                }
+                worst = max(columns, key=lambda column: columns[column])
+                found.append(
+                    f"On {name} recordings the simulation errs by {error:.3g} {self.unit}, more than the commands "
+                    f"themselves (position = goal: {goal:.3g}): it is no improvement. The worst is {worst} with "
+                    f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
+                )
+                break
+        return (*found, *(text for m in self.measured if (text := _unit_doubt(m))))
+
+    def _possible_reasons(self, estimate: Floats) -> str:
+        """Why a simulation may be far from its commands, as far as can be seen."""
+        table, scene = self.twin.table, self.twin.base
+        reasons = []
+        first = next(m for m in self.measured if isinstance(m, MeasuredTrial))
+        angles = None if first.trial.start is None else first.trial.start.angles
+        if advice := overlap_advice(overlaps(scene, TWIN_ROBOT, angles)):
+            reasons.append(advice)
+        if table.root >= 0 and not any(c.startswith("pose.") for c in first.real.columns):
+            reasons.append(
+                "its base moves freely and was not measured, so that the robot may fall: hold it (`held = true` of "
+                '[robot], `base = "fixed"` of robot.toml), or record its pose.'
+            )
+        unit = self.twin.space.unit(estimate)
+        if ends := [n for n, x in zip(self.twin.space.names, unit, strict=True) if min(x, 1 - x) < BOUND_SHARE]:
+            reasons.append(f"{', '.join(ends)} ended at a bound: widen the range.")
+        free = [table.joints[j] for j in range(len(table.joints)) if j not in set(table.motor_joints.tolist())]
+        if free:
+            reasons.append(f"{', '.join(free)} have no drive and swing freely.")
+        if not reasons:
+            reasons.append("the drives may be too weak or too slow for this motion: search their stiffness and torque.")
+        return "Possible reasons: " + " ".join(f"({i}) {text}" for i, text in enumerate(reasons, 1))
 
     def _judged(
         self, results: list[SearchResult], best: SearchResult
@@ -303,10 +431,10 @@ class Identification:
         space, cost = self.twin.space, self._in_threads(self.measured)
         refits = None
         if len(results) > 1:
-            estimates = np.stack([r.best.candidate for r in results])
+            estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            found = curvature(cost.residuals, space, best.best.candidate)
+            found = curvature(cost.residuals, space, best.estimate)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem
@@ -319,6 +447,33 @@ class Identification:
             f"none of {result.evaluations} candidates could be simulated to the end.{first} Start with smaller ranges "
             "around values that are known to work, or a shorter physics step."
         )
+
+
+def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen: list[Behaviour]) -> dict[str, float]:
+    """The error of the first simulation in each column, as the mean over recordings, in SI units."""
+    found: dict[str, list[float]] = {}
+    for one, simulated in zip(measured, seen, strict=True):
+        pair = match_series(one.real, simulated, error.channels)
+        errors = series_errors(
+            pair.real, pair.simulated, frames=pair.frames, angles=error.angles, columns=pair.columns, empty="infinite"
+        )
+        for column, value in zip(pair.columns, getattr(errors, error.kind)[0], strict=True):
+            found.setdefault(column, []).append(float(value))
+    return {column: float(np.mean(values)) for column, values in found.items()}
+
+
+def _unit_doubt(measured: RealData) -> str:
+    """A warning if angles of a recording are larger than a joint can turn: they may be in degrees."""
+    if not isinstance(measured, MeasuredTrial):
+        return ""
+    series = np.asarray(measured.real.series)
+    for index, (column, unit) in enumerate(zip(measured.real.columns, measured.real.units, strict=True)):
+        if unit == "rad" and column.startswith("angles.") and np.nanmax(np.abs(series[:, index])) > LARGEST_ANGLE:
+            return (
+                f"{measured.source}: {column} reaches {np.nanmax(np.abs(series[:, index])):.3g} rad; if these are "
+                "degrees, say so in the column map (`scale = 0.0174533`)."
+            )
+    return ""
 
 
 def reported_error(settings: IdentifySettings, measured: tuple[RealData, ...]) -> tuple[DistanceSettings, float, str]:

@@ -52,6 +52,7 @@ from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.logs.replay import ReplaySettings
 from nutmeg.reality.twin import Searched, TwinSettings
 from nutmeg.search import CmaEsSettings, SearchSettings
+from nutmeg.search.settings import Algorithm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +71,9 @@ class ErrorSettings:
 class FitSearchSettings(SearchSettings):
     """The search."""
 
-    algorithm: Literal["genetic", "cma-es", "evolution-strategy"] = "cma-es"
-    """The searcher; its own table has its settings."""
+    algorithm: Algorithm = "auto"
+    """The searcher; its own table has its settings. `auto` is least squares for the distances rms, mean_absolute and
+    joint_error, and CMA-ES for others."""
     generations: int = 1_000_000
     """Maximum number of generations."""
     evaluations: int = 1000

@@ -25,7 +25,7 @@ import numpy as np
 from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError, suggestion
 from nutmeg.base.settings import read
 from nutmeg.model.parameters import Adjustment
-from nutmeg.reality.behaviour import Behaviour, frames_before, resample
+from nutmeg.reality.behaviour import Behaviour, frames_before, matches_any, resample
 from nutmeg.reality.logs.conditions import Condition, StatedNumber, stated_adjustments
 from nutmeg.reality.logs.pictures import PictureSet, PictureSettings, holds_pictures, read_picture_set
 from nutmeg.reality.observation import column_units, series_of
@@ -116,9 +116,11 @@ class WindowSettings:
     """Replay in windows, each from the recorded state, so that errors do not accumulate."""
 
     seconds: float
-    """Length of each window."""
+    """Length of each window; a recording that is shorter is a window as a whole."""
     every: float
     """Time from the start of one window to that of the next [s]."""
+    errors: Literal["windows", "whole"] = "windows"
+    """Whether errors are reported over windows, too, or over whole recordings, replayed from their start."""
 
     def __post_init__(self) -> None:
         if not (self.seconds > 0 and self.every > 0):
@@ -165,6 +167,22 @@ class MeasuredTrial:
     def name(self) -> str:
         """Its name in reports."""
         return self.trial.name
+
+    def goals(self, patterns: Sequence[str] = ()) -> Behaviour | None:
+        """A simulation that is always where it is commanded to be, (1, K, columns).
+
+        Only columns that fit one of the patterns (all without any); None if one of them has no command.
+        """
+        columns = [column for column in self.real.columns if matches_any(column, patterns)]
+        if not all(column in self.commanded for column in columns):
+            return None
+        return Behaviour(
+            columns=tuple(columns),
+            units=tuple(self.real.units[self.real.columns.index(column)] for column in columns),
+            series=np.stack([self.commanded[column] for column in columns], axis=-1)[None],
+            frames=np.array([len(self.times)]),
+            source=f"commands of {self.source}",
+        )
 
     def simulated(self, rollout: Rollout, table: RobotTable) -> Behaviour:
         """The series of N simulations at the times of the measurements, (N, K, columns)."""
@@ -399,7 +417,8 @@ def _windows(log: _Rows, settings: ReplaySettings) -> list[_Rows]:
     if windows is None:
         return [replace(log, state=state if settings.start.rates == "difference" else log.state)]
     pieces = []
-    for begin in np.arange(log.times[0], log.times[-1] - windows.seconds + 1e-9, windows.every):
+    begins = np.arange(log.times[0], log.times[-1] - windows.seconds + 1e-9, windows.every)
+    for begin in begins if len(begins) else log.times[:1]:  # what is shorter than a window is one
         rows = slice(*np.searchsorted(log.times, [begin - 1e-9, begin + windows.seconds + 1e-9]).tolist())
         piece = replace(log, state=state).cut(rows, first=rows.start == 0)
         complete = all(np.isfinite(v[0]) for v in piece.state.values()) if len(piece.times) else False

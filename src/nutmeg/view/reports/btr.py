@@ -125,7 +125,7 @@ def btr_report(
         ),
         seeds=(settings.seed,),
         facts={"mode": result.mode, "ended": result.reason, "reality": settings.reality.kind},
-        warnings=(*(result.iterations[-1].warnings if result.iterations else ()), *disengaged[-1:]),
+        warnings=(*result.warnings, *disengaged[-1:]),
     )
 
 

@@ -87,14 +87,21 @@ def _facts(found: Identified, settings: IdentifySettings) -> dict[str, str]:
         "physics step": f"{1000 * found.twin.timestep:g} ms",
         "distance": _distance(found, settings),
         "distance found": f"{found.result.best.value:.4g}",
-        "search": f"{settings.search.algorithm}; ended because {found.result.reason}",
+        "search": f"{found.result.method}; ended because {found.result.reason}",
     }
 
 
 def _recordings(found: Identified) -> tuple[RecordingRow, ...]:
     sides = ((found.after.train, found.before.train, False), (found.after.held_out, found.before.held_out, True))
+    goals = found.baseline.train | found.baseline.held_out if found.baseline else {}
     return tuple(
-        RecordingRow(name=name, after=value, before=before.get(name), held_out=held)
+        RecordingRow(
+            name=name,
+            after=value,
+            before=before.get(name),
+            held_out=held,
+            note=f"position = goal: {goals[name]:.3g}" if name in goals else "",
+        )
         for after, before, held in sides
         for name, value in after.items()
     )

@@ -1,0 +1,300 @@
+"""Least squares: a batched Levenberg-Marquardt method with bounds, several starts and escapes by CMA-ES.
+
+Where the value is made of residuals (differences of samples) and these answer smoothly to the parameters, this needs
+a small part of the candidates of a search that only sees the value. The searched function gives residuals:
+
+    searcher = LeastSquares(space, LeastSquaresSettings(), rng, loss="root")
+    result = minimise(cost.rows, searcher, evaluator, budget=200)       # cost.rows: (n, k) -> (n, rows)
+    result.best.value, result.method                                    # root of the sum of squares; words
+
+A **round** has two generations. The first is the present point with a neighbour along each axis: one batch of worlds
+gives all slopes (from both sides when the descent becomes slow). The second is a ladder of damped steps (Marquardt, An
+algorithm for least-squares estimation of nonlinear parameters, 1963), of which the best is taken. Parameters that a
+step would carry out of the unit cube stay at its wall, and the step of the others is computed anew.
+
+A **descent** ends when a round no longer improves the value. If the slopes had promised more than the steps kept, the
+landscape is rough there, and CMA-ES looks around for some generations: it escapes from a dent that slopes cannot see.
+Further descents begin at the best of some points that are drawn from the whole space.
+
+The method needs no residuals but their inner products, a k by k matrix a round. That is what a checkpoint keeps, so
+that a resumed search goes on exactly. `scipy.optimize.least_squares` evaluates one candidate at a time and takes
+differences near the rounding error, which stick and slip make meaningless.
+
+Losses:
+
+| loss       | value                      | how                                                                  |
+|------------|----------------------------|----------------------------------------------------------------------|
+| `root`     | root of the sum of squares | plain                                                                |
+| `squares`  | sum of squares             | plain                                                                |
+| `absolute` | sum of absolute residuals  | squares with weights 1 / (abs(r) + s mean(abs(r))), renewed each     |
+|            |                            | round; s falls from 1 to 0.1 as the descent becomes slow             |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+
+from nutmeg.base.arrays import Floats
+from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import above, at_least, check_bounds
+from nutmeg.search.searchers import CmaEs, CmaEsSettings, Searcher
+from nutmeg.search.space import Dimension, Space
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools
+
+Loss = Literal["root", "squares", "absolute"]
+DAMPING_FACTORS = np.array([1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0])
+"""Dampings that are tried in a round, as multiples of the last good one."""
+FIRST_DAMPING = 0.1
+MAX_STEP = 0.4
+"""The largest step of a parameter in a round, as a share of its range."""
+SLOW_GAIN = 0.02
+"""A round that improves the value by a smaller share makes the next one take slopes from both sides."""
+ROUGH_PROMISE = 0.05
+"""If slopes promise to improve the value by more than this share and no step does, the landscape is rough."""
+MAX_FAILED_ROUNDS = 2
+"""A descent ends after so many rounds in a row in which no step was better."""
+SMOOTHING = (1.0, 0.1)
+"""Absolute loss: residuals smaller than this share of the mean one count as squares; at first, and in the end. On a
+real servo (`experiments.servo_xl330`) descents that began with the second one ended in dents, 20 % worse."""
+ESCAPE_STEP = 0.1
+"""First standard deviation of an escape, as a share of each range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastSquaresSettings:
+    """How slopes are taken, and how often the search starts and escapes."""
+
+    step: Annotated[float, above(0, up_to=0.2)] = 0.02
+    """First distance between neighbours, as a share of each range: larger than the roughness of a simulation."""
+    tolerance: Annotated[float, above(0, up_to=0.1)] = 1e-3
+    """A descent ends when a round improves the value by a smaller share."""
+    starts: Annotated[int, at_least(1)] = 3
+    """Number of descents: from the start of the space, then from the best of some points drawn from all of it."""
+    escape: Annotated[int, at_least(0)] = 8
+    """Generations of CMA-ES where a descent ends on rough ground; 0 for none."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+class LeastSquares(Searcher):
+    """Levenberg-Marquardt in the unit cube."""
+
+    algorithm = "least-squares"
+    uses_residuals = True
+
+    def __init__(
+        self, space: Space, settings: LeastSquaresSettings, rng: np.random.Generator, *, loss: Loss = "root"
+    ) -> None:
+        super().__init__(space, settings, rng)
+        self.settings, self.loss = settings, loss
+        self._phase: Literal["slopes", "steps", "scatter", "escape"] = "slopes"
+        self._descents, self._rounds, self._escapes = 1, 0, 0
+        self._cma: CmaEs | None = None
+        self._ladder = np.empty((0, space.size))
+        self._begin(space.unit(space.start))
+
+    @property
+    def method(self) -> str:
+        """Rounds, starts and escapes, in words."""
+        starts = f"{self._descents} start{'s' if self._descents > 1 else ''}"
+        words = f"least squares (Levenberg-Marquardt), {self._rounds} rounds from {starts}"
+        return words + (f", {self._escapes} escapes by CMA-ES" if self._escapes else "")
+
+    @property
+    def description(self) -> dict[str, object]:
+        """The algorithm, its settings and its loss."""
+        return {**super().description, "loss": self.loss}
+
+    def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
+        """Values (N,) of residuals (N, rows); where slopes are taken also the products of their differences, (N, N)."""
+        if found.ndim == 1:  # all failed
+            return found, None
+        if self.loss == "absolute":
+            values = np.abs(found).sum(axis=1)
+        else:
+            squares = np.einsum("ir,ir->i", found, found)
+            values = np.sqrt(squares) if self.loss == "root" else squares
+        if self._phase != "slopes" or not np.isfinite(values[0]):
+            return values, None
+        rows = np.vstack([found[:1], found[1:] - found[0]])
+        rows[~np.isfinite(values)] = 0.0  # a neighbour that failed tells nothing about its axis
+        if self.loss == "absolute":
+            size = np.abs(found[0])
+            rows = rows / np.sqrt(size + self._smoothing * size.mean() + 1e-300)
+        # einsum sums in one order whatever the number of threads, which a library for matrices need not do.
+        return values, np.einsum("ir,jr->ij", rows, rows)
+
+    # Phases
+
+    def _begin(self, here: Floats) -> None:
+        """Begins a descent at a point of the unit cube, (k,)."""
+        self._phase = "slopes"
+        self._here, self._value = here, np.inf
+        self._damping, self._step, self._failed_rounds = FIRST_DAMPING, self.settings.step, 0
+        self._both_sides, self._side = False, 1.0
+        self._smoothing = SMOOTHING[0]
+
+    def _propose(self) -> Floats:
+        if self._phase == "slopes":
+            return np.vstack([self._here, *self._neighbours()])
+        if self._phase == "steps":
+            return self._ladder
+        if self._phase == "escape" and self._cma is not None:
+            return self._cma.ask()
+        count = max(8, 2 * self.space.size)
+        cells = np.argsort(self._rng.random((self.space.size, count)), axis=1).T  # a Latin hypercube
+        return np.asarray((cells + self._rng.random(cells.shape)) / count)
+
+    def _learn(self, unit: Floats, values: Floats) -> None:
+        if self._phase == "slopes":
+            self._take_slopes(unit, values)
+        elif self._phase == "steps":
+            self._take_step(unit, values)
+        elif self._phase == "escape" and self._cma is not None:
+            self._look_around(values)
+        else:
+            self._begin(unit[int(values.argmin())])
+
+    def _all_failed(self) -> None:
+        if self._phase == "steps":
+            self._fail_round()
+        elif self._phase == "escape":
+            self._end_descent()
+        else:
+            self._phase = "scatter"
+
+    def _neighbours(self) -> list[Floats]:
+        """A neighbour along each axis, or one on either side where both fit into the unit cube, (k,) each."""
+        found = []
+        for axis in np.eye(self.space.size):
+            near, far = (self._here + side * self._step * axis for side in (self._side, -self._side))
+            inside = [point for point in (near, far) if (point >= 0).all() and (point <= 1).all()]
+            found += inside if self._both_sides else inside[:1]
+        return found
+
+    def _take_slopes(self, unit: Floats, values: Floats) -> None:
+        """Computes a ladder of steps from the slopes at the first point."""
+        if not np.isfinite(values[0]) or self._digest is None:
+            self._begin(unit[int(values.argmin())])  # a neighbour can be simulated where the point cannot
+            return
+        self._value = float(values[0])
+        moved = (unit[1:] - self._here).sum(axis=1)
+        axes = np.abs(unit[1:] - self._here).argmax(axis=1)
+        # The slope along an axis is the mean of those to its neighbours: a linear map of the differences.
+        mean = np.zeros((self.space.size, len(moved)))
+        mean[axes, np.arange(len(moved))] = 1 / moved / np.bincount(axes, minlength=self.space.size)[axes]
+        curved, falls = mean @ self._digest[1:, 1:] @ mean.T, mean @ self._digest[1:, 0]
+        steps = [damped_step(curved, falls, self._here, self._damping * f) for f in DAMPING_FACTORS]
+        left = [self._digest[0, 0] + 2 * falls @ d + d @ curved @ d for d in steps]
+        self._promise = 1 - float(np.sqrt(max(min(left), 0.0) / max(self._digest[0, 0], 1e-300)))
+        self._ladder = np.clip(self._here + np.stack(steps), 0.0, 1.0)
+        self._phase = "steps"
+
+    def _take_step(self, unit: Floats, values: Floats) -> None:
+        """Goes to the best step of the ladder, if it is better than the present point."""
+        self._rounds += 1
+        best = int(values.argmin())
+        if not values[best] < self._value:
+            self._fail_round()
+            return
+        gain = 1 - float(values[best]) / self._value
+        self._here, self._value, self._phase = unit[best], float(values[best]), "slopes"
+        self._damping = float(np.clip(self._damping * DAMPING_FACTORS[best], 1e-6, 1e3))
+        self._failed_rounds = 0
+        if gain < self.settings.tolerance and self._both_sides and not self._sharpen():
+            self._end_descent()
+        self._both_sides = gain < SLOW_GAIN
+        if self._both_sides:
+            self._sharpen()
+        self._side = -self._side  # one-sided slopes err to one side: take turns
+
+    def _fail_round(self) -> None:
+        """No step was better: more damping, slopes from both sides over half the distance."""
+        self._failed_rounds += 1
+        self._damping = min(self._damping * 100, 1e3)
+        self._phase = "slopes"
+        if self._both_sides:
+            self._step /= 2
+        self._both_sides = True
+        if self._failed_rounds >= MAX_FAILED_ROUNDS and not self._sharpen():
+            self._end_descent()
+
+    def _sharpen(self) -> bool:
+        """Brings the weights of an absolute loss nearer to it; false if they are as near as they get."""
+        if self.loss != "absolute" or self._smoothing <= SMOOTHING[1]:
+            return False
+        self._smoothing = max(self._smoothing / 3, SMOOTHING[1])
+        return True
+
+    def _end_descent(self) -> None:
+        """Looks around if the ground is rough, or begins another descent, or ends the search."""
+        if self.settings.escape and self._failed_rounds and self._promise > ROUGH_PROMISE and self._cma is None:
+            cube = Space(
+                {n: Dimension(low=0, high=1, start=x) for n, x in zip(self.space.names, self._here, strict=True)}
+            )
+            self._cma = CmaEs(cube, CmaEsSettings(step=ESCAPE_STEP), self._rng)
+            self._escapes, self._phase = self._escapes + 1, "escape"
+            return
+        self._cma = None
+        if self._descents >= self.settings.starts:
+            self._ended = f"least squares has converged from {self._descents} starts"
+            return
+        self._descents, self._phase = self._descents + 1, "scatter"
+
+    def _look_around(self, values: Floats) -> None:
+        """Tells the escape its values; after its last generation a descent goes on from the best that was found."""
+        assert self._cma is not None
+        self._cma.tell(values)
+        if not self._cma.finished and self._cma.state["generation"] < self.settings.escape:
+            return
+        found = self._cma.best
+        if found.value < (1 - self.settings.tolerance) * self._value:
+            self._begin(found.candidate)
+            self._cma = None
+        else:
+            self._end_descent()
+
+    def _centre(self) -> Floats:
+        return self._here
+
+    def _numbers(self) -> dict[str, float]:
+        return {
+            "step": self._step,
+            "damping": self._damping,
+            "rounds": self._rounds,
+            "starts": self._descents,
+            "escapes": self._escapes,
+        }
+
+
+def damped_step(curved: Floats, falls: Floats, here: Floats, damping: float) -> Floats:
+    """The Levenberg-Marquardt step from a point of the unit cube, within it, (k,).
+
+    Args:
+        curved: J' J, (k, k).
+        falls: J' r, (k,).
+        here: the point, (k,).
+        damping: as a share of each diagonal element of J' J.
+    """
+    if curved.shape != (len(here), len(here)):
+        raise UsageError(f"slopes of {len(curved)} parameters at a point of {len(here)}; needed are as many.")
+    low, high = np.maximum(-MAX_STEP, -here), np.minimum(MAX_STEP, 1 - here)
+    scale = np.diag(curved) + 1e-12 * max(float(np.trace(curved)), 1e-300)
+    damped = curved + damping * np.diag(scale)
+    step, free = np.zeros(len(here)), np.ones(len(here), bool)
+    while free.any():
+        fixed: Bools = ~free
+        pull = falls[free] + damped[np.ix_(free, fixed)] @ step[fixed]
+        step[free] = -np.linalg.solve(damped[np.ix_(free, free)], pull)
+        out = free & ((step < low) | (step > high))
+        step = np.clip(step, low, high)
+        if not out.any():
+            break
+        free &= ~out  # these stay at the wall; the others make up for it
+    return step
