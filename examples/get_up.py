@@ -33,6 +33,9 @@ ROBOT, CYCLE = "faller", 0.02
 WAYS = ("toppled", "straight", "anyhow", "ready")  # how a robot comes to lie; the tries take turns
 HEADS = np.array([[0.0], [0.0], [np.pi], [np.pi / 2], [-np.pi / 2]])  # where the head points to, by `Lying` [rad]
 JOINT_NOISE, ANYHOW_NOISE, TILT_NOISE = 0.08, 0.5, 0.15  # standard deviations [rad]
+STOP_MARGIN = (
+    0.01  # a drive of the league's robot hears no command while its joint is at a stop, so none begins there [rad]
+)
 DROP_HEIGHT = 0.22  # nothing that sticks out of a flat robot reaches the ground there [m]
 REST_SECONDS = 0.8  # to fall and come to rest before a try begins
 STANDING_SECONDS = 1.0  # how long a robot must have stood at the end of a try
@@ -67,7 +70,7 @@ def lay_down(worlds: Worlds, side: Lying, ways: Sequence[int], generators: Seque
     table, pose, way = view.table, view.pose.copy(), np.asarray(ways)
     drawn = np.stack([np.clip(rng.standard_normal(len(table.joints) + 2), -2.0, 2.0) for rng in generators])
     anyhow, toppled = way == WAYS.index("anyhow"), way == WAYS.index("toppled")
-    low, high = table.limits.T
+    low, high = table.limits.T + np.array([[STOP_MARGIN], [-STOP_MARGIN]])
     ready = pose_angles(table.settings, table, "ready")
     middle = np.where((way == WAYS.index("straight"))[:, None], np.clip(0.0, low, high), ready)
     angles = np.clip(middle + np.where(anyhow, ANYHOW_NOISE, JOINT_NOISE)[:, None] * drawn[:, 2:], low, high)

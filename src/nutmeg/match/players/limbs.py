@@ -102,8 +102,6 @@ def pace_of(walk: str) -> Pace:
 ROBOT = "nao-spark"
 LEG_TYPES = ("type0", "type1", "type2", "type3", "type0")
 """What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
-GET_UP_TYPES = ("type0", "type0", "type2", "type3", "type0")
-"""Whose get-ups they use: type 1's own puts its arms into its legs at the speed of a match, which is a foul."""
 COMMAND_DELAY = 1
 """Cycles from an answer to when it begins to move the joints."""
 NECK_JOINTS = ("hj1", "hj2")
@@ -152,7 +150,7 @@ class Limbs:
             self._body,
             self._body.name,
             self._walker,
-            shipped_get_ups(ROBOT, GET_UP_TYPES[robot_type]),
+            shipped_get_ups(ROBOT, kind),
             settings=SkillSettings(step_left=STEP_LEFT),
             period=CONTROL_CYCLE,
         )
