@@ -286,6 +286,8 @@ def test_recorded_commands_move_the_robot_as_they_did_on_the_leagues_server() ->
     ground = game.world.ground
     ground.world.qpos[ground.seats["joints"][game.world.seat_of[slot], :22]] = np.radians(angles[1])
     game.place_player(slot, (-3.0, 0.0, 0.0), 0.0)
+    for _ in range(30):  # until it has come to rest in the ground, as there
+        game.cycle({slot: Action(speeds=np.zeros(22))})
     game.world.command([slot], commands[:1])
     percepts: list[Percept] = []
     for row in commands[1:-1]:

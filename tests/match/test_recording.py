@@ -122,7 +122,7 @@ def test_who_touched_the_ball_last_is_recorded(tmp_path: Path) -> None:
     with new_game(path) as game:
         game.cycle({})
         game.place_player(11, (0.0, 0.0, 0.38), 180.0)
-        game.place_ball((-0.3, 0.0, 0.05), (3.0, 0.0, 0.0))
+        game.place_ball((-0.13, 0.055, 0.05), (3.0, 0.0, 0.0))  # against its right foot
         for _ in range(20):
             game.cycle({})
     touch = Recording.open(path).read("game.state")[:, 6]

@@ -126,7 +126,7 @@ def test_a_dive_ends_on_the_side_and_it_gets_up_again(side: str) -> None:
     one.run(1.0, Stand())
     assert one.height < 0.2
     assert (one.place[1] > 0.15) if side == "left" else (one.place[1] < -0.15)
-    one.run(11.0, Stand())
+    one.run(16.0, Stand())
     assert (one.limbs.upright, one.limbs.doing) == (True, "stand")
     assert {"dive", "fall", "get up", "steady", "stand"} <= one.seen
 
