@@ -21,7 +21,6 @@ from functools import cache
 from typing import Any
 
 import mujoco
-from numba import cfunc, types
 
 from nutmeg.base.errors import ModelError, SimulationError
 from nutmeg.model.actuation.printed import SIGNATURE, is_printed, userdata_of
@@ -74,6 +73,8 @@ def _wanted() -> Any:  # noqa: ANN401
 @cache
 def _callback(*, motors: bool, steps: bool) -> Any:  # noqa: ANN401
     """The compiled callback; motors take about a second, once in a process."""
+    from numba import cfunc, types
+
     parts = []
     if motors:
         from nutmeg.sim.paper_motors import compiled

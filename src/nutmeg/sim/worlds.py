@@ -34,7 +34,6 @@ from nutmeg.model.ode import gaps_of, is_ode
 from nutmeg.model.parameters import Adjustment, parse_target
 from nutmeg.model.scene import assemble, settled_history
 from nutmeg.sim.control_callback import check_installed, install_for
-from nutmeg.sim.ode_step import places, step_as_ode
 from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
@@ -499,8 +498,12 @@ class SingleWorld:
         self.scene = scene
         self.model = copy.copy(scene.model)
         """Its own: numbers may be changed while it runs."""
-        self._steps_as_ode = is_ode(self.model)
-        if self._steps_as_ode:
+        self._between_halves: Callable[[int, int], None] | None = None
+        if is_ode(self.model):
+            from nutmeg.sim.ode_step import places, step_as_ode  # numba, which nothing else here needs
+
+            table = places()
+            self._between_halves = lambda model, data: step_as_ode(model, data, table)
             self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `step` does what is needed
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
@@ -529,15 +532,15 @@ class SingleWorld:
     def step(self, between: Callable[[], None]) -> None:
         """One step; `between` is called while contacts and their forces are those of this step."""
         self.refresh()
-        if self._steps_as_ode:
-            step_as_ode(self.model._address, self.data._address, places())
+        if self._between_halves is not None:
+            self._between_halves(self.model._address, self.data._address)
         mujoco.mj_step2(self.model, self.data)
         between()
         mujoco.mj_step1(self.model, self.data)
 
     def close_gaps(self, bodies: slice) -> None:
         """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
-        if self._steps_as_ode:
+        if self._between_halves is not None:
             gaps_of(self.model, self.data.userdata)[bodies] = 0.0
 
     def hold(self, table: RobotTable, *, parked: bool) -> None:
