@@ -185,20 +185,6 @@ def test_the_log_of_a_real_robot_shows_its_plots_without_any_scene(browser_page:
         assert page.complaints == []
 
 
-def test_on_a_phone_the_panel_is_folded_and_a_dark_system_has_a_dark_page(browser_page: Any, long_match: Path) -> None:
-    page = browser_page
-    page.set_viewport_size({"width": 400, "height": 700})
-    page.emulate_media(color_scheme="dark")
-    with start_viewer_process(long_match, port=0) as viewer:
-        open_page(page, viewer.url)
-        until(lambda: page.evaluate("document.documentElement.dataset.mantineColorScheme") == "dark")
-        until(lambda: not page.get_by_label("View", exact=True).first.is_visible())
-        first = shown_time(page)
-        until(lambda: shown_time(page) > first)
-        assert page.get_by_label("Time", exact=True).is_visible()
-        assert page.complaints == []
-
-
 def test_layers_are_drawn_over_the_robots_with_a_legend_and_a_second_recording_as_a_ghost(
     browser_page: Any, long_match: Path, tmp_path: Path, toy: Any
 ) -> None:

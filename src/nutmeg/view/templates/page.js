@@ -325,7 +325,6 @@
     const source = document.querySelector("[data-nutmeg-state]");
     const input = field();
     if (!source || !source.dataset.nutmegState || !input) return;
-    if (!folded) fold(source);
     const state = JSON.parse(source.dataset.nutmegState);
     const listed = document.querySelector("[data-nutmeg-events]");
     if (listed && listed.dataset.nutmegEvents !== eventsText) {
@@ -345,14 +344,6 @@
     showBar(state, events);
     showCursors(state);
     place();
-  }
-  let folded = window.innerWidth >= 700;
-  function fold(source) {  // on a phone the panel would hide the picture; a tap on its title opens it again
-    const sheet = source.closest(".mantine-Paper-root");
-    const title = sheet && [...sheet.querySelectorAll("div")].find((node) => node.style.height === "3.5em");
-    if (!title) return;
-    folded = true;
-    if (!document.querySelector("[data-drive]")) title.click();
   }
   function place() {  // keep clear of panels that are docked beside the picture
     const drawn = canvas();
