@@ -32,7 +32,7 @@ class AnyPlayer(Protocol):
     """Who plays, in whichever world: called once a cycle with what it is told there."""
 
     def act(self, percept: Any, /) -> Any:  # noqa: ANN401 (a `Percept` and an `Action`, or a `View` and a `Request`)
-        """What to do now."""
+        """The actions of this cycle, from what was observed in the last one."""
         ...
 
 

@@ -301,10 +301,13 @@ class MatchWorld:
         for idle and leaves it out, until its next command wakes it again: agents that beam while they bend their knees
         are one cycle in ten late there.
         """
-        counts, placed = self._placed_cycles, sorted(self._landing)
-        moved = [slot for slot in placed if self.ground.seats["driven"][self.seat_of[slot]].any()]
-        held = np.isin(np.arange(SLOTS), moved)
-        counts[:] = np.where(held, counts + 1, 0)
+        counts = self._placed_cycles
+        driven = [slot for slot in self._landing if self.ground.seats["driven"][self.seat_of[slot]].any()]
+        so_far = counts[driven] + 1
+        counts[:] = 0
+        if not driven:  # as in nearly every cycle
+            return []
+        counts[driven] = so_far
         idle = np.flatnonzero(counts >= IDLE_CYCLES).tolist()
         counts[idle] = 0
         return idle
