@@ -42,6 +42,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "learn": {
         "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
         "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
+        "train": "train a policy: a network that walks, by reinforcement learning",
         "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
     },
     "identify": {

@@ -39,6 +39,7 @@ from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.trot import TrotWalker
 from nutmeg.motion.walk.walker import Walker
 from nutmeg.sim.worlds import StartState, Worlds, set_start_state, steps_in
@@ -234,6 +235,11 @@ def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWal
     trots = [walk.trot for walk in walks if walk.trot is not None]
     if trots:
         return TrotWalker(worlds, ROBOT_NAME, trots, period=CONTROL_CYCLE)
+    policies = [walk.policy for walk in walks if walk.policy is not None]
+    if policies:
+        if any(walk != walks[0] for walk in walks):
+            raise UsageError("one of several walks of a batch is a policy; a batch has one policy for all its worlds.")
+        return PolicyWalker(worlds, ROBOT_NAME, policies[0], period=CONTROL_CYCLE)
     names = list(walks[0].sets)
     if any(list(walk.sets) != names for walk in walks):
         raise UsageError("the walks of one batch have different sets of parameters; give them the same.")

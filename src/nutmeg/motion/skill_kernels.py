@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.motion.walk.kernels import fraction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +26,7 @@ def choose_skills(
     state: Indices,
     since: Floats,
     wanted: Floats,
-    walks: Records,
-    steps: Records,
+    may_stand: Bools,
     falls: Records,
     up_again: Bools,
     limits: Records,
@@ -39,27 +37,21 @@ def choose_skills(
         state: skills now, (N,).
         since: for how long, (N,) [s].
         wanted: velocities, (N, 3).
-        walks: records of `PendulumWalkSettings`, (N,).
-        steps: records of `WalkState`, (N,).
+        may_stand: which robots can end their walk now, (N,).
         falls: records of `FallState`, (N,).
         up_again: which robots are done with getting up, (N,).
         limits: record of `SkillLimits`, (1,).
     """
     following = np.full(len(state), -1)
     for n in range(len(state)):
-        s, limit = steps[n], limits[0]
-        wants, small = False, True
+        limit, wants = limits[0], False
         for i in range(3):
             wants = wants or abs(wanted[n, i]) > limit.wanted[i]
-            small = small and abs(s.step[i]) <= limit.step[i]
-        # A walk ends only with small steps and both feet on the ground, which is where a step begins.
-        into_step = fraction(s.phi, s.phi_start, s.phi_end) * ((s.phi_end - s.phi_start) * walks[n].phi_length)
-        may_stand = small and into_step < limit.feet_down
         if state[n] in (FALL, GET_UP):
             following[n] = _after_falling(state[n], since[n], falls[n], up_again[n], limit)
         elif state[n] != LENT:  # a lent robot stays lent until `Skills.give_back`
             rested = since[n] >= limit.steady
-            following[n] = _on_its_feet(state[n], falls[n].fallen, wants, may_stand, rested)
+            following[n] = _on_its_feet(state[n], falls[n].fallen, wants, may_stand[n], rested)
     return following
 
 

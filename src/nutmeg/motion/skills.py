@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Indices
     from nutmeg.motion.bodies import Bodies
     from nutmeg.motion.keyframes import GetUps
+    from nutmeg.motion.policy import PolicyWalker
     from nutmeg.motion.walk.walker import Walker
 
 
@@ -119,7 +120,7 @@ class Skills:
         self,
         worlds: Bodies,
         robot: str,
-        walker: Walker,
+        walker: Walker | PolicyWalker,
         motions: GetUps,
         *,
         settings: SkillSettings | None = None,
@@ -223,8 +224,9 @@ class Skills:
         """Lets each robot pass into its next skill."""
         from nutmeg.motion.skill_kernels import choose_skills  # here: loading the compiler takes long
 
-        walk, now = self.walker.walk, (self.state, self.since, self.wanted)
-        following = choose_skills(*now, walk.parameters, walk.states, self.falls.states, self.get_up.done, self._limits)
+        now, limits = (self.state, self.since, self.wanted), self._limits
+        may_stand = self.walker.may_stop(limits["step"][0], float(limits["feet_down"][0]))
+        following = choose_skills(*now, may_stand, self.falls.states, self.get_up.done, limits)
         if (following < 0).all():
             return
         fresh = np.flatnonzero((following == Skill.WALK) & (self.state == Skill.STAND))

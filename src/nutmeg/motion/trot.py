@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats, Indices
     from nutmeg.motion.bodies import Bodies
+    from nutmeg.motion.policy import PolicyWalker
     from nutmeg.motion.walk.walker import Walker
 
 
@@ -242,5 +243,5 @@ class TrotWalker:
         self._robot.command = self._commands
 
 
-SteerableWalker: TypeAlias = "Walker | TrotWalker"
-"""A walker of either kind: both have `wanted`, `chosen`, `walk`, `reset` and `sample`."""
+SteerableWalker: TypeAlias = "Walker | TrotWalker | PolicyWalker"
+"""A walker of any kind: all have `wanted`, `chosen`, `walk`, `reset` and `sample`."""

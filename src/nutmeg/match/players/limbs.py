@@ -34,6 +34,7 @@ from nutmeg.match.worlds.physical.ground import TOED_TYPE
 from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.motion.bodies import OnboardRobot
 from nutmeg.motion.keyframes import shipped_get_ups
+from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
 from nutmeg.motion.walk.walker import Walker
 
@@ -142,10 +143,8 @@ class Limbs:
         kind = LEG_TYPES[robot_type]
         self.pace = pace or pace_of(walk.name)
         self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CONTROL_CYCLE)
-        sets = walk.for_robot(ROBOT).sets
-        self._sets = {name: number for number, name in enumerate(sets)}
-        first, *others = ([one] for one in sets.values())
-        self._walker = Walker(self._body, self._body.name, first, others=others, period=CONTROL_CYCLE)
+        self._sets = {name: number for number, name in enumerate(walk.for_robot(ROBOT).sets)}
+        self._walker = self._make_walker(walk)
         self._skills = Skills(
             self._body,
             self._body.name,
@@ -159,14 +158,21 @@ class Limbs:
         self._toes = slice(WITHOUT_TOES, WITH_TOES if robot_type == TOED_TYPE else WITHOUT_TOES)
         self._neck = np.array([motors.index(name) for name in NECK_JOINTS])
         self._neck_limits = self._body.table.limits[self._body.table.motor_joints[self._neck]]
-        self._tops = [self._top_speeds(number) for number in range(len(sets))]
+        self._tops = [self._top_speeds(number) for number in range(max(len(self._sets), 1))]
         self._wanted, self._astray, self._turned = np.zeros(3), 0.0, 0.0
         self._began, self._contradicted = False, 0
-        self._moves = Moves(self._body, walk.walk.y_sep)
+        self._moves = Moves(self._body, self._walker.stance)
         self._path: Floats | None = None
         self._playing, self._played = "", 0
         self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
         """How far the body has come since the last cycle: ahead and to the left [m], and turned to the left [rad]."""
+
+    def _make_walker(self, walk: WalkParameters) -> Walker | PolicyWalker:
+        body = self._body
+        if walk.policy is not None:
+            return PolicyWalker(body, body.name, walk.policy, period=CONTROL_CYCLE)
+        first, *others = ([one] for one in walk.sets.values())
+        return Walker(body, body.name, first, others=others, period=CONTROL_CYCLE)
 
     def _top_speeds(self, number: int) -> Floats:
         """Highest velocities of a set of parameters: ahead, aside, turn, and backward, (4,)."""
@@ -339,7 +345,5 @@ class Limbs:
         turned = self._turned
         if self.skill not in (Skill.WALK, Skill.STOP):
             return 0.0, 0.0, turned
-        walk = self._walker.walk
-        share = CONTROL_CYCLE * float(walk.stability[0]) / float(walk.step_time[0])
-        ahead, left, _ = self.pace.gain
-        return ahead * share * float(walk.step[0, 0]), left * share * float(walk.step[0, 1]), turned
+        ahead, left, _ = CONTROL_CYCLE * self._walker.walk.velocity()[0] * self.pace.gain
+        return float(ahead), float(left), turned

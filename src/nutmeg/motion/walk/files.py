@@ -20,7 +20,8 @@ The file:
 
 The three sets and when they are used are those of MacAlpine and others (2012), sections 5.1 to 5.3. The walk of a robot
 with four legs has one set of its own kind instead, `[trot]`, with the parameters of `TrotSettings`; such walks are
-named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`.
+named after their robot, too, and found by either name: `read_walk("trot", "ers7")` is `read_walk("trot-ers7")`. A walk
+that is a network has `[policy]` (`motion.policy`), with the files of the weights beside it.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.settings import read, read_cached, toml_text
+from nutmeg.motion.policy import PolicySettings
 from nutmeg.motion.trot import TrotSettings
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 
@@ -90,6 +92,8 @@ class WalkParameters:
     """Used within 0.8 m of the ball."""
     trot: TrotSettings | None = None
     """For a robot with four legs: this set alone is used."""
+    policy: PolicySettings | None = None
+    """A network that walks: it alone is used."""
     origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
@@ -98,13 +102,15 @@ class WalkParameters:
 
     @property
     def sets(self) -> dict[str, PendulumWalkSettings]:
-        """The sets of parameters for two legs that it has, by name; none if it trots."""
-        if self.trot is not None:
+        """The sets of parameters for two legs that it has, by name; none if it trots, or is a network."""
+        if self.trot is not None or self.policy is not None:
             return {}
         return {name: one for name in SET_NAMES if (one := getattr(self, name)) is not None}
 
     def as_tables(self) -> dict[str, dict[str, float]]:
         """The numbers of all sets that are used, by name."""
+        if self.policy is not None:
+            return {"policy": {"ahead": self.policy.fastest[0], "back": self.policy.back}}
         used = self.sets if self.trot is None else {TROT_SET: self.trot}
         return {name: dataclasses.asdict(one) for name, one in used.items()}
 
@@ -141,12 +147,20 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
     if f"{own}-{robot}" in walk_names():
         own = f"{own}-{robot}"
     if own in walk_names():
-        return read_cached(WALKS_FOLDER / f"{own}.toml", WalkParameters)
+        path = WALKS_FOLDER / f"{own}.toml"
+        return _placed(read_cached(path, WalkParameters), path)
     if path.is_dir():
         path = path / "params.toml"
     if path.suffix != ".toml" and not path.exists():
         raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
-    return read(path, WalkParameters)
+    return _placed(read(path, WalkParameters), path)
+
+
+def _placed(walk: WalkParameters, path: Path) -> WalkParameters:
+    """A walk that knows in which folder the weights of its policy are."""
+    if walk.policy is None:
+        return walk
+    return dataclasses.replace(walk, policy=dataclasses.replace(walk.policy, folder=str(path.parent)))
 
 
 def write_walk(path: Path, walk: WalkParameters) -> None:
@@ -160,10 +174,13 @@ def write_walk(path: Path, walk: WalkParameters) -> None:
 def walk_text(walk: WalkParameters) -> str:
     """A walk as TOML; numbers that are as the standing start has them are left out."""
     head = {"format": walk.format, "robot": walk.robot, "name": walk.name, "facing": walk.facing}
-    plain = dataclasses.asdict(PendulumWalkSettings() if walk.trot is None else TrotSettings())
-    tables = {
-        name: {key: value for key, value in one.items() if value != plain[key]}
-        for name, one in walk.as_tables().items()
-    }
+    if walk.policy is None:
+        plain = dataclasses.asdict(PendulumWalkSettings() if walk.trot is None else TrotSettings())
+        tables: dict[str, Any] = {
+            name: {key: value for key, value in one.items() if value != plain[key]}
+            for name, one in walk.as_tables().items()
+        }
+    else:
+        tables = {"policy": {k: v for k, v in dataclasses.asdict(walk.policy).items() if k != "folder"}}
     origin = {key: value for key, value in dataclasses.asdict(walk.origin).items() if value not in ("", None, ())}
     return toml_text({**head, **tables, "origin": origin})

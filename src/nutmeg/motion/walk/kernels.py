@@ -52,6 +52,26 @@ HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
 
 
 @kernel
+def may_stop(walks: Records, states: Records, step_left: Floats, feet_down: float) -> NDArray[np.bool_]:
+    """Which robots can end their walk: with small steps, and both feet on the ground, which is where a step begins.
+
+    Args:
+        walks: records of `PendulumWalkSettings`, (N,).
+        states: records of `WalkState`, (N,).
+        step_left: step sizes that may end, (3,) [m, m, rad].
+        feet_down: how near to a step's beginning both feet are on the ground [s].
+    """
+    may = np.empty(len(states), np.bool_)
+    for n in range(len(states)):
+        s, small = states[n], True
+        for i in range(3):
+            small = small and abs(s.step[i]) <= step_left[i]
+        into_step = fraction(s.phi, s.phi_start, s.phi_end) * ((s.phi_end - s.phi_start) * walks[n].phi_length)
+        may[n] = small and into_step < feet_down
+    return may
+
+
+@kernel
 def half_k(z_torso: float) -> float:
     """S4, halved: K = k / 2, k = sqrt(g / z_torso). The printed `k - 0.5 phi` means 0.5 k phi = K phi."""
     return math.sqrt(STANDARD_GRAVITY / z_torso) / 2

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.base.arrays import Indices
+    from nutmeg.base.arrays import Bools, Indices
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
 
@@ -193,6 +193,10 @@ class PendulumWalk:
         """The speed at which the longest steps backward are asked for, (N,) [m/s]."""
         return np.asarray(-self.states["lowest_step"][:, 0] / self.step_time)
 
+    def velocity(self) -> Floats:
+        """The velocities of the present steps, if no foot slips, (N, 3) [m/s, m/s, rad/s]."""
+        return np.asarray(self.step * (self.stability / self.step_time)[:, None])
+
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Puts robots to the start of a step on the spot, with the left foot."""
         from nutmeg.motion.walk.kernels import place_feet  # here: loading the compiler takes long
@@ -307,6 +311,17 @@ class Walker:
             left = switch.cycles_left[rows, None]
             self.walk.adopt(rows, np.where(left == 1, goal, now + (goal - now) / left))
             switch.cycles_left[rows] -= 1
+
+    def may_stop(self, step_left: Floats, feet_down: float) -> Bools:
+        """The robots that can end their walk now, (N,), with steps up to `step_left` (3,) and feet just set down."""
+        from nutmeg.motion.walk.kernels import may_stop
+
+        return may_stop(self.walk.parameters, self.walk.states, step_left, feet_down)
+
+    @property
+    def stance(self) -> float:
+        """How far apart the feet of a robot stand before it walks, of the first world [m]."""
+        return float(self.walk.parameters["y_sep"][0])
 
     def targets(self) -> Floats:
         """Joint angles of this cycle, (N, motors) [rad]."""

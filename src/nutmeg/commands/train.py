@@ -1,0 +1,171 @@
+"""Train a policy: a network that walks, learned by reinforcement from thousands of robots at once.
+
+Writes a folder with params.toml and weights.npz, a walk for `nutmeg walk --params`, `nutmeg play --left` and
+`nutmeg agents`, and progress.jsonl. Ctrl-C saves; the same command with the same --output goes on and ends with the
+same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at 1 m/s after nine
+minutes; two cores take some hours.
+
+example: nutmeg train --robot nao-spark --type type0
+         nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
+         nutmeg train --type type1 --start runs/train-nao-spark-type0-1 --level 0.8 --iterations 300
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from nutmeg.base.errors import EnvironmentProblem, FileError
+from nutmeg.base.journal import command_line, open_run
+from nutmeg.base.settings import Bounds
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
+
+if TYPE_CHECKING:
+    from nutmeg.base.journal import Run
+    from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
+    from nutmeg.view.terminal import Terminal
+
+CHECKPOINT, WEIGHTS = "checkpoint.npz", "weights.npz"
+"""Files of a run: what training goes on from, and the network alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(JsonOption):
+    """Options of `nutmeg train`."""
+
+    robot: str = "nao-spark"
+    """Which robot; it needs velocity drives and legs like a Nao's."""
+    type: str = "type0"
+    """The type of the robot."""
+    iterations: Count = 600
+    """How many iterations; each is 24 cycles of every robot."""
+    worlds: Annotated[int, Bounds(1, 100_000)] = 512
+    """How many robots learn at once."""
+    start: Path | None = None
+    """The folder of another training, to begin with its networks."""
+    level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
+    """The share of the highest velocities that is commanded at the beginning; it grows by itself."""
+    entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
+    """What spread of the actions is worth: more explores longer."""
+    seed: Seed = 1
+    """Seed of everything random."""
+    threads: Annotated[int, Bounds(1, 256)] = 2
+    """How many threads simulate; results are the same."""
+    device: str = "cpu"
+    """Where the networks are: cpu, or cuda for a GPU, which needs torch."""
+    output: OptionalOutput = None
+    """Folder of the run; runs/train-ROBOT-TYPE-SEED if left out."""
+
+
+def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Trains, or goes on with it."""
+    from nutmeg.learning.policies.ppo import PpoSettings
+    from nutmeg.learning.policies.training import Training, TrainSettings
+
+    settings = TrainSettings(
+        robot=arguments.robot,
+        kind=arguments.type,
+        worlds=arguments.worlds,
+        seed=arguments.seed,
+        level=arguments.level,
+        ppo=PpoSettings(entropy=arguments.entropy),
+    )
+    folder = arguments.output or Path("runs") / f"train-{arguments.robot}-{arguments.type}-{arguments.seed}"
+    first = None if arguments.start is None else _kept(arguments.start / CHECKPOINT)
+    try:
+        training = Training(settings, threads=arguments.threads, device=arguments.device)
+    except ImportError as error:
+        raise EnvironmentProblem(
+            f"--device {arguments.device} needs torch: {error}. Install it, or leave it out."
+        ) from None
+    with open_run(
+        folder,
+        say=terminal.say,
+        saved="block of 25 iterations",
+        command=command_line("train", dataclasses.replace(arguments, output=folder)),
+        seed=settings.seed,
+        configuration={**dataclasses.asdict(settings), "start": str(arguments.start or "")},
+    ) as opened:
+        if (folder / CHECKPOINT).exists():
+            training.load(_kept(folder / CHECKPOINT))
+        elif first is not None:
+            training.load(first, go_on=False)
+        return _train(training, opened, arguments, terminal)
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    """A checkpoint."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise FileError(path, "does not exist; needed is the folder of a `nutmeg train` that has run.") from None
+    except (OSError, ValueError) as error:
+        raise FileError(path, f"is no checkpoint of `nutmeg train`: {error}.") from None
+
+
+def _train(training: Training, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    began, history = time.monotonic(), []
+
+    def after(found: Iteration) -> None:
+        history.append(dataclasses.asdict(found))
+        said = f"reward {found.reward:.2f}, {found.falls:.1f} falls a minute, level {found.level:.2f}"
+        bar.update(task, completed=found.number, description=said)
+        if found.number % 25 == 0:
+            terminal.progress_line(f"iteration {found.number} of {arguments.iterations}: {said}")
+
+    def keep(checkpoint: dict[str, Any]) -> None:
+        opened.write(CHECKPOINT, _packed(checkpoint))
+        opened.write(WEIGHTS, _packed(training.network()._asdict()))
+        opened.write("params.toml", _walk_file(training.settings, opened))
+        lines = [json.dumps(line) for line in history]
+        opened.write(f"progress-{training.iterations:06d}.jsonl", "\n".join(lines) + "\n")
+        history.clear()
+
+    with terminal.progress() as bar:
+        task = bar.add_task("training", total=arguments.iterations, completed=training.iterations)
+        training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
+    training.task.close()
+    terminal.say(f"wrote params.toml and {WEIGHTS} to {opened.folder}.")
+    terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
+    return {
+        "robot": arguments.robot,
+        "type": arguments.type,
+        "iterations": training.iterations,
+        "level": training.level,
+        "seconds": round(opened.seconds_before + time.monotonic() - began, 3),
+        "walk": str(opened.folder / "params.toml"),
+    }
+
+
+def _packed(arrays: dict[str, Any]) -> bytes:
+    """Arrays as the bytes of an `.npz` file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _walk_file(settings: TrainSettings, opened: Run) -> str:
+    """The walk file of the policy; its highest velocities are those that were commanded."""
+    from nutmeg.motion.policy import PolicySettings
+    from nutmeg.motion.walk.files import Origin, WalkParameters, walk_text
+
+    policy = PolicySettings(
+        weights={settings.kind: WEIGHTS},
+        fastest=settings.rewards.fastest,
+        back=settings.rewards.back,
+        gait=settings.gait,
+    )
+    origin = Origin(
+        about="A policy of `nutmeg train`.", command=opened.resume_command, seed=settings.seed, task="train"
+    )
+    return walk_text(
+        WalkParameters(robot=settings.robot, name=opened.folder.name, facing="hold", policy=policy, origin=origin)
+    )

@@ -1,0 +1,1 @@
+"""Policies learned by reinforcement: the tasks, proximal policy optimisation, and the training that ties them."""

@@ -1,0 +1,418 @@
+r"""Proximal policy optimisation (Schulman and others, 2017) on numpy, or on torch where there is a GPU.
+
+    learner = Learner(observations=71, truths=8, actions=20, settings=PpoSettings(), seed=1)
+    step = learner.act(observation, truth)          # (N, ...) to actions, their log-probabilities and values
+    learner.update(rollout)                         # one iteration
+
+An action is drawn from a normal distribution with the mean mu(o) and a standard deviation s of its own for each of its
+numbers. With r the ratio of its probabilities after and before, A its advantage and R the return that was seen,
+
+    L = -E[min(r A, clip(r, 1 - c, 1 + c) A)] + E[(V(o, p) - R)^2] / 2 - h sum(log s)
+
+The critic V also sees what no robot senses, p (its true velocity, say); it is not needed later. Advantages are the
+generalised ones of Schulman and others (2016). A robot with two equal sides learns from every experience and from its
+mirror image. The step size follows the measured divergence between the policies before and after.
+
+Networks this small need no framework: the gradient of a perceptron is a dozen lines, the same source runs on both
+processors, and a laptop learns without two gigabytes of libraries.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+
+from nutmeg.base.settings import Bounds, above, check_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.base.arrays import Bools, Floats32, Indices
+
+Array = Any
+"""An array of numpy, or a tensor of torch on its device."""
+CUT = 10.0
+"""Normalised observations are cut off at this."""
+FASTEST_RATE, SLOWEST_RATE = 3e-3, 1e-5
+"""Bounds of the step size."""
+FAR = 3.0
+"""An update ends when the divergence is this many times the wanted one."""
+LOWEST_SPREAD = -3.0
+"""The least logarithm of a standard deviation of actions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpoSettings:
+    """How the networks learn."""
+
+    hidden: tuple[int, ...] = (128, 128)
+    """Widths of the hidden layers, of policy and critic alike."""
+    cycles: Annotated[int, Bounds(2, 1000)] = 24
+    """Cycles of each robot between two updates."""
+    epochs: Annotated[int, Bounds(1, 100)] = 4
+    """How often an update goes through its experience."""
+    batches: Annotated[int, Bounds(1, 1000)] = 4
+    """Into how many parts the experience is cut."""
+    discount: Annotated[float, Bounds(0.0, 1.0)] = 0.99
+    """What a reward counts a cycle later."""
+    trace: Annotated[float, Bounds(0.0, 1.0)] = 0.95
+    """Lambda of the generalised advantages."""
+    clip: Annotated[float, above(0.0)] = 0.2
+    """How far a probability may change in an update."""
+    entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.003
+    """What spread of the actions is worth."""
+    rate: Annotated[float, above(0.0)] = 1e-3
+    """The first step size."""
+    divergence: Annotated[float, above(0.0)] = 0.012
+    """The divergence between two policies that the step size aims at."""
+    spread: Annotated[float, above(0.0)] = 0.8
+    """The first standard deviation of actions."""
+    steepest: Annotated[float, above(0.0)] = 1.0
+    """Gradients longer than this are shortened."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+Mirror = tuple["Indices", "Floats32"]
+"""The mirror image of a row x is x[partner] * sign."""
+
+
+class Mirrors(NamedTuple):
+    """How observations, what only the critic sees, and actions look in a mirror."""
+
+    observation: Mirror
+    truth: Mirror
+    action: Mirror
+
+
+class Rollout(NamedTuple):
+    """What N robots did in T cycles."""
+
+    observation: Floats32
+    """(T, N, observations)."""
+    truth: Floats32
+    """(T, N, truths)."""
+    action: Floats32
+    """(T, N, actions)."""
+    probability: Floats32
+    """Logarithms, (T, N)."""
+    value: Floats32
+    """By the critic, (T + 1, N)."""
+    reward: Floats32
+    """(T, N); an episode that was cut off has the value of what would have come added."""
+    ended: Bools
+    """Whether an episode ended with the cycle, (T, N)."""
+
+
+class Perceptron:
+    """A network with hidden layers of tanh; its numbers are one vector, so that an optimiser moves them all at once."""
+
+    def __init__(self, sizes: Sequence[int], arrays: Arrays, rng: np.random.Generator, last: float) -> None:
+        self.sizes = tuple(sizes)
+        parts = []
+        for number, (wide, out) in enumerate(itertools.pairwise(sizes)):
+            size = last if number == len(sizes) - 2 else 1.0
+            parts += [rng.standard_normal(wide * out) * size / math.sqrt(wide), np.zeros(out)]
+        self.numbers: Array = arrays.put(np.concatenate(parts).astype(np.float32))
+        self.gradient: Array = arrays.put(np.zeros(len(self.numbers), np.float32))
+        self._layers, self._slopes = self._cut(self.numbers), self._cut(self.gradient)
+        self._xp = arrays.module
+
+    def _cut(self, flat: Array) -> list[tuple[Array, Array]]:
+        """Views of the weights (in, out) and biases (out,) of each layer."""
+        views, place = [], 0
+        for wide, out in zip(self.sizes, self.sizes[1:], strict=False):
+            end = place + wide * out
+            views.append((flat[place:end].reshape(wide, out), flat[end : end + out]))
+            place = end + out
+        return views
+
+    def forward(self, values: Array) -> tuple[Array, list[Array]]:
+        """The output, (N, out), and the values of all layers before it."""
+        kept = [values]
+        for weights, biases in self._layers[:-1]:
+            kept.append(self._xp.tanh(kept[-1] @ weights + biases))
+        weights, biases = self._layers[-1]
+        return kept[-1] @ weights + biases, kept
+
+    def backward(self, slope: Array, kept: list[Array]) -> None:
+        """Fills the gradient from the slopes of the output, (N, out)."""
+        for number in range(len(self._layers) - 1, -1, -1):
+            before, (weights, _) = kept[number], self._layers[number]
+            self._slopes[number][0][:] = before.T @ slope
+            self._slopes[number][1][:] = slope.sum(0)
+            if number:
+                slope = (slope @ weights.T) * (1.0 - before * before)
+
+
+class Symmetric:
+    """A network f made equal on both sides of a mirror: g(x) = (f(x) + M f(M x)) / 2, so that g(M x) = M g(x)."""
+
+    def __init__(self, network: Perceptron, inward: Mirror, outward: Mirror, arrays: Arrays) -> None:
+        self._network, self._xp = network, arrays.module
+        self._inward, self._outward = ([arrays.put(one) for one in mirror] for mirror in (inward, outward))
+
+    def forward(self, values: Array) -> tuple[Array, list[Array]]:
+        """The output, (N, out), and the values of all layers before it for the values and their mirror images."""
+        both, kept = self._network.forward(self._xp.concatenate([values, _image(values, self._inward)]))
+        return (both[: len(values)] + _image(both[len(values) :], self._outward)) / 2, kept
+
+    def backward(self, slope: Array, kept: list[Array]) -> None:
+        """Fills the gradient from the slopes of the output, (N, out)."""
+        self._network.backward(self._xp.concatenate([slope, _image(slope, self._outward)]) / 2, kept)
+
+
+def _image(values: Array, mirror: Sequence[Array]) -> Array:
+    """The mirror image of rows."""
+    partner, sign = mirror
+    return values[:, partner] * sign
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015) for vectors that are changed in place."""
+
+    def __init__(self, vectors: Sequence[Array]) -> None:
+        self._vectors = list(vectors)
+        self.first: list[Array] = [vector * 0.0 for vector in vectors]
+        self.second: list[Array] = [vector * 0.0 for vector in vectors]
+        self.steps = 0
+
+    def step(self, gradients: Sequence[Array], rate: float) -> None:
+        """One step against the gradients."""
+        self.steps += 1
+        size = rate * math.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps)
+        for i, gradient in enumerate(gradients):
+            self.first[i] += 0.1 * (gradient - self.first[i])
+            self.second[i] += 0.001 * (gradient * gradient - self.second[i])
+            self._vectors[i] -= size * self.first[i] / (self.second[i] ** 0.5 + 1e-8)
+
+
+def _joined(first: Mirror, second: Mirror) -> Mirror:
+    """The mirror of rows that have one part after the other."""
+    return np.concatenate([first[0], len(first[0]) + second[0]]), np.concatenate([first[1], second[1]])
+
+
+class Arrays:
+    """Where the networks are: numpy on the processor, or torch on a GPU."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        self._torch: Any = None
+        self.module: Any = np
+        if device != "cpu":
+            import torch  # type: ignore[import-not-found,unused-ignore]
+
+            self._torch, self.module = torch, torch
+            torch.backends.cuda.matmul.allow_tf32 = True
+        self._device = device
+
+    def put(self, values: Any) -> Array:  # noqa: ANN401
+        """An array of numpy on the device."""
+        return values.copy() if self._torch is None else self._torch.as_tensor(values, device=self._device)
+
+    def get(self, values: Array) -> Any:  # noqa: ANN401
+        """An array of the device as one of numpy."""
+        return values if self._torch is None else values.cpu().numpy()
+
+
+class Statistics:
+    """Mean and variance of all observations so far."""
+
+    def __init__(self, width: int) -> None:
+        self.count = 1e-4
+        self.mean = np.zeros(width)
+        self.variance = np.ones(width)
+
+    def add(self, values: Floats32) -> None:
+        """Takes in further observations, (N, width)."""
+        count, mean, variance = len(values), values.mean(axis=0, dtype=float), values.var(axis=0, dtype=float)
+        total, apart = self.count + count, mean - self.mean
+        spread = self.variance * self.count + variance * count + apart**2 * self.count * count / total
+        self.mean, self.variance, self.count = self.mean + apart * count / total, spread / total, total
+
+    @property
+    def scale(self) -> Floats32:
+        """One over the standard deviation, (width,)."""
+        return np.asarray(1.0 / np.sqrt(self.variance + 1e-4), np.float32)
+
+
+class Learner:
+    """A policy and its critic.
+
+    Args:
+        widths: of observations, of what only the critic sees, and of actions.
+        settings: how they learn.
+        seed: of the first numbers, of the actions drawn and of the order of experience.
+        mirrors: the mirror image of experience; None for a robot that has none.
+        device: `cpu`, or a device of torch.
+    """
+
+    def __init__(
+        self,
+        widths: tuple[int, int, int],
+        settings: PpoSettings,
+        *,
+        seed: int = 0,
+        mirrors: Mirrors | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.settings, self.arrays, self._rng = settings, Arrays(device), np.random.default_rng(seed)
+        observations, truths, self.actions = widths
+        self.seen, self.known = Statistics(observations), Statistics(observations + truths)
+        self.policy = Perceptron((observations, *settings.hidden, self.actions), self.arrays, self._rng, 0.01)
+        self.critic = Perceptron((observations + truths, *settings.hidden, 1), self.arrays, self._rng, 1.0)
+        self.spread: Array = self.arrays.put(np.full(self.actions, math.log(settings.spread), np.float32))
+        self._spread_slope: Array = self.spread * 0.0
+        self._optimiser = Adam([self.policy.numbers, self.critic.numbers, self.spread])
+        self.rate = settings.rate
+        self._mirrors = mirrors
+        self._act: Perceptron | Symmetric = self.policy
+        self._judge: Perceptron | Symmetric = self.critic
+        if mirrors is not None:
+            known = _joined(mirrors.observation, mirrors.truth)
+            same = (np.array([0]), np.ones(1, np.float32))
+            self._act = Symmetric(self.policy, mirrors.observation, mirrors.action, self.arrays)
+            self._judge = Symmetric(self.critic, known, same, self.arrays)
+
+    def reseed(self, rng: np.random.Generator) -> None:
+        """Draws actions and the order of experience from another generator."""
+        self._rng = rng
+
+    # ---- acting
+
+    def act(self, observation: Floats32, truth: Floats32) -> tuple[Floats32, Floats32, Floats32]:
+        """Actions drawn for N robots (N, actions), the logarithms of their probabilities (N,), and values (N,)."""
+        put, get, xp = self.arrays.put, self.arrays.get, self.arrays.module
+        noise = put(self._rng.standard_normal((len(observation), self.actions), np.float32))
+        mean, _ = self._act.forward(put(self._normal(observation, self.seen)))
+        drawn = mean + xp.exp(self.spread) * noise
+        probability = -0.5 * (noise * noise).sum(1) - self.spread.sum()
+        return get(drawn), get(probability), self.value(observation, truth)
+
+    def value(self, observation: Floats32, truth: Floats32) -> Floats32:
+        """What the critic expects from here on, (N,)."""
+        both = self._normal(np.concatenate([observation, truth], axis=1), self.known)
+        return np.asarray(self.arrays.get(self._judge.forward(self.arrays.put(both))[0]))[:, 0]
+
+    def best(self, observation: Floats32) -> Floats32:
+        """The likeliest actions, (N, actions)."""
+        mean, _ = self._act.forward(self.arrays.put(self._normal(observation, self.seen)))
+        return np.asarray(self.arrays.get(mean))
+
+    @staticmethod
+    def _normal(values: Floats32, seen: Statistics) -> Floats32:
+        return np.asarray(np.clip((values - seen.mean.astype(np.float32)) * seen.scale, -CUT, CUT), np.float32)
+
+    # ---- learning
+
+    def update(self, rollout: Rollout) -> dict[str, float]:
+        """One iteration; what is worth printing about it."""
+        s, put = self.settings, self.arrays.put
+        advantage = self._advantages(rollout)
+        target = advantage + rollout.value[:-1]
+        flat = [one.reshape(-1, *one.shape[2:]) for one in (rollout.observation, rollout.truth, rollout.action)]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        experience = [put(one) for one in (*flat, rollout.probability.ravel(), advantage.ravel(), target.ravel())]
+        normals = [put(one) for one in (self.seen.mean.astype(np.float32), self.seen.scale)]
+        known = [put(one) for one in (self.known.mean.astype(np.float32), self.known.scale)]
+        for _ in range(s.epochs):
+            order = self._rng.permutation(len(experience[0]))
+            parts = [put(rows) for rows in np.array_split(order, s.batches)]
+            divergence = float(
+                np.mean([self._step([one[rows] for one in experience], normals, known) for rows in parts])
+            )
+            if divergence > FAR * s.divergence:
+                break
+        # Adapted once an update: a step size that grew between batches would overshoot before it is measured.
+        if divergence > 1.5 * s.divergence:
+            self.rate = max(self.rate / 1.3, SLOWEST_RATE)
+        elif divergence < s.divergence / 1.5:
+            self.rate = min(self.rate * 1.3, FASTEST_RATE)
+        self._take_in(flat[0], np.concatenate(flat[:2], axis=1))
+        spread = np.exp(self.arrays.get(self.spread))
+        explained = 1 - np.var(target - rollout.value[:-1]) / max(float(np.var(target)), 1e-12)
+        return {
+            "divergence": divergence,
+            "rate": self.rate,
+            "spread": float(spread.mean()),
+            "explained": float(explained),
+        }
+
+    def _take_in(self, observation: Floats32, known: Floats32) -> None:
+        """Adds to the statistics, which are the same on both sides of a mirror."""
+        self.seen.add(observation)
+        self.known.add(known)
+        if self._mirrors is not None:
+            self.seen.add(_image(observation, self._mirrors.observation))
+            self.known.add(_image(known, _joined(self._mirrors.observation, self._mirrors.truth)))
+
+    def _advantages(self, rollout: Rollout) -> Floats32:
+        """Generalised advantages, (T, N)."""
+        s, found = self.settings, np.zeros_like(rollout.reward)
+        following = np.zeros(rollout.reward.shape[1], np.float32)
+        for t in range(len(found) - 1, -1, -1):
+            goes_on = 1.0 - rollout.ended[t]
+            error = rollout.reward[t] + s.discount * goes_on * rollout.value[t + 1] - rollout.value[t]
+            following = (error + s.discount * s.trace * goes_on * following).astype(np.float32)
+            found[t] = following
+        return found
+
+    def _step(self, batch: list[Array], normals: list[Array], known: list[Array]) -> float:
+        """One step of the optimiser on part of the experience; returns the divergence from the policy before."""
+        s, xp = self.settings, self.arrays.module
+        observation, truth, action, before, advantage, target = batch
+        count = len(observation)
+        mean, kept = self._act.forward(xp.clip((observation - normals[0]) * normals[1], -CUT, CUT))
+        spread = xp.exp(self.spread)
+        off = (action - mean) / spread
+        change = -0.5 * (off * off).sum(1) - self.spread.sum() - before
+        ratio = xp.exp(xp.clip(change, -10.0, 10.0))
+        # The gradient of the clipped objective is zero where a probability has already changed enough.
+        free = ((advantage >= 0) & (ratio < 1 + s.clip)) | ((advantage < 0) & (ratio > 1 - s.clip))
+        slope = -(ratio * advantage * free / count)[:, None]
+        self._act.backward(slope * off / spread, kept)
+        self._spread_slope[:] = (slope * (off * off - 1.0)).sum(0) - s.entropy
+        both = xp.clip((xp.concatenate([observation, truth], axis=1) - known[0]) * known[1], -CUT, CUT)
+        value, kept = self._judge.forward(both)
+        self._judge.backward(((value[:, 0] - target) / count)[:, None], kept)
+        self._descend()
+        return float((ratio - 1.0 - change).mean())
+
+    def _descend(self) -> None:
+        """Moves the numbers of both networks, each by a gradient of bounded length."""
+        gradients = []
+        for group in ((self.policy.gradient, self._spread_slope), (self.critic.gradient,)):
+            length = math.sqrt(sum(float((one * one).sum()) for one in group))
+            gradients += [one * min(1.0, self.settings.steepest / (length + 1e-12)) for one in group]
+        self._optimiser.step([gradients[0], gradients[2], gradients[1]], self.rate)
+        self.spread[:] = self.arrays.module.clip(self.spread, LOWEST_SPREAD, 1.0)
+
+    # ---- keeping
+
+    def save(self) -> dict[str, Any]:
+        """Everything that learning goes on from, as arrays of numpy."""
+        get, adam = self.arrays.get, self._optimiser
+        kept = {"policy": self.policy.numbers, "critic": self.critic.numbers, "spread": self.spread}
+        for name, vectors in (("first", adam.first), ("second", adam.second)):
+            kept.update({f"{name}{i}": vector for i, vector in enumerate(vectors)})
+        found: dict[str, Any] = {name: np.array(get(value)) for name, value in kept.items()}
+        for name, seen in (("seen", self.seen), ("known", self.known)):
+            found.update({f"{name}_mean": seen.mean, f"{name}_variance": seen.variance, f"{name}_count": seen.count})
+        return {**found, "rate": self.rate, "steps": adam.steps}
+
+    def load(self, kept: dict[str, Any]) -> None:
+        """Goes on from what `save` gave."""
+        put, adam = self.arrays.put, self._optimiser
+        self.policy.numbers[:], self.critic.numbers[:] = put(kept["policy"]), put(kept["critic"])
+        self.spread[:] = put(kept["spread"])
+        for name, vectors in (("first", adam.first), ("second", adam.second)):
+            for i, vector in enumerate(vectors):
+                vector[:] = put(kept[f"{name}{i}"])
+        for name, seen in (("seen", self.seen), ("known", self.known)):
+            seen.mean, seen.variance = np.array(kept[f"{name}_mean"]), np.array(kept[f"{name}_variance"])
+            seen.count = float(kept[f"{name}_count"])
+        self.rate, adam.steps = float(kept["rate"]), int(kept["steps"])

@@ -1,0 +1,206 @@
+"""Training of a policy: robots that walk, the learner that watches them, and what is kept on the way.
+
+    training = Training(TrainSettings(robot="nao-spark", kind="type0", worlds=512), threads=2)
+    training.run(100, on_iteration=print, checkpoint=lambda kept: np.savez(path, **kept))
+    training.network()                      # what `motion.policy` needs
+
+Every `BLOCK` iterations all episodes begin anew, from seeds that depend on the iteration alone, and a checkpoint is
+kept: training that was killed goes on from there and ends with the same numbers.
+
+Commands begin gentle. While robots hardly fall and follow their commands, the `level` of both commands and pushes
+grows, up to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.settings import Bounds, check_bounds
+from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
+from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask
+from nutmeg.motion.policy import Gait, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+BLOCK = 25
+"""Iterations between two checkpoints."""
+PATIENCE = 10
+"""The level grows after this many iterations."""
+LEVEL_STEP = 0.03
+"""By how much."""
+MOST_FALLS, MOST_ERROR = 6.0, 0.42
+"""It grows while robots fall less than so often a minute, and miss their velocities by less than this share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings:
+    """What is trained, and how."""
+
+    robot: str = "nao-spark"
+    """Which robot; it needs velocity drives and legs like a Nao's."""
+    kind: str = ""
+    """Its type; empty for the plain one."""
+    worlds: Annotated[int, Bounds(1, 100_000)] = 512
+    """How many robots learn at once."""
+    seed: Annotated[int, Bounds(0, 2**63)] = 1
+    """Of everything random."""
+    level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
+    """The first share of the highest velocities that is commanded."""
+    gait: Gait = field(default_factory=Gait)
+    """How actions become motions."""
+    rewards: WalkRewards = field(default_factory=WalkRewards)
+    """What is commanded, and what counts."""
+    ppo: PpoSettings = field(default_factory=PpoSettings)
+    """How the networks learn."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """What is worth knowing about an iteration."""
+
+    number: int
+    """From 1."""
+    cycles: int
+    """Cycles of all robots so far."""
+    reward: float
+    """Mean reward of a second."""
+    falls: float
+    """Falls of a robot in a minute, with pushes and the noise of exploration."""
+    error: float
+    """By how much velocities are missed, as a share of the wanted ones and 0.25 m/s."""
+    turn_error: float
+    """By how much turn rates are missed [rad/s]."""
+    level: float
+    """The share of the highest velocities that is commanded."""
+    spread: float
+    """Mean standard deviation of the actions."""
+    divergence: float
+    """Between the policies before and after."""
+
+
+class Training:
+    """A policy that is being trained.
+
+    Args:
+        settings: what, and how.
+        threads: how many threads simulate; results are the same.
+        device: where the networks are: `cpu`, or a device of torch such as `cuda`.
+    """
+
+    def __init__(self, settings: TrainSettings, *, threads: int = 1, device: str = "cpu") -> None:
+        self.settings = s = settings
+        self.task = WalkTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
+        widths = self.task.observation.shape[1], self.task.truth.shape[1], self.task.actions
+        self.learner = Learner(widths, s.ppo, seed=s.seed, mirrors=self.task.mirrors(), device=device)
+        self.iterations = 0
+        """How many iterations are done."""
+        self.level = s.level
+        """The share of the highest velocities that is commanded now."""
+        self._good: list[bool] = []
+
+    def load(self, kept: Mapping[str, Any], *, go_on: bool = True) -> None:
+        """Goes on from a checkpoint; or, without `go_on`, begins a training of its own with these networks."""
+        self.learner.load(dict(kept))
+        if go_on:
+            self.iterations, self.level = int(kept["iterations"]), float(kept["level"])
+
+    def run(
+        self,
+        iterations: int,
+        *,
+        on_iteration: Callable[[Iteration], object] = lambda _: None,
+        checkpoint: Callable[[dict[str, Any]], object] = lambda _: None,
+    ) -> None:
+        """Trains until so many iterations are done.
+
+        Args:
+            iterations: how many in all.
+            on_iteration: is told of each.
+            checkpoint: gets what `load` takes, every `BLOCK` iterations and at the end.
+        """
+        first = self.iterations
+        while self.iterations < iterations:
+            if self.iterations % BLOCK == 0 or self.iterations == first:
+                self._begin_block()
+            found = self._iterate()
+            on_iteration(found)
+            if self.iterations % BLOCK == 0 or self.iterations == iterations:
+                checkpoint({**self.learner.save(), "iterations": self.iterations, "level": self.level})
+
+    def _begin_block(self) -> None:
+        """Begins everything random anew, from numbers that depend on the iteration alone."""
+        seeds = np.random.SeedSequence([self.settings.seed, self.iterations])
+        self.task.episodes["seed"] = seeds.generate_state(self.task.count, np.uint64)
+        self.learner.reseed(np.random.default_rng(seeds.spawn(1)[0]))
+        self.task.rewards["level"] = self.level
+        self._good.clear()
+        self.task.errors()
+        self.task.begin(np.arange(self.task.count))
+
+    def _iterate(self) -> Iteration:
+        rollout, falls = self._watch()
+        said = self.learner.update(rollout)
+        self.iterations += 1
+        cycles = rollout.reward.size
+        error, turn_error = self.task.errors()
+        often = falls / (cycles * CONTROL_CYCLE / 60)
+        self._good.append(often < MOST_FALLS and error < MOST_ERROR)
+        level = self.level
+        if len(self._good) >= PATIENCE and all(self._good[-PATIENCE:]) and level < 1.0:
+            self.level = min(level + LEVEL_STEP, 1.0)
+            self.task.rewards["level"] = self.level
+            self._good.clear()
+        return Iteration(
+            number=self.iterations,
+            cycles=self.iterations * cycles,
+            reward=float(rollout.reward.mean()) / CONTROL_CYCLE,
+            falls=often,
+            error=error,
+            turn_error=turn_error,
+            level=level,
+            spread=said["spread"],
+            divergence=said["divergence"],
+        )
+
+    def _watch(self) -> tuple[Rollout, int]:
+        """What the robots do in some cycles, and how often they fall."""
+        task, learner, s = self.task, self.learner, self.settings.ppo
+        shape, falls = (s.cycles, task.count), 0
+        seen = Rollout(
+            observation=np.empty((*shape, task.observation.shape[1]), np.float32),
+            truth=np.empty((*shape, task.truth.shape[1]), np.float32),
+            action=np.empty((*shape, task.actions), np.float32),
+            probability=np.empty(shape, np.float32),
+            value=np.empty((s.cycles + 1, task.count), np.float32),
+            reward=np.empty(shape, np.float32),
+            ended=np.empty(shape, dtype=bool),
+        )
+        for t in range(s.cycles):
+            seen.observation[t], seen.truth[t] = task.observation, task.truth
+            seen.action[t], seen.probability[t], seen.value[t] = learner.act(task.observation, task.truth)
+            task.advance(seen.action[t])
+            seen.reward[t], seen.ended[t] = task.reward, task.fell | task.over
+            falls += int(task.fell.sum())
+            # An episode that was cut off is worth what would have come.
+            cut = np.flatnonzero(task.over & ~task.fell)
+            if len(cut):
+                seen.reward[t, cut] += s.discount * learner.value(task.observation[cut], task.truth[cut])
+            task.begin(np.flatnonzero(seen.ended[t]))
+        seen.value[-1] = learner.value(task.observation, task.truth)
+        return seen, falls
+
+    def network(self) -> Network:
+        """The policy as it is now."""
+        learner = self.learner
+        numbers = np.array(learner.arrays.get(learner.policy.numbers), np.float32)
+        return Network(
+            learner.seen.mean.astype(np.float32), learner.seen.scale, numbers, np.array(learner.policy.sizes)
+        )

@@ -1,0 +1,337 @@
+"""The cycle of robots that learn to walk, compiled; `walk_task` says what it does.
+
+`body` is always the three records of `BodyAddresses`, `PolicyTable` and `WalkRewards`. All loops go robot by robot, and
+every robot has random numbers of its own, so that results do not depend on threads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.constants import STANDARD_GRAVITY
+from nutmeg.base.kernels import kernel
+from nutmeg.motion.inertial_kernels import estimate_up
+from nutmeg.motion.legs.nao_kernels import sole_position
+from nutmeg.motion.policy import MAX_ASTRAY, STRAIGHTEN
+from nutmeg.motion.policy_kernels import follow, observe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats, Floats32, Indices
+    from nutmeg.learning.policies.walk_task import WalkEpisode, WalkRewards
+    from nutmeg.motion.policy import PolicyState
+
+    Records = NDArray[np.void]
+    Body = tuple[Records, Records, Records]
+
+FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
+"""A robot has fallen below this cosine of its tilt, or this share of its height."""
+EPISODE_CYCLES = 500
+"""The longest episode [cycles]."""
+SHORT_SHARE = 0.1
+"""Share of episodes that end earlier, so that robots are not all at the same age."""
+STANDING, AHEAD, BACK, ASIDE, TURNING = 0.10, 0.30, 0.40, 0.52, 0.62
+"""Commands by a number 0..1: standing up to the first, ..., any mixture above the last."""
+LOWEST_SHARE = 0.3
+"""Straight commands are at least this share of the highest."""
+AVERAGE_TIME = 0.16
+"""Over which time velocities are averaged: a step [s]."""
+FOOT_HEIGHT, FOOT_WIDTH = 0.035, 0.02
+"""How high a swinging foot should be, and how exactly [m]."""
+HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
+"""Speeds of neck and toes for each radian [1/s], and the most [rad/s]."""
+ARM_MOTORS = 8
+"""The first motors that a policy moves are the arms'."""
+FULL_SPEED = 6.0
+"""A joint's speed that counts as full [rad/s]."""
+
+
+@kernel
+def uniform(e: WalkEpisode) -> float:
+    """A number 0..1 from a robot's own sequence (splitmix64 of Steele, Lea and Flood, 2014)."""
+    e.seed += np.uint64(0x9E3779B97F4A7C15)
+    z = e.seed
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return float(z >> np.uint64(11)) / 9007199254740992.0
+
+
+@kernel
+def about_normal(e: WalkEpisode) -> float:
+    """About a standard normal number, never beyond six: the sum of twelve uniform ones."""
+    total = -6.0
+    for _ in range(12):
+        total += uniform(e)
+    return total
+
+
+@kernel
+def signed(e: WalkEpisode) -> float:
+    """A number -1..1."""
+    return 2.0 * uniform(e) - 1.0
+
+
+@kernel
+def draw_command(e: WalkEpisode, r: WalkRewards) -> None:
+    """The next command, when it ends, and where the head looks meanwhile."""
+    kind, x, y, turn = uniform(e), 0.0, 0.0, 0.0
+    straight = r.level * (LOWEST_SHARE + (1 - LOWEST_SHARE) * uniform(e))
+    if kind < STANDING:
+        pass
+    elif kind < AHEAD:
+        x = r.fastest[0] * straight
+    elif kind < BACK:
+        x = -r.back * straight
+    elif kind < ASIDE:
+        y = r.fastest[1] * straight * (1.0 if uniform(e) < 0.5 else -1.0)
+    elif kind < TURNING:
+        turn = r.fastest[2] * r.level * signed(e)
+    else:
+        angle, size = 2 * math.pi * uniform(e), math.sqrt(uniform(e))
+        x, y = r.level * size * math.cos(angle), r.level * size * math.sin(angle) * r.fastest[1]
+        x *= r.fastest[0] if x > 0 else r.back
+        if uniform(e) < 0.6:
+            turn = r.fastest[2] * r.level * signed(e) * (1 - 0.5 * size)
+    e.command[0], e.command[1], e.command[2] = x, y, turn
+    e.still = abs(x) + abs(y) < 0.02 and abs(turn) < 0.05
+    e.change = e.cycle + int(50 + 150 * uniform(e))
+    e.head[0], e.head[1] = 1.5 * signed(e), 0.6 * signed(e)
+
+
+@kernel
+def set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
+    """What the network is told: the command, and the turn that makes up for the missing heading."""
+    turn = e.command[2] + STRAIGHTEN * wrap_angle_exactly(e.heading - e.yaw)
+    s.wanted[0], s.wanted[1] = e.command[0], e.command[1]
+    s.wanted[2] = 0.0 if e.still else min(max(turn, -r.fastest[2]), r.fastest[2])
+
+
+@kernel
+def begin_walks(rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes: Records, states: Records) -> None:
+    """Disturbs robots `rows` (n,) that stand at the start of the scene, and begins their episodes.
+
+    Args:
+        rows: which, (n,).
+        qpos: configurations, (N, nq); changed.
+        qvel: velocities, (N, nv); changed.
+        body: see above.
+        episodes: records of `WalkEpisode`, (N,); changed.
+        states: records of `PolicyState`, (N,); changed.
+    """
+    at, t, r = body[0][0], body[1][0], body[2][0]
+    for row in rows:
+        e, s, q, v = episodes[row], states[row], qpos[row], qvel[row]
+        e.cycle = 0
+        e.ends = EPISODE_CYCLES
+        if uniform(e) < SHORT_SHARE:
+            e.ends = int(20 + (EPISODE_CYCLES - 20) * uniform(e))
+        q[at.root + 2] += 0.003
+        for i in range(3):
+            v[at.rate + i], v[at.rate + 3 + i] = 0.05 * about_normal(e), 0.1 * about_normal(e)
+            s.gyro[i], e.velocity[i], e.last[i] = v[at.rate + 3 + i], 0.0, v[at.rate + i]
+        # The heading, times a small tilt.
+        roll, pitch, yaw = 0.02 * about_normal(e), 0.02 * about_normal(e), math.pi * signed(e)
+        cos, sin = math.cos(yaw / 2), math.sin(yaw / 2)
+        q[at.root + 3], q[at.root + 6] = cos, sin
+        q[at.root + 4], q[at.root + 5] = (cos * roll - sin * pitch) / 2, (cos * pitch + sin * roll) / 2
+        for i in range(t.motors):
+            # A joint that lies exactly at its stop does not leave it in the league's engine.
+            angle = min(max(t.home[i] + 0.03 * about_normal(e), t.lowest[i] + 0.002), t.highest[i] - 0.002)
+            q[int(at.moved[i])] = angle
+            s.angles[i], s.before[i], s.action[i], s.speed[i], e.pending[i] = angle, angle, 0.0, 0.0, 0.0
+        s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
+        e.yaw, e.heading = yaw, yaw
+        draw_command(e, r)
+        e.push = int(50 + 250 * uniform(e))
+        s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
+        set_wanted(e, s, r)
+
+
+@kernel
+def observe_robots(states: Records, tables: Records, out: Floats32) -> None:
+    """What the networks of N robots see, (N, observations)."""
+    for n in range(len(states)):
+        observe(states[n], tables[0], out[n])
+
+
+@kernel
+def command_walks(
+    actions: Floats32, qpos: Floats, body: Body, episodes: Records, states: Records, commands: Floats
+) -> None:
+    """Commands of the motors in the next cycle, (N, motors): those that were decided a cycle ago."""
+    at, t = body[0][0], body[1][0]
+    for n in range(len(states)):
+        s, e = states[n], episodes[n]
+        for i in range(t.motors):
+            commands[n, int(at.moved_motors[i])] = e.pending[i]
+        follow(s, t, actions[n])
+        for i in range(t.motors):
+            e.pending[i] = s.speed[i]
+        for i in range(at.other_count):
+            now = qpos[n, int(at.others[i])]
+            speed = HEAD_GAIN * (e.head[i] - now) if i < 2 else -TOE_GAIN * now
+            commands[n, int(at.other_motors[i])] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
+
+
+@kernel
+def sense(q: Floats, v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
+    """What one robot feels after a cycle: gyro, upward direction, and its joints as they will be."""
+    at, t, r = body[0][0], body[1][0], body[2][0]
+    force, gyro, up = np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 3))
+    w, x, y, z = q[at.root + 3], -q[at.root + 4], -q[at.root + 5], -q[at.root + 6]
+    fx, fy = (v[at.rate] - e.last[0]) / t.period, (v[at.rate + 1] - e.last[1]) / t.period
+    fz = (v[at.rate + 2] - e.last[2]) / t.period + STANDARD_GRAVITY
+    cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
+    force[0, 0] = fx + w * cx + (y * cz - z * cy)
+    force[0, 1] = fy + w * cy + (z * cx - x * cz)
+    force[0, 2] = fz + w * cz + (x * cy - y * cx)
+    for i in range(3):
+        e.last[i] = v[at.rate + i]
+        s.gyro[i] = v[at.rate + 3 + i] + r.noise * about_normal(e)
+        gyro[0, i], up[0, i] = s.gyro[i], s.up[i]
+    estimate_up(gyro, force, t.period, up)
+    for i in range(3):
+        s.up[i] = up[0, i]
+    for i in range(t.motors):
+        ahead = q[int(at.moved[i])] + t.period * e.pending[i]
+        s.angles[i] = min(max(ahead, t.lowest[i]), t.highest[i])
+
+
+@kernel
+def move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
+    """Where one robot has come in a cycle: its velocities and headings; returns the heading that is missing."""
+    at, t = body[0][0], body[1][0]
+    w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
+    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    cos, sin, share = math.cos(yaw), math.sin(yaw), t.period / AVERAGE_TIME
+    ahead, left = cos * v[at.rate] + sin * v[at.rate + 1], cos * v[at.rate + 1] - sin * v[at.rate]
+    turned = wrap_angle_exactly(yaw - e.yaw) / t.period
+    e.velocity[0] += share * (ahead - e.velocity[0])
+    e.velocity[1] += share * (left - e.velocity[1])
+    e.velocity[2] += share * (turned - e.velocity[2])
+    e.yaw = yaw
+    missing = wrap_angle_exactly(e.heading + t.period * e.command[2] - yaw)
+    # As a player does: what is too far astray is let go.
+    missing = min(max(missing, -MAX_ASTRAY), MAX_ASTRAY)
+    e.heading = wrap_angle_exactly(yaw + missing)
+    return missing
+
+
+@kernel
+def sole_heights(q: Floats, at: Any, legs: Records, up: tuple[float, float, float]) -> tuple[float, float]:  # noqa: ANN401
+    """Heights of the left and the right sole above the ground [m]."""
+    joints, found = np.zeros(6), np.zeros(2)
+    for side in range(2):
+        for i in range(6):
+            joints[i] = q[int(at.legs[side, i])] * legs[0].signs[i]
+        x, y, z = sole_position(joints, side, legs[0])
+        found[side] = q[at.root + 2] + up[0] * x + up[1] * y + up[2] * z
+    return found[0], found[1]
+
+
+@kernel
+def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: tuple[float, float]) -> float:
+    """The reward of a second for following the command, and for steps as the clock has them."""
+    t, r = body[1][0], body[2][0]
+    x, y = e.velocity[0] - e.command[0], e.velocity[1] - e.command[1]
+    off, size = math.sqrt(x * x + y * y), math.sqrt(e.command[0] ** 2 + e.command[1] ** 2)
+    turning = abs(e.velocity[2] - s.wanted[2])
+    total = r.follow * (1.0 - min(off / (size + 0.25), 1.5)) + r.exact * math.exp(-((off / 0.2) ** 2))
+    astray = min(turning / (abs(s.wanted[2]) + 0.5), 1.5)
+    total += r.turn * (math.exp(-((turning / 0.5) ** 2)) + 0.5 * (1.0 - astray))
+    total += r.heading * (math.exp(-((missing / 0.1) ** 2)) - 2.0 * abs(missing))
+    wave = math.sin(2 * math.pi * (s.clock - t.period / t.stride)) if s.steps else 0.0
+    for side in range(2):
+        wish = FOOT_HEIGHT * max(wave if side == 0 else -wave, 0.0)
+        total += 0.5 * r.feet * math.exp(-(((soles[side] - wish) / FOOT_WIDTH) ** 2))
+    e.error += off / (size + 0.25)
+    e.turn_error += turning
+    e.counted += 1
+    return float(total)
+
+
+@kernel
+def spent(body: Body, e: WalkEpisode, s: PolicyState, tilt: float, rates: float) -> float:
+    """The costs of a second: leaning, rocking, fast joints, large actions, arms and, at rest, joints off the stance."""
+    t, r = body[1][0], body[2][0]
+    speeds, actions, arms, posture = 0.0, 0.0, 0.0, 0.0
+    for i in range(t.motors):
+        off = s.angles[i] - t.home[i]
+        speeds += ((s.angles[i] - s.before[i]) / t.period / FULL_SPEED) ** 2
+        actions += s.action[i] ** 2
+        arms += off * off if i < ARM_MOTORS else 0.0
+        posture += off * off
+    total = r.tilt * tilt + r.rates * rates + 0.01 * speeds + r.action * actions / t.motors + r.arms * arms
+    return float(total + (0.1 * (speeds + posture) if e.still else 0.0))
+
+
+@kernel
+def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
+    """What happens next to one robot: pushes, other commands, the end of its steps."""
+    at, t, r = body[0][0], body[1][0], body[2][0]
+    if e.cycle >= e.push:
+        angle, push = 2 * math.pi * uniform(e), r.push * r.level * uniform(e)
+        v[at.rate] += push * math.cos(angle)
+        v[at.rate + 1] += push * math.sin(angle)
+        e.last[0], e.last[1] = v[at.rate], v[at.rate + 1]  # the accelerometer does not feel the jump
+        e.push = e.cycle + int(100 + 200 * uniform(e))
+    if e.cycle >= e.change:
+        draw_command(e, r)
+        if not e.still and not s.steps:
+            s.steps, s.clock = True, 0.5 if uniform(e) < 0.5 else 0.0
+    # A step that was begun is ended before the clock stops.
+    if e.still and s.steps and s.clock % 0.5 < t.period / t.stride:
+        s.steps = False
+    set_wanted(e, s, r)
+
+
+@kernel
+def judge_walks(
+    qpos: Floats,
+    qvel: Floats,
+    body: Body,
+    legs: Records,
+    episodes: Records,
+    states: Records,
+    results: tuple[Any, Any, Any, Any, Any],
+) -> None:
+    """Senses, rewards and ends of N robots after a cycle, and what they see then.
+
+    Args:
+        qpos: configurations, (N, nq).
+        qvel: velocities, (N, nv); changed by pushes.
+        body: see above.
+        legs: the record of the legs.
+        episodes: records of `WalkEpisode`, (N,); changed.
+        states: records of `PolicyState`, (N,); changed.
+        results: rewards (N,), falls (N,), ends (N,), truths (N, 8) and observations (N, ...); changed.
+    """
+    reward, fell, over, truth, out = results
+    at, t, r = body[0][0], body[1][0], body[2][0]
+    for n in range(len(states)):
+        e, s, q, v = episodes[n], states[n], qpos[n], qvel[n]
+        e.cycle += 1
+        sense(q, v, body, e, s)
+        missing = move_on(q, v, body, e)
+        w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
+        up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
+        soles = sole_heights(q, at, legs, up)
+        rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
+        total = earned(body, e, s, missing, soles) - spent(body, e, s, up[0] ** 2 + up[1] ** 2, rates)
+        fell[n] = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
+        over[n] = e.cycle >= e.ends
+        reward[n] = total * t.period - (r.fall if fell[n] else 0.0)
+        cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+        truth[n, 0] = cos * v[at.rate] + sin * v[at.rate + 1]
+        truth[n, 1] = cos * v[at.rate + 1] - sin * v[at.rate]
+        truth[n, 2], truth[n, 3] = v[at.rate + 5], missing
+        truth[n, 4], truth[n, 5] = v[at.rate + 2], q[at.root + 2]
+        truth[n, 6], truth[n, 7] = soles
+        go_on(v, body, e, s)
+        observe(s, t, out[n])

@@ -1,0 +1,429 @@
+"""Policies: networks that walk, as files, and the robots that follow them.
+
+    walk = read_walk("policy")                              # a walk file with a table [policy]
+    walker = PolicyWalker(worlds, "nao", walk.policy)       # N worlds, or an `OnboardRobot`
+    walker.wanted[:] = [0.8, 0.0, 0.0]                      # m/s ahead, m/s to the left, rad/s to the left
+    walker.sample(time)                                     # once a cycle
+
+A network sees what a robot senses (joint angles and speeds, gyro, the upward direction), what it did last, which
+velocity is wanted and a clock; it answers with a target for every joint but those of the neck and the toes. Half of the
+clock lifts the left leg, the other half the right one; the network does the rest. It is the same on both sides of a
+mirror: g(x) = (f(x) + M f(M x)) / 2.
+
+Commands act a cycle later than what they answer, as on the league's server. `nutmeg train` makes such files; weights
+are plain arrays (`.npz`), and no framework is needed to use them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import numpy as np
+
+from nutmeg.base.arrays import Floats, Floats32, Indices
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.records import Records, new_records, record_values
+from nutmeg.base.settings import Bounds, above, check_bounds
+from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.inertial import UpEstimator
+from nutmeg.motion.keyframes import Mirror
+from nutmeg.motion.legs.nao import NaoLegs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from nutmeg.base.arrays import Bools
+    from nutmeg.model.scene import Scene
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.motion.bodies import Bodies
+
+MAX_MOTORS = 32
+"""The most motors that a policy moves."""
+NECK_JOINTS = ("hj1", "hj2", "HeadYaw", "HeadPitch")
+"""Joints that policies leave to whoever looks around."""
+TOE_JOINTS = ("llj7", "rlj7")
+"""Joints that are held straight."""
+TOE_GAIN = 20.0
+"""Speed of a toe for each radian that it is bent [1/s]."""
+LIFTING = (0.0, 0.0, -1.0, 2.0, -1.0, 0.0)
+"""How the joints of a Nao's leg draw it up, from the hip down; the sole stays level."""
+STRAIGHTEN = 2.0
+"""Turn rate for each radian by which a robot has turned less than it was to [1/s]."""
+MAX_ASTRAY = 0.5
+"""The most that a robot tries to make up for in turning [rad]."""
+STILL = (0.02, 0.02, 0.05)
+"""Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
+RESPONSE_TIME = 0.3
+"""Time constant with which the true velocity follows the wanted one, about [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait:
+    """How a policy's actions become motions."""
+
+    reach: Annotated[float, above(0.0, "rad")] = 0.12
+    """How far an action of 1 moves a joint's target [rad]."""
+    gain: Annotated[float, Bounds(0.01, 1.0)] = 0.4
+    """Share of the way to its target that a joint goes in a cycle."""
+    stride: Annotated[float, Bounds(0.1, 2.0, "s")] = 0.32
+    """Time of a left and a right step [s]."""
+    lift: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.3
+    """How far the swinging leg is drawn up, as an angle of its hip [rad]."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """The table `[policy]` of a walk file."""
+
+    weights: Mapping[str, str]
+    """The file with the network for each type of the robot, beside the walk file; the first is the plain robot's."""
+    fastest: tuple[float, float, float]
+    """The highest velocities that it follows: ahead, aside and turning [m/s, m/s, rad/s]."""
+    back: float
+    """The highest speed backward that it follows [m/s]."""
+    gait: Gait = field(default_factory=Gait)
+    """How actions become motions; as in training."""
+    folder: str = ""
+    """The folder of the walk file, where the weights are; not written into it."""
+
+    def __post_init__(self) -> None:
+        if not all(speed > 0 for speed in (*self.fastest, self.back)):
+            raise ValueError(f"fastest is {self.fastest} and back {self.back}; all must be above 0.")
+        if not self.weights:
+            raise ValueError("has no weights; name the file of a network for each type of the robot.")
+
+    def network(self, kind: str) -> Network:
+        """The network for a type of the robot, or for the plain one."""
+        kind = kind or next(iter(self.weights))
+        if kind not in self.weights:
+            raise UnknownNameError("type of robot", kind, self.weights, where="the weights of the policy")
+        return read_network(Path(self.folder) / self.weights[kind])
+
+
+# ----------------------------------------------------------------------------------------------------
+# Networks as files.
+
+
+class Network(NamedTuple):
+    """A perceptron with hidden layers of tanh, and how its input is normalised."""
+
+    mean: Floats32
+    """Of the observations in training, (inputs,)."""
+    scale: Floats32
+    """One over their standard deviation, (inputs,)."""
+    layers: Floats32
+    """Weights (in, out) and biases (out,), one layer after the other, flat."""
+    sizes: NDArray[np.int64]
+    """Widths of the layers, from observation to action."""
+
+
+@lru_cache(maxsize=16)
+def read_network(path: Path) -> Network:
+    """A network from a file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = Network(*(np.asarray(file[name]) for name in Network._fields))
+    except FileNotFoundError:
+        raise FileError(path, "does not exist; a policy needs its weights beside its walk file.") from None
+    except (OSError, ValueError, KeyError) as error:
+        raise FileError(path, f"is no network of `nutmeg train`: {error}.") from None
+    sizes = [int(size) for size in found.sizes]
+    needed = sum((wide + 1) * out for wide, out in itertools.pairwise(sizes))
+    if len(sizes) < 2 or len(found.mean) != sizes[0] or len(found.layers) != needed:
+        raise FileError(path, f"has {len(found.layers)} weights for layers of {sizes}; needed are {needed}.")
+    if not all(np.isfinite(part).all() for part in found):
+        raise FileError(path, "has weights that are not finite.")
+    mean, scale, layers = (part.astype(np.float32) for part in found[:3])
+    return Network(mean, scale, layers, found.sizes.astype(np.int64))
+
+
+def write_network(path: Path, network: Network) -> None:
+    """Writes a network; half precision is enough for its weights."""
+    half = network._replace(layers=network.layers.astype(np.float16))
+    try:
+        np.savez_compressed(path, **half._asdict())
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}.") from None
+
+
+# ----------------------------------------------------------------------------------------------------
+# Records for compiled code.
+
+
+@dataclass
+class PolicyState:
+    """One robot that follows a policy; compiled code has N of them as records."""
+
+    angles: Annotated[Floats, (MAX_MOTORS,)]
+    """Angles of the moved joints when the command begins to act [rad]."""
+    before: Annotated[Floats, (MAX_MOTORS,)]
+    """The same a cycle ago."""
+    action: Annotated[Floats, (MAX_MOTORS,)]
+    """The last action."""
+    speed: Annotated[Floats, (MAX_MOTORS,)]
+    """The speeds that it asks of the drives [rad/s]."""
+    gyro: Annotated[Floats, (3,)]
+    """Angular velocity in the torso's frame [rad/s]."""
+    up: Annotated[Floats, (3,)]
+    """The upward direction in the torso's frame."""
+    wanted: Annotated[Floats, (3,)]
+    """Wanted velocities [m/s, m/s, rad/s]."""
+    clock: float
+    """Where it is in a stride of two steps, 0..1."""
+    steps: bool
+    """Whether the clock goes."""
+
+
+@dataclass(frozen=True)
+class PolicyTable:
+    """What a policy needs to know of its robot; compiled code has it as a record."""
+
+    motors: int
+    """How many motors are moved."""
+    period: float
+    """Of a control cycle [s]."""
+    gain: float
+    """Share of the way to its target that a joint goes in a cycle."""
+    stride: float
+    """Time of a left and a right step [s]."""
+    home: Annotated[Floats, (MAX_MOTORS,)]
+    """Angles of the stance [rad]."""
+    reach: Annotated[Floats, (MAX_MOTORS,)]
+    """How far an action of 1 moves a target [rad]."""
+    lowest: Annotated[Floats, (MAX_MOTORS,)]
+    """Lower limits of the joints [rad]."""
+    highest: Annotated[Floats, (MAX_MOTORS,)]
+    """Upper limits of the joints [rad]."""
+    fastest: Annotated[Floats, (MAX_MOTORS,)]
+    """Top speeds of the drives [rad/s]."""
+    lift: Annotated[Floats, (2, MAX_MOTORS)]
+    """How far joints move to draw up the left and the right leg [rad]."""
+
+
+class MirrorImage(NamedTuple):
+    """How observations and actions look in a mirror: `x[partner] * sign`."""
+
+    observation: Indices
+    observation_sign: Floats32
+    action: Indices
+    action_sign: Floats32
+
+
+def moved_motors(table: RobotTable) -> Indices:
+    """The motors of a robot that policies move: all but the neck's and the toes'."""
+    left = NECK_JOINTS + TOE_JOINTS
+    return np.array([number for number, joint in enumerate(table.motor_joints) if table.joints[joint] not in left])
+
+
+def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
+    """The record of a robot's numbers, (1,)."""
+    moved, legs = moved_motors(table), legs_of(table)
+    strange = [drive for drive in table.drives if drive != "velocity"]
+    if strange:
+        raise UsageError(f"{table.settings.name} has {strange[0]} drives; policies command velocity drives so far.")
+    joints = table.motor_joints[moved]
+    names = [table.joints[joint] for joint in joints]
+    lift = np.zeros((2, MAX_MOTORS))
+    for side, leg in enumerate(legs.names):
+        for name, turn, sign in zip(leg, LIFTING, legs.signs, strict=True):
+            lift[side, names.index(name)] = gait.lift * turn * sign
+    return record_values(
+        PolicyTable(
+            motors=len(moved),
+            period=period,
+            gain=gait.gain,
+            stride=gait.stride,
+            home=_wide(scene.start[table.angles[joints]]),
+            reach=_wide(np.full(len(moved), gait.reach)),
+            lowest=_wide(table.limits[joints, 0]),
+            highest=_wide(table.limits[joints, 1]),
+            fastest=_wide(scene.model.actuator_ctrlrange[table.commands[moved], 1]),
+            lift=lift,
+        )
+    )
+
+
+def legs_of(table: RobotTable) -> NaoLegs:
+    """The legs of a robot; those of one with toes are taken for those of the one without, which has a closed form."""
+    return NaoLegs(table.settings, "type0" if any(toe in table.joints for toe in TOE_JOINTS) else table.kind)
+
+
+def mirror_image(scene: Scene, table: RobotTable) -> MirrorImage:
+    """How the observations and actions of a robot's policy look in a mirror."""
+    from nutmeg.motion.policy_kernels import SENSED_SIGNS
+
+    moved, mirror = moved_motors(table), Mirror.of(scene, table)
+    place = {int(motor): i for i, motor in enumerate(moved)}
+    partner = np.array([place[int(mirror.partner[motor])] for motor in moved])
+    sign, width = mirror.sign[moved].astype(np.float32), len(moved)
+    rest = 3 * width + np.arange(len(SENSED_SIGNS))
+    seen = np.concatenate([partner, width + partner, 2 * width + partner, rest])
+    signs = np.concatenate([sign, sign, sign, np.array(SENSED_SIGNS, np.float32)])
+    return MirrorImage(seen, signs, partner, sign)
+
+
+def _wide(values: Floats) -> Floats:
+    """Values of the moved motors in a row as wide as records have it."""
+    row = np.zeros(MAX_MOTORS)
+    row[: len(values)] = values
+    return row
+
+
+# ----------------------------------------------------------------------------------------------------
+# Robots that follow a policy.
+
+
+class PolicyWalk:
+    """The clocks and speeds of N robots that follow a policy: what others ask of a walk."""
+
+    def __init__(self, settings: PolicySettings, states: Records[PolicyState]) -> None:
+        self._settings, self._states = settings, states
+        self.swing: Indices = np.zeros(len(states), dtype=np.intp)
+        """The foot that swings first when the clock begins: 0 left, 1 right, (N,)."""
+        self.reached: Floats = np.zeros((len(states), 3))
+        """The velocities that the robots have by now, as far as is known without measuring them, (N, 3)."""
+
+    def top_speed(self) -> Floats:
+        """The highest velocities that are followed, (N, 3) [m/s, m/s, rad/s]."""
+        return np.tile(self._settings.fastest, (len(self._states), 1))
+
+    def top_speed_back(self) -> Floats:
+        """The highest speed backward that is followed, (N,) [m/s]."""
+        return np.full(len(self._states), self._settings.back)
+
+    def velocity(self) -> Floats:
+        """The velocities of the present steps, (N, 3) [m/s, m/s, rad/s]."""
+        return self.reached
+
+
+class PolicyWalker:
+    """One robot of every world that follows a policy, and holds its heading by the gyro.
+
+    Args:
+        worlds: N worlds with the robot in them, or an `OnboardRobot`.
+        robot: its name.
+        settings: the policy.
+        period: of a control cycle [s].
+        rng: source of the noise of gyro and accelerometer; None for none.
+    """
+
+    def __init__(
+        self,
+        worlds: Bodies,
+        robot: str,
+        settings: PolicySettings,
+        *,
+        period: float = 0.02,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self._robot, self._qpos, self._period = worlds.robot(robot), worlds.qpos, period
+        table = self._robot.table
+        self._network = settings.network(table.kind)
+        self._table = policy_table(worlds.scene, table, settings.gait, period)
+        self._image = mirror_image(worlds.scene, table)
+        self.moved = moved_motors(table)
+        width = len(self._image.observation)
+        if (int(self._network.sizes[0]), int(self._network.sizes[-1])) != (width, len(self.moved)):
+            raise UsageError(
+                f"the policy's network has {self._network.sizes[0]} inputs and {self._network.sizes[-1]} outputs; "
+                f"{table.settings.name} needs {width} and {len(self.moved)}."
+            )
+        self._addresses = table.angles[table.motor_joints[self.moved]]
+        self._toes = np.array([i for i, name in enumerate(table.motors) if name in TOE_JOINTS], dtype=np.intp)
+        self._toe_addresses = table.angles[table.motor_joints[self._toes]]
+        # An onboard robot tells its joints as they will be when a command acts; in simulated worlds the command waits.
+        self._waits = not isinstance(self._robot, OnboardRobot)
+        self.states: Records[PolicyState] = new_records(PolicyState, worlds.count)
+        self.walk = PolicyWalk(settings, self.states)
+        self.senses = UpEstimator(worlds, robot, period=period, rng=rng)
+        """The robot's gyro, and its estimated upward direction."""
+        self.wanted: Floats = np.zeros((worlds.count, 3))
+        """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
+        self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
+        """There is one network: always 0, (N,)."""
+        self._astray = np.zeros(worlds.count)
+        self._commands = np.zeros((worlds.count, len(table.motors)))
+        self._home = worlds.scene.start[table.angles[table.motor_joints]]
+        self._top = np.array([*settings.fastest[:2], settings.fastest[2]])
+        self.reset()
+
+    def reset(self, ids: ArrayLike | None = None) -> None:
+        """Starts again from standing."""
+        rows = np.arange(len(self.states)) if ids is None else np.atleast_1d(np.asarray(ids, dtype=np.intp))
+        states, motors = self.states, len(self.moved)
+        angles = self._qpos[np.ix_(rows, self._addresses)]
+        for name in ("angles", "before"):
+            states[name][rows[:, None], np.arange(motors)] = angles
+        for name in ("action", "speed"):
+            states[name][rows] = 0.0
+        states["steps"][rows], states["clock"][rows] = False, 0.0
+        self._astray[rows], self.walk.reached[rows] = 0.0, 0.0
+        self._commands[rows] = 0.0
+        self.senses.reset(rows)
+
+    @property
+    def stance(self) -> float:
+        """How far apart the feet of a robot stand before it walks [m]."""
+        hips = legs_of(self._robot.table).hips
+        return float(hips[0, 1] - hips[1, 1])
+
+    def targets(self) -> Floats:
+        """Joint angles of the stance that walking begins from, (N, motors) [rad]."""
+        return np.tile(self._home, (len(self.states), 1))
+
+    def may_stop(self, step_left: Floats, feet_down: float) -> Bools:  # noqa: ARG002 (as a `Walker`)
+        """The robots that stand with both feet on the ground, (N,)."""
+        return ~np.asarray(self.states["steps"])
+
+    def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
+        """One cycle: senses, asks the network, commands."""
+        from nutmeg.motion.policy_kernels import run_policies  # here: loading the compiler takes long
+
+        if not np.isfinite(self.wanted).all():
+            raise UsageError("a wanted velocity is not a number; each must be finite.")
+        states, motors = self.states, len(self.moved)
+        self.senses.sample()
+        self._steer()
+        angles = self._qpos[:, self._addresses]
+        states["angles"][:, :motors] = angles
+        if self._waits:
+            commanded = self._commands[:, self.moved] * self._period
+            table = self._table
+            states["angles"][:, :motors] = np.clip(
+                angles + commanded, table["lowest"][0, :motors], table["highest"][0, :motors]
+            )
+            self._robot.command = self._commands
+        run_policies(states, self._table, self._network, self._image)
+        self._commands[:, self.moved] = states["speed"][:, :motors]
+        self._commands[:, self._toes] = -TOE_GAIN * self._qpos[:, self._toe_addresses]
+        if not self._waits:
+            self._robot.command = self._commands
+
+    def _steer(self) -> None:
+        """Tells the networks what is wanted: velocities, with the turn that the gyro says is missing."""
+        states, wanted = self.states, self.wanted
+        states["gyro"], states["up"] = self.senses.gyro, self.senses.up
+        moving: Bools = np.asarray((np.abs(wanted) > STILL).any(axis=1))
+        turned = (self.senses.gyro * self.senses.up).sum(axis=1)
+        self._astray += self._period * (wanted[:, 2] - turned)
+        np.clip(self._astray, -MAX_ASTRAY, MAX_ASTRAY, out=self._astray)
+        self._astray[~moving] = 0.0
+        states["wanted"] = np.where(moving[:, None], wanted, 0.0)
+        turn = wanted[:, 2] + STRAIGHTEN * self._astray
+        states["wanted"][:, 2] = np.where(moving, np.clip(turn, -self._top[2], self._top[2]), 0.0)
+        starts = moving & ~states["steps"]
+        states["clock"][starts] = 0.5 * self.walk.swing[starts]
+        # A step that was begun is ended before the clock stops.
+        ending = states["clock"] % 0.5 < self._period / float(self._table["stride"][0])
+        states["steps"] = moving | (states["steps"] & ~ending)
+        share = 1 - math.exp(-self._period / RESPONSE_TIME)
+        self.walk.reached += share * (np.where(moving[:, None], wanted, 0.0) - self.walk.reached)
