@@ -184,16 +184,14 @@ def _finish(
     terminal: Terminal,
 ) -> dict[str, Any]:
     from nutmeg.base.journal import replace_file
-    from nutmeg.base.settings import toml_text
     from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
-    from nutmeg.reality.btr.controllers import gait_table
     from nutmeg.view.reports.btr import btr_report, figure3
     from nutmeg.view.reports.fit import write_report
 
     truth = _truth(settings)
     for name, row in (("controller", result.controller), ("champion", result.champion)):
-        table = gait_table(name, made.controllers.gait_of(row), about=f"found by {command}")
-        replace_file(folder / f"{name}.toml", toml_text(table).encode())
+        text = made.controllers.text(name, row, f"found by {command}")
+        replace_file(folder / f"{name}.toml", text.encode())
     if settings.mode == "btr":
         parameters = {
             name: IdentifiedParameter(

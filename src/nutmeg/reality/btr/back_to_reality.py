@@ -36,7 +36,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
 from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
@@ -129,8 +129,8 @@ class BackToReality:
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
         self.twin = Twin(settings.robot, settings.simulation)
-        self.controllers = ControllerSpace.of(settings.controller, self.twin)
-        self.watch = Watch(fitness=settings.fitness, series=settings.series)
+        self.controllers = make_controllers(settings.controller, self.twin)
+        self.watch = Watch(fitness=settings.fitness, series=settings.series, ball=self.twin.base.has_ball)
         self._distance = make_distance(settings.distance)
         self._evaluator = evaluator or InThisThread()
         self._recorded = self._in_recordings()

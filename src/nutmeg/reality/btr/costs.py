@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import Controllers
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.log import LoggedReality
@@ -92,7 +92,7 @@ class ControllerCost:
     twin: Twin
     simulation: Floats
     """s, (k,)."""
-    controllers: ControllerSpace
+    controllers: Controllers
     watch: Watch
     correction: LinearDiscrepancy | None = None
     """How real fitness is estimated from simulated fitness; it is not, without one."""
@@ -139,7 +139,7 @@ class RealityCost:
     """Controllers in reality itself, without any simulation."""
 
     reality: LoggedReality
-    controllers: ControllerSpace
+    controllers: Controllers
 
     def __call__(self, candidates: Floats, generators: Sequence[Generator]) -> Floats:  # noqa: ARG002
         """Minus the real fitness of controllers (n, c)."""
