@@ -90,6 +90,7 @@ def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
 def _run(
     settings: BtrSettings, arguments: Arguments, folder: Path, command: list[str], show: _Show
 ) -> tuple[BtrResult, BackToReality]:
+    from nutmeg.net.simspark.reality import SimsparkReality
     from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 
     evaluator, _ = chosen_evaluator(
@@ -100,6 +101,7 @@ def _run(
             settings,
             folder=folder,
             evaluator=evaluator,
+            realities={"simspark": SimsparkReality},
             command=command,
             copy=arguments.config,
             listeners=Listeners(

@@ -27,9 +27,10 @@ linearly instead, `reality` learns by trials in reality alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,7 @@ from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr.settings import BtrSettings
+    from nutmeg.reality.realities.settings import RealityMaker
     from nutmeg.search import SearchSettings
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
@@ -111,6 +113,7 @@ class BackToReality:
         folder: where it is kept.
         evaluator: where candidates are simulated; in this thread without one.
         reality: used instead of the one of the settings.
+        realities: how kinds of reality are made that this chapter does not know, such as servers.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
         listeners: callbacks for progress.
@@ -123,6 +126,7 @@ class BackToReality:
         folder: Path,
         evaluator: Evaluator | None = None,
         reality: Reality | None = None,
+        realities: Mapping[str, RealityMaker] = MappingProxyType({}),
         command: Sequence[str] = ("nutmeg", "btr"),
         copy: Path | None = None,
         listeners: Listeners | None = None,
@@ -145,6 +149,7 @@ class BackToReality:
                 needs_fitness=settings.needs_fitness,
                 wait=self.listeners.wait,
                 say=self.listeners.say,
+                others=realities,
             ),
             folder,
             needs_fitness=settings.needs_fitness,
@@ -163,7 +168,8 @@ class BackToReality:
             copy=self._copy,
         ):
             self.reality.recall()
-            return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
+            with self.reality:
+                return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
 
     # The loop
 
