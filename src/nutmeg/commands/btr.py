@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,9 +196,17 @@ def _finish(
         text = made.controllers.text(name, row, f"found by {command}")
         replace_file(folder / f"{name}.toml", text.encode())
     if settings.mode == "btr":
+        judged = result.judged
         parameters = {
             name: IdentifiedParameter(
-                value=float(value), low=one.low, high=one.high, unit=one.unit, sets=one.sets, relative=one.relative
+                value=float(value),
+                low=one.low,
+                high=one.high,
+                unit=one.unit,
+                sets=one.sets,
+                relative=one.relative,
+                interval=judged.interval(name) if judged else None,
+                identifiable=judged.identifiable(name) if judged else True,
             )
             for (name, one), value in zip(settings.simulation.items(), result.simulation, strict=True)
         }
@@ -219,6 +228,8 @@ def _truth(settings: BtrSettings) -> dict[str, float]:
     """The hidden values, where reality is a simulation."""
     if settings.reality.kind != "hidden":
         return {}
+    if settings.reality.robot is not None:
+        return dict(settings.reality.values)
     starts = {name: one.middle if one.start is None else one.start for name, one in settings.simulation.items()}
     return {**starts, **settings.reality.values}
 
@@ -227,13 +238,19 @@ def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[st
     unit = settings.fitness.unit
     if settings.mode == "btr":
         mean = result.averaged()
-        rows = [
-            [name, float(one), float(avg), truth.get(name, float("nan")), settings.simulation[name].unit]
-            for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True)
-        ]
-        terminal.table("", ("searched", "estimate", "mean of the last 5", "reality", "unit"), rows)
+        rows: list[list[Any]] = []
+        for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True):
+            low, high = result.judged.interval(name) if result.judged else (math.nan, math.nan)
+            row = [name, float(one), f"{low:.4g} .. {high:.4g}" if result.judged else "", float(avg)]
+            rows.append([*row, *([truth[name]] if name in truth else []), settings.simulation[name].unit])
+        head = ("searched", "estimate", "90 % interval", "mean of the last 5", *(["reality"] if truth else []), "unit")
+        terminal.table("", head, rows)
     for text in result.warnings:
         terminal.warn(text)
+    if result.proposals:
+        terminal.say("What the searched numbers do not explain, others may:")
+    for proposal in result.proposals:
+        terminal.say(f"  {proposal.text}")
     if np.isfinite(result.fitness):
         terminal.say(f"best controller: {result.fitness:.4g} {unit} in reality")
     evaluations = result.evaluations

@@ -222,7 +222,7 @@ class SimsparkReality(Closing):
     def _towards_start(self, percept: Percept) -> Floats:
         """Joint speeds that lead to the start of the twin, (motors,) [rad/s]."""
         error = self._start - np.radians(percept.angles[self._motors])
-        return np.clip(POSING_GAIN * error / CYCLE, -MAX_POSING_SPEED, MAX_POSING_SPEED)
+        return np.asarray(np.clip(POSING_GAIN * error / CYCLE, -MAX_POSING_SPEED, MAX_POSING_SPEED))
 
     def _begin(self, trial: str) -> None:
         """Puts robot and ball to their starts, and lets them come to rest."""
@@ -303,7 +303,7 @@ class SimsparkReality(Closing):
         return self._rollout(trial, played, begin)
 
     def _rollout(self, trial: Trial, played: _Played, begin: _Truth) -> Rollout:
-        rows = np.arange(len(trial))
+        rows = np.arange(len(trial), dtype=np.float64)
         turns = _added_up(np.array(played.gyro))
         heads = self._in_start_frame(np.array(played.heads), begin)
         torsos = heads - (_matrices(turns[played.rows]) @ HEAD_OFFSET)
@@ -319,7 +319,7 @@ class SimsparkReality(Closing):
         for series in (angles, pose, *(() if ball is None else (ball,))):
             series[frames:] = np.nan
         return Rollout(
-            times=CYCLE * rows,
+            times=np.asarray(CYCLE * rows, np.float64),
             joints=self.twin.table.joints,
             angles=angles[None],
             pose=pose[None],

@@ -8,9 +8,11 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`btr.warnings`).
 
-Two checks are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. And before
-an estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before
-any identification, controllers are searched in that one, so that a wrong estimate does no harm.
+Four things are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. Before an
+estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before any
+identification, controllers are searched in that one, so that a wrong estimate does no harm, and step 3 looks for a
+start all over the space. At the end the estimates get intervals (`identify.curvature`). And where the searched
+numbers cannot explain reality, others are looked at that might (`btr.proposals`).
 
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
@@ -39,6 +41,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
+from nutmeg.reality.btr.proposals import Proposal, proposals
 from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -50,8 +53,10 @@ from nutmeg.reality.btr.transfer import (
     remembered_trials,
     rivals_of,
 )
-from nutmeg.reality.btr.warnings import EngagementSign, disengaged, implausible
+from nutmeg.reality.btr.warnings import RANGE_END_SHARE, EngagementSign, disengaged, implausible
 from nutmeg.reality.distances.distance import LOSSES, make_distance
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
@@ -66,8 +71,10 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
 
 ITERATIONS_FILE = "iterations.jsonl"
-CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
+CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM, RESTART_STREAM = 1, 2, 3, 4
 """Streams of random numbers, one for each use."""
+RESTART_POINTS = 16
+"""How many simulations anywhere in the space are looked at for a new start, after an estimate has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +109,8 @@ class _State:
     correction: LinearDiscrepancy | None = None
     last_search: SearchResult | None = None
     """The last simulation search."""
+    cost: SimulationCost | None = None
+    """What it minimised."""
     signs: list[EngagementSign] = field(default_factory=list)
 
 
@@ -327,15 +336,19 @@ class BackToReality:
                 'or choose mode = "none".'
             )
         cost = self._simulation_cost(stored)
-        known = cost(np.stack(state.estimates))
-        before, first = float(known[-1]), int(np.argmin(known))
-        space = started(self.twin.space, state.estimates[first])
+        starts = np.stack(state.estimates)
+        if not state.trusted:  # begin anew: what was found so far has misled the search
+            anywhere = self._rng(number, RESTART_STREAM).random((RESTART_POINTS, self.twin.space.size))
+            starts = np.concatenate([starts, self.twin.space.values(anywhere)])
+        known = cost(starts)
+        before, first = float(known[len(state.estimates) - 1]), int(np.argmin(known))
+        space = started(self.twin.space, starts[first])
         result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
         best = result.estimate if self.settings.estimate == "best" else result.mean
         phi = result.best.value if np.array_equal(best, result.best.candidate) else float(cost(best[None])[0])
         if known[first] < phi:  # the mean of a population, or of a model, may be worse than what was known
-            best, phi = state.estimates[first], float(known[first])
-        state.simulation, state.last_search = best, result
+            best, phi = starts[first], float(known[first])
+        state.simulation, state.last_search, state.cost = best, result, cost
         if not np.array_equal(best, state.estimates[-1]):
             state.estimates.append(best)
         values = np.concatenate([generation.values for generation in result.history])
@@ -459,7 +472,29 @@ class BackToReality:
             simulation=state.simulation,
             trials=self._used(state) if self.settings.mode != "reality" else self.reality.trials,
             reason=reason,
+            judged=self._judged(state),
+            proposals=self._proposed(done, state),
         )
+
+    def _judged(self, state: _State) -> Identifiability | None:
+        """Intervals of the last estimate; None where there are too few trials for any."""
+        if state.cost is None:
+            return None
+        try:
+            found = curvature(state.cost.series, self.twin.space, state.simulation)
+        except UsageError:  # fewer residuals than numbers
+            return None
+        return assess_identifiability(self.twin.space, curvature=found)
+
+    def _proposed(self, done: Sequence[Iteration], state: _State) -> tuple[Proposal, ...]:
+        """What to search next, where the searched numbers do not explain reality."""
+        last = next((i for i in reversed(done) if i.simulations), None)
+        if state.cost is None or last is None:
+            return ()
+        unit = self.twin.space.unit(state.simulation)
+        at_end = bool((np.minimum(unit, 1 - unit) < RANGE_END_SHARE).any())
+        stuck = last.disengagement is not None and last.disengagement.kind == "stuck"
+        return proposals(state.cost, state.simulation) if at_end or stuck or not state.trusted else ()
 
 
 def started(space: Space, start: Floats) -> Space:

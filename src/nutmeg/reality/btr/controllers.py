@@ -148,7 +148,7 @@ class ControllerSettings:
     @property
     def times(self) -> Floats:
         """When commands are given, (T,) [s]."""
-        return self.period * np.arange(round(self.seconds / self.period))
+        return np.asarray(self.period * np.arange(round(self.seconds / self.period)), np.float64)
 
     def chosen(self, names: Sequence[str], usual: Sequence[str]) -> list[str]:
         """The numbers that are searched, of those that there are."""

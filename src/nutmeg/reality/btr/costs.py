@@ -28,7 +28,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.controllers import Controllers
-from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows
+from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.log import LoggedReality
 from nutmeg.reality.realities.reality import fingerprint
@@ -132,6 +132,12 @@ class SimulationCost:
     def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
         """The residuals of simulations (n, k) over all trials, (n, rows), for `search.least_squares`."""
         return residual_rows(self.distance, self.real, self.watch.simulate(self.twin, candidates, self.trials))
+
+    def series(self, candidates: Floats) -> list[Floats]:
+        """The residuals of simulations (n, k), (n, T) for each channel of each trial, for `identify.curvature`."""
+        seen = self.watch.simulate(self.twin, candidates, self.trials)
+        pairs = zip(self.real, seen, strict=True)
+        return [one for real, simulated in pairs for one in residual_series(self.distance, real, simulated)]
 
 
 @dataclass(frozen=True)

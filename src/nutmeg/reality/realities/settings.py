@@ -54,7 +54,7 @@ class RealitySettings:
 
     kind: Literal["hidden", "manual", "command", "python", "simspark", "recorded"] = "hidden"
     values: Mapping[str, float] = field(default_factory=dict)
-    """hidden: values of the searched numbers; those left out are at their start."""
+    """hidden: values of the searched numbers; those left out are at their start, or as `robot` has them."""
     robot: TwinSettings | None = None
     """hidden: the simulation, where it is another one (actuation, physics, type)."""
     adjustments: tuple[Adjustment, ...] = ()
@@ -93,6 +93,8 @@ class RealitySettings:
             raise ValueError('kind = "python" needs `function`, and only that kind has one.')
 
 
+NOTHING_HIDDEN = {"mass": Searched(low=0.5, high=2.0, start=1.0, sets=("mass.*",), relative=True)}
+"""A number that changes nothing, for realities that differ in other ways: a twin has at least one."""
 RealityMaker = Callable[[RealitySettings, Twin, "Watch"], "Reality"]
 """Makes a reality for a twin, in which a watch says what is measured."""
 
@@ -157,8 +159,10 @@ def _hidden(settings: RealitySettings, twin: Twin, watch: Watch) -> HiddenSimula
             raise UnknownNameError("searched number", name, twin.searched, where="[reality] values")
     robot = settings.robot or twin.settings
     robot = dataclasses.replace(robot, adjustments=(*robot.adjustments, *settings.adjustments))
-    wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items()}
-    hidden = Twin(robot, wide, threads=twin.threads)
+    # Another simulation may lack numbers that are searched: there only those are set that have a value.
+    kept = settings.values if settings.robot else twin.searched
+    wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items() if name in kept}
+    hidden = Twin(robot, wide or NOTHING_HIDDEN, threads=twin.threads)
     return HiddenSimulation(hidden, settings.values, watch, noise=settings.noise, seed=settings.seed)
 
 
