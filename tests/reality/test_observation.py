@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -75,3 +76,54 @@ def test_turn_rates_are_the_turn_since_the_row_before_in_the_bodys_frame() -> No
         np.stack([rate, rate])
     )
     assert angular_rates(np.array([0.0, 0.02]), np.stack([quaternion, quaternion])) == pytest.approx(np.zeros((2, 3)))
+
+
+def rolled(along: float, across: float) -> np.ndarray:
+    """Places (1, T, 3) of a ball that rolls evenly from (0.2, 0) on [m/s]."""
+    places = np.zeros((1, len(TIMES), 3))
+    places[0, :, 0], places[0, :, 1] = 0.2 + TIMES * along, TIMES * across
+    return places
+
+
+def test_a_kick_is_judged_by_the_way_and_the_direction_of_the_ball() -> None:
+    ball, still = rolled(1.0, 1.0), rolled(0.01, 0.0)
+    assert fitness(FitnessSettings(kind="ball_distance"), [21], ball=ball) == pytest.approx([2.0])
+    assert fitness(FitnessSettings(kind="ball_distance", sideways=0.5), [21], ball=ball) == pytest.approx([1.0])
+    assert fitness(FitnessSettings(kind="ball_distance"), [11], ball=ball) == pytest.approx([1.0]), "until the fall"
+    turned = walk(np.pi / 2, along=0.0)
+    assert fitness(FitnessSettings(kind="ball_distance"), [21], ball=rolled(0.0, 1.0), pose=turned) == pytest.approx(
+        [2]
+    )
+    straight = FitnessSettings(kind="ball_direction")
+    assert fitness(straight, [21], ball=ball) == pytest.approx([-np.pi / 4])
+    assert fitness(straight, [21], ball=still) == pytest.approx([-np.pi]), "it was not hit"
+    aside = FitnessSettings(kind="ball_direction", direction=np.pi / 4)
+    assert fitness(aside, [21], ball=ball) == pytest.approx([0.0])
+
+
+def test_stability_counts_tilt_and_falls_and_energy_the_work() -> None:
+    steady = FitnessSettings(kind="stability")
+    leaning = np.zeros((1, 21, 7))
+    leaning[0, :, 3], leaning[0, :, 5] = np.cos(0.1), np.sin(0.1)
+    assert fitness(steady, [21], pose=leaning) == pytest.approx([-0.2])
+    half = fitness(steady, [10], pose=leaning)[0]
+    assert half == pytest.approx(-np.sqrt((10 * 0.2**2 + 11 * (np.pi / 2) ** 2) / 21))
+    work = np.linspace(0.0, 40.0, 21)[None]
+    assert fitness(FitnessSettings(kind="energy", after=1.0), [21], work=work) == pytest.approx([-20.0])
+
+
+def test_fitness_can_be_a_weighted_sum_or_a_function_of_the_users(tmp_path: Path) -> None:
+    both = FitnessSettings(kind="weighted", weights={"ball_distance": 2.0, "ball_direction": 1.0})
+    assert fitness(both, [21], ball=rolled(1.0, 0.0)) == pytest.approx([4.0])
+    (tmp_path / "mine.py").write_text("def high(seen):\n    return seen.ball[..., 2].max(axis=1)\n", encoding="utf-8")
+    mine = FitnessSettings(kind="python", function=f"{tmp_path / 'mine.py'}:high")
+    assert fitness(mine, [21], ball=rolled(1.0, 0.0)) == pytest.approx([0.0])
+    (tmp_path / "wrong.py").write_text("def high(seen):\n    return 3.0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"shape \(\); needed is a fitness for each of the 1 robots"):
+        fitness(FitnessSettings(kind="python", function=f"{tmp_path / 'wrong.py'}:high"), [21], ball=rolled(1.0, 0.0))
+    with pytest.raises(UsageError, match="needs to know where the ball is"):
+        fitness(FitnessSettings(kind="ball_distance"), [21], pose=walk(0.0, 1.0))
+    with pytest.raises(NutmegError, match="Did you mean 'energy'"):
+        FitnessSettings(kind="weighted", weights={"energie": 1.0})
+    with pytest.raises(ValueError, match="needs `weights`"):
+        FitnessSettings(kind="weighted")

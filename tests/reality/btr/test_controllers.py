@@ -1,15 +1,26 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.model.robot import ROBOTS_FOLDER
+from nutmeg.motion.keyframes import Mirror, motion_poses, read_motion
 from nutmeg.motion.sinusoid import read_gait
-from nutmeg.reality.btr.controllers import ControllerSettings, SinusoidControllers
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.reality.btr.controllers import (
+    ControllerSettings,
+    IdealRobots,
+    KeyframeControllers,
+    SinusoidControllers,
+    make_controllers,
+)
+from nutmeg.reality.observation import Watch
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 
 
@@ -81,3 +92,98 @@ def test_mistakes_are_named(ant: Twin, sway: ControllerSettings) -> None:
         SinusoidControllers.of(sway, ant)
     with pytest.raises(ValueError, match="0 < period < seconds"):
         ControllerSettings(gait="tripod", period=6.0)
+
+
+def twin_of(robot: str, **settings: Any) -> Twin:
+    return Twin(TwinSettings(robot=robot, **settings), {"delay": Searched(low=0.0, high=0.05, sets=("delay",))})
+
+
+@pytest.fixture(scope="module")
+def spark() -> Twin:
+    return twin_of("nao-spark", physics="fine")
+
+
+def test_a_kick_is_searched_by_the_angles_and_times_of_its_frames(spark: Twin, tmp_path: Path) -> None:
+    settings = ControllerSettings(
+        kind="keyframes", gait="kick", search=("frame3.seconds", "frame3.ll*"), ranges={"frame3.llj3": (0.5, 1.5)}
+    )
+    kicks = make_controllers(settings, spark)
+    assert kicks.space.names == ("frame3.seconds", *(f"frame3.llj{i}" for i in (2, 6, 3, 4, 5)))
+    assert kicks.space.dimensions["frame3.llj3"].range == "0.5..1.5 rad"
+    slower = kicks.space.start * np.array([1.5, 1, 1, 1, 1, 1])
+    fast, slow = kicks.commands(np.stack([kicks.space.start, slower]))
+    assert np.abs(fast).max() <= np.radians(351.8) + 1e-3, "no faster than the drives"
+    knee = spark.table.motors.index("llj4")
+    strike = slice(37, 46)
+    assert np.abs(slow[strike, knee]).sum() < np.abs(fast[strike, knee]).sum()
+    (tmp_path / "kick.toml").write_text(kicks.text("found", slower, "by a test"), encoding="utf-8")
+    assert read_motion(tmp_path / "kick.toml").frame[2].seconds == pytest.approx(slower[0])
+
+
+def test_velocity_commands_lead_through_the_frames_of_a_motion(spark: Twin) -> None:
+    settings = ControllerSettings(kind="keyframes", gait="kick", seconds=2.0)
+    kicks = KeyframeControllers(settings, spark)
+    commands = kicks.commands(kicks.space.start)[0]
+    start = IdealRobots(spark.base, 1, 0.02).angles[0]
+    reached = start + 0.02 * np.cumsum(commands, axis=0)
+    last = motion_poses(kicks.motion, spark.table, Mirror.of(spark.base, spark.table))[-1]
+    np.testing.assert_allclose(reached[-1], last, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("robot", "kind", "gait", "least"), [("nao-v6", "walk", "nao-v6-ideal", 0.1), ("ers7", "trot", "", 0.1)]
+)
+def test_walks_and_trots_without_feedback_get_ahead(
+    robot: str, kind: Any, gait: str, least: float, tmp_path: Path
+) -> None:
+    twin = twin_of(robot)
+    walks = make_controllers(ControllerSettings(kind=kind, gait=gait, velocity=(0.2, 0.0, 0.0), seconds=3.0), twin)
+    behaviour = Watch().simulate(twin, twin.space.start[None], walks.trials(walks.space.start[None]))[0]
+    assert np.asarray(behaviour.fitness)[0] > least
+    one = walks.commands(walks.space.start)
+    several = walks.commands(np.stack([walks.space.start, walks.space.low, walks.space.start]))
+    np.testing.assert_array_equal(several[2], one[0])
+    (tmp_path / "walk.toml").write_text(walks.text("found", walks.space.low, ""), encoding="utf-8")
+    written = read_walk(str(tmp_path / "walk.toml"))
+    parameters = written.trot if kind == "trot" else written.walk
+    assert {n: getattr(parameters, n) for n in walks.space.names} == walks.space.named(walks.space.low)
+
+
+HOP = """
+import numpy as np
+class Hop:
+    numbers = {"depth": (0.0, 0.4, 0.1)}
+    def __init__(self, table):
+        self.motors = len(table.motors)
+    def commands(self, rows, times):
+        return np.repeat(rows[:, :1] * np.sin(times), 1, axis=0)[:, :, None] * np.ones(self.motors)
+"""
+
+
+def test_a_class_of_the_users_is_a_controller_in_every_process(ant: Twin, tmp_path: Path) -> None:
+    (tmp_path / "hop.py").write_text(HOP, encoding="utf-8")
+    settings = ControllerSettings(kind="python", function=f"{tmp_path / 'hop.py'}:Hop", seconds=1.0)
+    hops = pickle.loads(pickle.dumps(make_controllers(settings, ant)))
+    assert hops.space.named(hops.space.start) == {"depth": 0.1}
+    np.testing.assert_allclose(hops.commands([[0.2]])[0, :, 3], 0.2 * np.sin(0.02 * np.arange(50)))
+    assert "depth = 0.3" in hops.text("found", [0.3], "")
+    (tmp_path / "none.py").write_text("class None_:\n    def __init__(self, table): ...\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="it needs `numbers`"):
+        make_controllers(dataclasses.replace(settings, function=f"{tmp_path / 'none.py'}:None_"), ant)
+    with pytest.raises(UsageError, match=r"has no class or function 'Hob' for the controller\. Did you mean 'Hop'"):
+        make_controllers(dataclasses.replace(settings, function=f"{tmp_path / 'hop.py'}:Hob"), ant)
+
+
+def test_mistakes_in_other_controllers_are_named(ant: Twin, spark: Twin) -> None:
+    with pytest.raises(NutmegError, match="frame9"):
+        make_controllers(ControllerSettings(kind="keyframes", gait="kick", search=("frame9.*",)), spark)
+    with pytest.raises(UsageError, match=r"takes 1\.3\d* s, but a trial only 1 s"):
+        make_controllers(ControllerSettings(kind="keyframes", gait="kick", seconds=1.0), spark)
+    with pytest.raises(UsageError, match="is for the robot 'nao-v6', not for 'nao-spark'"):
+        make_controllers(ControllerSettings(kind="walk", gait="nao-v6-ideal"), spark)
+    with pytest.raises(ValueError, match="needs `gait`"):
+        ControllerSettings(kind="walk")
+    with pytest.raises(ValueError, match="needs `function`"):
+        ControllerSettings(kind="python")
+    with pytest.raises(NutmegError, match="Did you mean 'phase'"):
+        ControllerSettings(gait="tripod", search=("phases",))

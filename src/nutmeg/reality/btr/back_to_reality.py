@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 ITERATIONS_FILE = "iterations.jsonl"
 CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM, RESTART_STREAM = 1, 2, 3, 4
 """Streams of random numbers, one for each use."""
+UNEXPLAINED_SHARE = 0.5
+"""Searched numbers explain too little if phi is more than this share of what it is before any identification."""
 RESTART_POINTS = 16
 """How many simulations anywhere in the space are looked at for a new start, after an estimate has failed."""
 
@@ -494,7 +496,9 @@ class BackToReality:
         unit = self.twin.space.unit(state.simulation)
         at_end = bool((np.minimum(unit, 1 - unit) < RANGE_END_SHARE).any())
         stuck = last.disengagement is not None and last.disengagement.kind == "stuck"
-        return proposals(state.cost, state.simulation) if at_end or stuck or not state.trusted else ()
+        unexplained = last.phi > UNEXPLAINED_SHARE * float(state.cost(state.estimates[0][None])[0])
+        wanted = at_end or stuck or unexplained or not state.trusted
+        return proposals(state.cost, state.simulation) if wanted else ()
 
 
 def started(space: Space, start: Floats) -> Space:
