@@ -227,7 +227,10 @@ class SimsparkReality(Closing):
     def _begin(self, trial: str) -> None:
         """Puts robot and ball to their starts, and lets them come to rest."""
         why = ""
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            if attempt:  # a robot with tangled legs does not get right again: a new one
+                self.close()
+                self._connect()
             self._train("(playMode PlayOn)")
             self._train("(time 0)")
             for cycles in (POSING_CYCLES, SETTLING_CYCLES):  # upright again once the joints are where they are to be

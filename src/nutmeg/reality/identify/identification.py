@@ -27,7 +27,7 @@ from nutmeg.model.overlaps import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.distances.series_error import series_errors
-from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, curvature, robust_deviation
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
@@ -36,13 +36,13 @@ from nutmeg.reality.twin import TWIN_ROBOT, Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.random import Generator
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.search.evaluation import Evaluator, Progress
@@ -120,6 +120,12 @@ SMALL_ERROR = 0.02
 """But not if it is a smaller share of the error of "position = goal"."""
 BOUND_SHARE = 0.005
 """An estimate nearer to a bound than this share of its range is at it."""
+SPIKE_DEVIATIONS = 6.0
+"""A residual is an outlier if it is so many deviations from the median of its neighbourhood."""
+SPIKE_NEIGHBOURS = 2
+"""Neighbours on either side of a sample."""
+MAX_OUTLIERS = 0.005
+"""A larger share of outliers is warned of where squares are fitted."""
 LARGEST_ANGLE = 4 * math.pi
 """Joint angles beyond two turns may be degrees [rad]."""
 
@@ -167,6 +173,8 @@ class Identified:
     held_out: tuple[RealData, ...]
     problems: tuple[str, ...] = ()
     """Warnings for the user."""
+    outliers: Mapping[str, float] = field(default_factory=dict)
+    """The share of outliers in each fitted recording."""
     cost: ReplayCost | None = field(default=None, repr=False)
     """The cost over the recordings that were fitted."""
 
@@ -196,6 +204,7 @@ class Identified:
                 "unit": self.unit,
                 "per_recording": {n: _finite(v) for n, v in (self.after.train | self.after.held_out).items()},
             },
+            "outliers": dict(self.outliers),
             "evaluations": self.evaluations,
             "seed": self.seed,
         }
@@ -284,7 +293,8 @@ class Identification:
             on_judging()
         sure, problems = self._judged(results, best)
         after, baseline = self._errors(best.estimate, held), self._baseline(held)
-        problems = (*self._doubts(best.estimate, after, baseline), *problems)
+        outliers = self._outliers(best.estimate)
+        problems = (*self._doubts(best.estimate, after, baseline, outliers), *problems)
         if not math.isfinite(start):
             problems = ("The simulation broke down at the start of the search.", *problems)
         spent = sum(r.evaluations for r in results)
@@ -304,6 +314,7 @@ class Identification:
             train=self.reported,
             held_out=held,
             problems=problems,
+            outliers=outliers,
             cost=self._in_threads(self.reported),
         )
 
@@ -374,7 +385,18 @@ class Identification:
                 columns.setdefault(column, {})[side] = self.factor * value
         return FitErrors(train=sides["train"], held_out=sides["held_out"], columns=columns)
 
-    def _doubts(self, estimate: Floats, after: FitErrors, baseline: FitErrors | None) -> tuple[str, ...]:
+    def _outliers(self, estimate: Floats) -> dict[str, float]:
+        """The share of samples of each fitted recording that stand out from their neighbours."""
+        spikes: dict[str, list[Bools]] = {}
+        cost = self._in_threads(self.measured)
+        for one, seen in zip(self.measured, cost.behaviours(estimate), strict=True):
+            for series in residual_series(self.settings.distance, one.real, seen):
+                spikes.setdefault(one.source, []).append(_spikes(series[0]))
+        return {name: float(np.mean(np.concatenate(found))) for name, found in spikes.items()}
+
+    def _doubts(
+        self, estimate: Floats, after: FitErrors, baseline: FitErrors | None, outliers: Mapping[str, float]
+    ) -> tuple[str, ...]:
         """What must be known before the result is used, one sentence or two each."""
         found = []
         train, held_out = FitErrors.mean(after.train), FitErrors.mean(after.held_out)
@@ -399,7 +421,18 @@ class Identification:
                     f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
                 )
                 break
-        return (*found, *(text for m in self.measured if (text := _unit_doubt(m))))
+        return (*found, *self._outlier_doubt(outliers), *(text for m in self.measured if (text := _unit_doubt(m))))
+
+    def _outlier_doubt(self, outliers: Mapping[str, float]) -> tuple[str, ...]:
+        worst = max(outliers, key=lambda name: outliers[name], default="")
+        if not worst or outliers[worst] < MAX_OUTLIERS or self.settings.distance.kind not in ("rms", "joint_error"):
+            return ()
+        text = (
+            f"{outliers[worst]:.1%} of the samples of {worst} are outliers (spikes of more than {SPIKE_DEVIATIONS:g} "
+            'deviations), which pull a fit of squares. Take kind = "mean_absolute" of [distance], whose estimates and '
+            "intervals withstand them, or repair the recording."
+        )
+        return (text,)
 
     def _possible_reasons(self, estimate: Floats) -> str:
         """Why a simulation may be far from its commands, as far as can be seen."""
@@ -434,7 +467,8 @@ class Identification:
             estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            found = curvature(cost.residuals, space, best.estimate)
+            absolute = self.settings.distance.kind == "mean_absolute"
+            found = curvature(cost.residuals, space, best.estimate, loss="absolute" if absolute else "squares")
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem
@@ -460,6 +494,22 @@ def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen
         for column, value in zip(pair.columns, getattr(errors, error.kind)[0], strict=True):
             found.setdefault(column, []).append(float(value))
     return {column: float(np.mean(values)) for column, values in found.items()}
+
+
+def _spikes(residuals: Floats) -> Bools:
+    """Which residuals (T,) stand out from their neighbours (Hampel's filter); a model that is wrong for long does not.
+
+    The deviation is that of all differences from the neighbourhood's median, so that the noise itself is no outlier.
+    """
+    known = residuals[np.isfinite(residuals)]
+    if len(known) < MIN_SERIES_LENGTH:
+        return np.zeros(len(known), bool)
+    padded = np.pad(known, SPIKE_NEIGHBOURS, mode="reflect")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_NEIGHBOURS + 1)
+    off = known - np.median(near, axis=1)
+    # Half of a quiet series may equal its own median; the mean absolute difference keeps the deviation above zero.
+    deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4)
+    return np.asarray(np.abs(off) > SPIKE_DEVIATIONS * deviation) if deviation > 0 else np.zeros(len(known), bool)
 
 
 def _unit_doubt(measured: RealData) -> str:
