@@ -67,6 +67,17 @@ class Note:
     """When the robot fell [s]."""
 
 
+def commands_csv(trial: Trial, motors: Sequence[str]) -> bytes:
+    """The commands of a trial as a CSV file: the time [s], and an angle [rad] for each motor."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", *motors])
+    times = trial.period * np.arange(len(trial.commands))
+    rows = zip(times.tolist(), trial.commands.tolist(), strict=True)
+    writer.writerows([round(time, 9), *row] for time, row in rows)
+    return text.getvalue().encode()
+
+
 class ResultsFolder:
     """The folder into which people put logs and notes, `{trial}.csv` (or another suffix) and `{trial}.toml`.
 
@@ -207,13 +218,7 @@ class ManualReality:
             raise FileError(
                 about, "is of another run: its commands differ. Use another folder, or empty to_try and results."
             )
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["time", *self._motors])
-        times = trial.period * np.arange(len(trial.commands))
-        rows = zip(times.tolist(), trial.commands.tolist(), strict=True)
-        writer.writerows([round(time, 9), *row] for time, row in rows)
-        replace_file(self._to_try / f"{trial.name}.csv", text.getvalue().encode())
+        replace_file(self._to_try / f"{trial.name}.csv", commands_csv(trial, self._motors))
         table = {"fingerprint": key, "period": trial.period, "seconds": trial.period * len(trial.commands)}
         replace_file(about, toml_text(table).encode())
 
