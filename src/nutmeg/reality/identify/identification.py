@@ -204,7 +204,6 @@ class Identified:
                 "unit": self.unit,
                 "per_recording": {n: _finite(v) for n, v in (self.after.train | self.after.held_out).items()},
             },
-            "outliers": dict(self.outliers),
             "evaluations": self.evaluations,
             "seed": self.seed,
         }
@@ -324,6 +323,7 @@ class Identification:
         evaluator: Evaluator,
         *,
         folder: Path | None = None,
+        measured: tuple[RealData, ...] | None = None,
         on_generation: Callable[[Generation], None] | None = None,
         progress: Progress | None = None,
     ) -> SearchResult:
@@ -333,13 +333,15 @@ class Identification:
             seed: of everything random in it.
             evaluator: where candidates are simulated.
             folder: where generations are saved, and gone on from.
+            measured: some of the recordings that are fitted; all of them without it.
             on_generation: called with each generation.
             progress: called with the candidates done and in all while a generation is simulated.
         """
         settings, loss = self.settings.search, LOSSES.get(self.settings.distance.kind)
         searcher = settings.searcher(self.twin.space, np.random.default_rng(seed), loss)
+        cost = self.cost if measured is None else self.cost.of(measured)
         return minimise(
-            self.cost.rows if searcher.uses_residuals else self.cost,
+            cost.rows if searcher.uses_residuals else cost,
             searcher,
             evaluator,
             budget=Budget(evaluations=settings.evaluations, generations=settings.generations),
@@ -390,8 +392,9 @@ class Identification:
         spikes: dict[str, list[Bools]] = {}
         cost = self._in_threads(self.measured)
         for one, seen in zip(self.measured, cost.behaviours(estimate), strict=True):
-            for series in residual_series(self.settings.distance, one.real, seen):
-                spikes.setdefault(one.source, []).append(_spikes(series[0]))
+            pair = match_series(one.real, seen, self.settings.distance.channels)
+            for measured, simulated in zip(pair.real.T, pair.simulated[0].T, strict=True):
+                spikes.setdefault(one.source, []).append(_spikes(measured, simulated))
         return {name: float(np.mean(np.concatenate(found))) for name, found in spikes.items()}
 
     def _doubts(
@@ -496,20 +499,26 @@ def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen
     return {column: float(np.mean(values)) for column, values in found.items()}
 
 
-def _spikes(residuals: Floats) -> Bools:
-    """Which residuals (T,) stand out from their neighbours (Hampel's filter); a model that is wrong for long does not.
+def _spikes(measured: Floats, simulated: Floats) -> Bools:
+    """Which samples (T,) stand out from their neighbours (Hampel's filter), in the residuals and in the measurement.
 
-    The deviation is that of all differences from the neighbourhood's median, so that the noise itself is no outlier.
+    A model that is wrong for long, or a simulation that jumps, has no outliers in this sense.
     """
-    known = residuals[np.isfinite(residuals)]
-    if len(known) < MIN_SERIES_LENGTH:
-        return np.zeros(len(known), bool)
-    padded = np.pad(known, SPIKE_NEIGHBOURS, mode="reflect")
-    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_NEIGHBOURS + 1)
-    off = known - np.median(near, axis=1)
+    known = np.isfinite(measured) & np.isfinite(simulated)
+    if known.sum() < MIN_SERIES_LENGTH:
+        return np.zeros(int(known.sum()), bool)
+    off = _off_neighbours((measured - simulated)[known])
     # Half of a quiet series may equal its own median; the mean absolute difference keeps the deviation above zero.
     deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4)
-    return np.asarray(np.abs(off) > SPIKE_DEVIATIONS * deviation) if deviation > 0 else np.zeros(len(known), bool)
+    jumps = np.abs(_off_neighbours(measured[known])) > np.abs(off) / 2
+    return np.asarray((np.abs(off) > SPIKE_DEVIATIONS * deviation) & jumps)
+
+
+def _off_neighbours(series: Floats) -> Floats:
+    """Differences from the median of a few samples on either side, (T,)."""
+    padded = np.pad(series, SPIKE_NEIGHBOURS, mode="edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_NEIGHBOURS + 1)
+    return np.asarray(series - np.median(near, axis=1))
 
 
 def _unit_doubt(measured: RealData) -> str:
