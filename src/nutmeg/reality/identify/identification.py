@@ -124,6 +124,8 @@ SPIKE_DEVIATIONS = 6.0
 """A residual is an outlier if it is so many deviations from the median of its neighbourhood."""
 SPIKE_NEIGHBOURS = 2
 """Neighbours on either side of a sample."""
+MIN_SPIKE = 0.02
+"""Smaller differences, as a share of the range of the measurement, are no outliers."""
 MAX_OUTLIERS = 0.005
 """A larger share of outliers is warned of where squares are fitted."""
 LARGEST_ANGLE = 4 * math.pi
@@ -509,7 +511,8 @@ def _spikes(measured: Floats, simulated: Floats) -> Bools:
         return np.zeros(int(known.sum()), bool)
     off = _off_neighbours((measured - simulated)[known])
     # Half of a quiet series may equal its own median; the mean absolute difference keeps the deviation above zero.
-    deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4)
+    least = MIN_SPIKE * float(np.ptp(measured[known])) / SPIKE_DEVIATIONS
+    deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4, least)
     jumps = np.abs(_off_neighbours(measured[known])) > np.abs(off) / 2
     return np.asarray((np.abs(off) > SPIKE_DEVIATIONS * deviation) & jumps)
 
