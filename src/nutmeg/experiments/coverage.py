@@ -95,7 +95,7 @@ class Settings(ExperimentSettings):
     seeds: int = 100
     """Recordings with noise of their own, of each kind; 4 with --quick."""
     seed: int = 0
-    evaluations: int = 150
+    evaluations: int = 400
     """Candidates of each fit."""
 
 
@@ -133,7 +133,7 @@ def _pendulum() -> TwinSettings:
 def _covered(twin: Twin, case: Case, rng: np.random.Generator, evaluations: int) -> list[bool]:
     """Whether each interval of a fit holds the truth."""
     cost = ReplayCost(twin, (_recorded(case, rng),), DistanceSettings(kind=case.distance))  # type: ignore[arg-type]
-    searcher = LeastSquares(twin.space, LeastSquaresSettings(starts=1), rng, loss=LOSSES[case.distance])
+    searcher = LeastSquares(twin.space, LeastSquaresSettings(), rng, loss=LOSSES[case.distance])
     result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=evaluations), seed=0)
     loss: Literal["squares", "absolute"] = "absolute" if case.distance == "mean_absolute" else "squares"
     found = assess_identifiability(

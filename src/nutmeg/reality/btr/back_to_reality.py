@@ -482,8 +482,9 @@ class BackToReality:
         """Intervals of the last estimate; None where there are too few trials for any."""
         if state.cost is None:
             return None
+        cost = state.cost
         try:
-            found = curvature(state.cost.series, self.twin.space, state.simulation)
+            found = curvature(lambda rows: _shared_rows(cost.series(rows)), self.twin.space, state.simulation)
         except UsageError:  # fewer residuals than numbers
             return None
         return assess_identifiability(self.twin.space, curvature=found)
@@ -499,6 +500,15 @@ class BackToReality:
         unexplained = last.phi > UNEXPLAINED_SHARE * float(state.cost(state.estimates[0][None])[0])
         wanted = at_end or stuck or unexplained or not state.trusted
         return proposals(state.cost, state.simulation) if wanted else ()
+
+
+def _shared_rows(series: Sequence[Floats]) -> list[Floats]:
+    """Residuals (n, rows) of each series without rows that some simulation did not reach, because its robot fell.
+
+    Simulations that reached nothing at all stay failed, and take no rows from the others.
+    """
+    alive = np.any([np.isfinite(one).any(axis=1) for one in series], axis=0)
+    return [one[:, np.isfinite(one[alive]).all(axis=0)] for one in series]
 
 
 def started(space: Space, start: Floats) -> Space:
