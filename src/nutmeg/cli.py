@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "identify": {
         "import": "turn a CSV log of a real robot into a recording",
+        "excite": "design motions that tell most about a robot's body, before recording any",
         "identify": "find the numbers of a robot's body from recordings of it",
         "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
         "servo": "step, frequency, hysteresis and torque-speed plots of a servo",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Bools, Floats
-from nutmeg.reality.btr.controllers import ControllerSettings, ControllerSpace
+from nutmeg.reality.btr.controllers import ControllerSettings, SinusoidControllers
 from nutmeg.reality.btr.settings import BtrSettings, StopSettings, TransferSettings
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.observation import FitnessSettings
@@ -72,9 +72,9 @@ def pendulum(small_btr: Callable[..., BtrSettings]) -> Twin:
 
 
 @pytest.fixture(scope="session")
-def pendulum_gaits(pendulum: Twin, sway: ControllerSettings) -> ControllerSpace:
+def pendulum_gaits(pendulum: Twin, sway: ControllerSettings) -> SinusoidControllers:
     """The controllers of the small run."""
-    return ControllerSpace.of(sway, pendulum)
+    return SinusoidControllers.of(sway, pendulum)
 
 
 BENCH = Path(__file__).parents[2] / "examples" / "servo_xl330"

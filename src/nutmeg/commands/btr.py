@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,7 @@ def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
 def _run(
     settings: BtrSettings, arguments: Arguments, folder: Path, command: list[str], show: _Show
 ) -> tuple[BtrResult, BackToReality]:
+    from nutmeg.net.simspark.reality import SimsparkReality
     from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 
     evaluator, _ = chosen_evaluator(
@@ -100,6 +102,7 @@ def _run(
             settings,
             folder=folder,
             evaluator=evaluator,
+            realities={"simspark": SimsparkReality},
             command=command,
             copy=arguments.config,
             listeners=Listeners(
@@ -184,20 +187,26 @@ def _finish(
     terminal: Terminal,
 ) -> dict[str, Any]:
     from nutmeg.base.journal import replace_file
-    from nutmeg.base.settings import toml_text
     from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
-    from nutmeg.reality.btr.controllers import gait_table
     from nutmeg.view.reports.btr import btr_report, figure3
     from nutmeg.view.reports.fit import write_report
 
     truth = _truth(settings)
     for name, row in (("controller", result.controller), ("champion", result.champion)):
-        table = gait_table(name, made.controllers.gait_of(row), about=f"found by {command}")
-        replace_file(folder / f"{name}.toml", toml_text(table).encode())
+        text = made.controllers.text(name, row, f"found by {command}")
+        replace_file(folder / f"{name}.toml", text.encode())
     if settings.mode == "btr":
+        judged = result.judged
         parameters = {
             name: IdentifiedParameter(
-                value=float(value), low=one.low, high=one.high, unit=one.unit, sets=one.sets, relative=one.relative
+                value=float(value),
+                low=one.low,
+                high=one.high,
+                unit=one.unit,
+                sets=one.sets,
+                relative=one.relative,
+                interval=judged.interval(name) if judged else None,
+                identifiable=judged.identifiable(name) if judged else True,
             )
             for (name, one), value in zip(settings.simulation.items(), result.simulation, strict=True)
         }
@@ -219,6 +228,8 @@ def _truth(settings: BtrSettings) -> dict[str, float]:
     """The hidden values, where reality is a simulation."""
     if settings.reality.kind != "hidden":
         return {}
+    if settings.reality.robot is not None:
+        return dict(settings.reality.values)
     starts = {name: one.middle if one.start is None else one.start for name, one in settings.simulation.items()}
     return {**starts, **settings.reality.values}
 
@@ -227,13 +238,19 @@ def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[st
     unit = settings.fitness.unit
     if settings.mode == "btr":
         mean = result.averaged()
-        rows = [
-            [name, float(one), float(avg), truth.get(name, float("nan")), settings.simulation[name].unit]
-            for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True)
-        ]
-        terminal.table("", ("searched", "estimate", "mean of the last 5", "reality", "unit"), rows)
+        rows: list[list[Any]] = []
+        for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True):
+            low, high = result.judged.interval(name) if result.judged else (math.nan, math.nan)
+            row = [name, float(one), f"{low:.4g} .. {high:.4g}" if result.judged else "", float(avg)]
+            rows.append([*row, *([truth[name]] if name in truth else []), settings.simulation[name].unit])
+        head = ("searched", "estimate", "90 % interval", "mean of the last 5", *(["reality"] if truth else []), "unit")
+        terminal.table("", head, rows)
     for text in result.warnings:
         terminal.warn(text)
+    if result.proposals:
+        terminal.say("What the searched numbers do not explain, others may:")
+    for proposal in result.proposals:
+        terminal.say(f"  {proposal.text}")
     if np.isfinite(result.fitness):
         terminal.say(f"best controller: {result.fitness:.4g} {unit} in reality")
     evaluations = result.evaluations

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
+from rich.text import Text
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, finite, open_run
@@ -29,6 +30,7 @@ from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOpti
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
     from nutmeg.reality.identify.identification import Identification, Identified
+    from nutmeg.reality.identify.selection import VariantScore
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.logs.replay import Files
     from nutmeg.search.evaluation import Evaluator
@@ -79,7 +81,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         configuration=_described(settings, train, held_out),
         copy=arguments.config,
     ) as opened:
-        return _identify(fit, settings, opened, arguments, terminal)
+        return _identify(fit, opened, arguments, terminal, train=train, held_out=held_out)
 
 
 def _check(fit: Identification, terminal: Terminal) -> dict[str, Any]:
@@ -144,6 +146,8 @@ def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dic
     for key in ("evaluations", "generations", "seed"):
         del table["search"][key]
     del table["recordings"]["train"], table["recordings"]["held_out"]
+    if not settings.variants:  # as in runs of versions that had none
+        del table["variants"], table["selection"]
     return {**table, "train": _content(train), "held_out": _content(held_out)}
 
 
@@ -159,23 +163,56 @@ def _content(files: Files) -> dict[str, str]:
 
 
 def _identify(
-    fit: Identification, settings: IdentifySettings, opened: Run, arguments: Arguments, terminal: Terminal
+    fit: Identification, opened: Run, arguments: Arguments, terminal: Terminal, *, train: Files, held_out: Files
 ) -> dict[str, Any]:
+    from nutmeg.reality.identify.identification import Identification
+    from nutmeg.reality.identify.selection import variant_settings
+
     began = time.monotonic()
+    settings = fit.settings
+    scores: list[VariantScore] = []
     evaluator, workers = chosen_evaluator(
         threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, locked=fit.locked
     )
     try:
+        if settings.variants:
+            scores = _compared(settings, train, evaluator, opened, terminal)
+            settings = variant_settings(settings, scores[0].name)
+            fit = Identification(settings, train=train, held_out=held_out, seed=fit.seed, threads=arguments.threads)
         found = _searched(fit, evaluator, opened, settings, terminal)
     finally:
         evaluator.close()
     seconds = round(opened.seconds_before + time.monotonic() - began, 3)
-    result = {**found.as_json(), "seconds": seconds}
+    variants = {"variants": [dataclasses.asdict(score) for score in scores]} if scores else {}
+    result = {**found.as_json(), **variants, "seconds": seconds}
     result["seed"] = result.pop("seed")  # last, as documented
     _write(found, settings, opened, result, workers)
     _show(found, settings, terminal)
     terminal.say(f"wrote params.toml, results.json and report.html to {opened.folder}.")
     return result
+
+
+def _compared(
+    settings: IdentifySettings, train: Files, evaluator: Evaluator, opened: Run, terminal: Terminal
+) -> list[VariantScore]:
+    """Scores of the variants of the model, the best first."""
+    from nutmeg.reality.identify.selection import compare_variants
+
+    with terminal.busy("variants are compared") as status:
+        scores = compare_variants(
+            settings,
+            train,
+            settings.search.seed,
+            evaluator,
+            folder=opened.folder / "variants",
+            say=lambda text: status.update(Text(text)),
+        )
+    kind = settings.report_error.kind.replace("_", " ")
+    columns = ("variant", "parameters", f"left out, {kind}", "fitted", "AIC")
+    rows = [(s.name, len(s.parameters), f"{s.held_out:.4g}", f"{s.train:.4g}", f"{s.aic:.6g}") for s in scores]
+    terminal.table(f"variants, each {settings.selection.by} left out once", columns, rows)
+    terminal.say(f"{scores[0].name} carries over best and is fitted.")
+    return scores
 
 
 def _searched(
@@ -235,7 +272,7 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
     details["baseline"] = dataclasses.asdict(found.baseline) if found.baseline else None
     details |= {"problems": list(found.problems), "method": found.result.method, "reason": found.result.reason}
-    details |= {"failures": found.failures}
+    details |= {"failures": found.failures, "outliers": dict(found.outliers)}
     if known:
         details["identifiability"] = known.as_json()
     opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")

@@ -36,6 +36,7 @@ Experiment = Literal[
     "motoflex-fit",
     "openr-ball",
     "servo-xl330",
+    "coverage",
     "simspark",
     "league-replay",
     "walk-table2",

@@ -42,6 +42,7 @@ EXPERIMENTS = {
     "motoflex-fit": "motoflex_fit",
     "openr-ball": "openr_ball",
     "servo-xl330": "servo_xl330",
+    "coverage": "coverage",
     "simspark": "simspark",
     "league-replay": "league_replay",
     "walk-table2": "walk_table2",
@@ -128,11 +129,11 @@ def perform(experiment: Experiment, out: Path, settings: ExperimentSettings, say
     return answer
 
 
-def example_folder(name: str) -> Path:
-    """The folder of an example with a configuration: below the present folder, or in the source tree."""
+def example_folder(name: str, file: str = "identify.toml") -> Path:
+    """The folder of an example that has a file: below the present folder, or in the source tree."""
     places = [Path.cwd(), Path(__file__).parents[3]]
     for place in places:
-        if (place / "examples" / name / "identify.toml").is_file():
+        if (place / "examples" / name / file).is_file():
             return place / "examples" / name
     raise UsageError(
         f"there is no examples/{name} in {places[0]}. Run this in a copy of Nutmeg's repository, which has the "

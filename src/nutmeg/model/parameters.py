@@ -12,6 +12,7 @@ The same grammar serves identification, `--body`, conditions of trials and world
 | `battery.FIELD`, `servo.GROUP.FIELD`, `gear.GROUP.FIELD`, `flex.GROUP.FIELD` | numbers of the actuation |
 | `physics.timestep`, `physics.impratio` | the world |
 | `physics.contact.friction`, `.contact.solimp`, `.contact.solref_0`, `.contact.solref_1` | its contacts |
+| `ball.FIELD` | a number of the ball (`mass`, `rolling_damping`, `restitution`, ... of `model.ball`) |
 | `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
 | `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
 | `zero.JOINT` | what the joint's encoder reads where the joint is at zero [rad], applied by `reality.twin` |
@@ -41,6 +42,7 @@ import numpy as np
 from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.actuation import HIDDEN_JOINTS
 from nutmeg.model.actuation.settings import Battery, Flex, Gear, Servo, matching_names
+from nutmeg.model.ball import BallSettings
 from nutmeg.model.build import parameter_values, parts_of_type
 from nutmeg.model.geometry import evaluate, evaluate_all
 from nutmeg.model.physics import Contact
@@ -103,7 +105,12 @@ _GROUPED = {
     "flex": float_fields(Flex),
     "camera": CAMERA_NUMBERS,
 }
-_ALONE = {"foot": float_fields(FootContact), "battery": float_fields(Battery), "physics": PHYSICS_NUMBERS}
+_ALONE = {
+    "foot": float_fields(FootContact),
+    "battery": float_fields(Battery),
+    "physics": PHYSICS_NUMBERS,
+    "ball": float_fields(BallSettings),
+}
 _FORMS = {
     "robot": "robot.NAME",
     "mass": "mass.BODY",
@@ -175,6 +182,19 @@ def adjusted_physics(physics: Physics, adjustments: Iterable[Adjustment]) -> Phy
         if target.family == "physics":
             physics = _set_physics(physics, adjustment, target.field)
     return physics
+
+
+def adjusted_ball(ball: BallSettings, adjustments: Iterable[Adjustment]) -> BallSettings:
+    """The ball of a world with the adjustments that concern it; others are left out."""
+    for adjustment in adjustments:
+        target = parse_target(adjustment.target)
+        if target.family == "ball":
+            changed: dict[str, Any] = {target.field: adjustment.of(getattr(ball, target.field))}
+            try:
+                ball = dataclasses.replace(ball, **changed)
+            except ValueError as error:
+                raise ModelError(f"{adjustment.target}: {error}") from None
+    return ball
 
 
 def _set_physics(physics: Physics, adjustment: Adjustment, field_: str) -> Physics:

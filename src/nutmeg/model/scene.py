@@ -37,6 +37,7 @@ from nutmeg.model.parameters import (
     Adjustment,
     adjust_joints,
     adjust_masses,
+    adjusted_ball,
     adjusted_physics,
     adjusted_robot,
     parse_target,
@@ -244,7 +245,14 @@ def assemble(settings: SceneSettings) -> Scene:
         add_object(spec, thing)
     ball_name = settings.ball or pitch.ball or "none"
     ball = None if ball_name == "none" else load_ball(ball_name)
+    of_ball = [a for a in _of_world(settings.robots) if a.target.startswith("ball.")]
+    if of_ball and ball is None:
+        raise ModelError(f"{of_ball[0].target} has nothing to set: this scene has no ball.")
+    for one in of_ball:
+        if physics.ode and one.target not in ("ball.mass", "ball.radius"):
+            raise ModelError(f"{one.target} has no effect in this physics; set ball.mass or ball.radius.")
     if ball is not None:
+        ball = adjusted_ball(ball, of_ball)
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
     if physics.ode:
         prepare_ode(spec)
@@ -282,7 +290,9 @@ def _of_world(placements: tuple[Placement, ...]) -> list[Adjustment]:
     """The adjustments that concern the whole world, once each; robots that disagree are an error."""
     first: dict[str, tuple[Adjustment, ...]] = {}
     for placement in placements:
-        for target in dict.fromkeys(a.target for a in placement.adjustments if a.target.startswith("physics.")):
+        for target in dict.fromkeys(
+            a.target for a in placement.adjustments if a.target.startswith(("physics.", "ball."))
+        ):
             mine = tuple(a for a in placement.adjustments if a.target == target)
             if first.setdefault(target, mine) != mine:
                 raise ModelError(f"two robots of this scene set {target} differently; it is one for the whole world.")

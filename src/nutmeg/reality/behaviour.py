@@ -18,7 +18,7 @@ rows that count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -139,6 +139,15 @@ class Behaviour:
                 f"series of the shape {self.series.shape} do not hold the {len(self.columns)} columns; "
                 "needed is (..., frames, columns)."
             )
+
+    def one(self, index: int) -> Behaviour:
+        """The behaviour of one of N simulations."""
+        return replace(
+            self,
+            series=None if self.series is None else self.series[index],
+            frames=None if self.frames is None else int(np.asarray(self.frames)[index]),
+            fitness=None if self.fitness is None else float(np.asarray(self.fitness)[index]),
+        )
 
     @property
     def place(self) -> str:

@@ -11,34 +11,51 @@
 | `pose.qw`, `.qx`, `.qy`, `.qz` | its orientation as a quaternion                                   | m           |
 | `torso.roll`, `.pitch`, `.yaw` | orientation of the root about its own x, y and the vertical       | rad         |
 | `torso.rate_x`, `_y`, `_z`     | its mean angular velocity since the row before, in its own frame  | rad/s       |
+| `ball.x`, `.y`, `.z`           | position of the ball, where there is one                          | m           |
 | `SENSOR.LABEL`                 | reading of a sensor without noise (`imu.gyro_x`, `LFsr.value`)    | its own     |
 
 The fitness is one of
 
-| kind       | what is measured                                                              | unit  |
-|------------|-------------------------------------------------------------------------------|-------|
-| `speed`    | way along the starting heading over the whole time of the trial               | m/s   |
-| `distance` | way along the starting heading                                                | m     |
-| `swing`    | mean range of the joints, the highest angle less the lowest                   | rad   |
+| kind             | what is measured                                                                   | unit  |
+|------------------|------------------------------------------------------------------------------------|-------|
+| `speed`          | way along the starting heading over the whole time of the trial                    | m/s   |
+| `distance`       | way along the starting heading                                                     | m     |
+| `swing`          | mean range of the joints, the highest angle less the lowest                        | rad   |
+| `ball_distance`  | way of the ball along the robot's starting heading                                 | m     |
+| `ball_direction` | minus the angle between the way of the ball and `direction`; -pi for a resting one | rad   |
+| `energy`         | minus the mechanical work of the motors, braking counted as work                   | J     |
+| `stability`      | minus the root mean square of roll and pitch; rows after a fall count pi/2         | rad   |
+| `weighted`       | a sum of these with `weights`                                                      | none  |
+| `python`         | what a function of the user's returns                                              | `unit`|
 
     [fitness]                       # of a configuration file
     kind = "speed"
     after = 0.5                     # the first half second does not count
     falls = "end"                   # the way after a fall does not count, but its time does
 
+    [fitness]                       # a kick that is far, straight and steady
+    kind = "weighted"
+    weights = { ball_distance = 1.0, ball_direction = 0.5, stability = 0.5 }
+
+    [fitness]                       # def hop(seen: Movement) -> (N,), in a file beside the configuration
+    kind = "python"
+    function = "hop.py:hop"
+
 Seed 000 measures its ant by gait speed. `sideways` subtracts a part of the way across the heading.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.plugins import load_named
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.sim.sensing import RECORDED_SENSOR_TYPES, sensor_labels
 from nutmeg.sim.trace import POSE_LABELS
@@ -46,7 +63,7 @@ from nutmeg.sim.trace import POSE_LABELS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.model.tables import RobotTable
     from nutmeg.reality.twin import Trial, Twin
     from nutmeg.sim.rollout import Rollout
@@ -54,14 +71,17 @@ if TYPE_CHECKING:
 
 TORSO_ANGLES = ("roll", "pitch", "yaw")
 TORSO_RATES = ("rate_x", "rate_y", "rate_z")
+BALL_AXES = ("x", "y", "z")
 
 
-def column_units(table: RobotTable) -> dict[str, str]:
-    """The columns of a robot, and their units."""
+def column_units(table: RobotTable, *, ball: bool = False) -> dict[str, str]:
+    """The columns of a robot, and their units; those of the ball where there is one."""
     units = {f"angles.{joint}": "rad" for joint in table.joints}
     if table.root >= 0:
         units |= {f"pose.{label}": "m" for label in POSE_LABELS} | {f"torso.{turn}": "rad" for turn in TORSO_ANGLES}
         units |= {f"torso.{rate}": "rad/s" for rate in TORSO_RATES}
+    if ball:
+        units |= {f"ball.{axis}": "m" for axis in BALL_AXES}
     for sensor in table.sensors:
         if sensor.type in RECORDED_SENSOR_TYPES:
             for label in sensor_labels(sensor, table.joints):
@@ -79,7 +99,7 @@ def sensors_in(columns: Sequence[str], table: RobotTable) -> tuple[str, ...]:
 
 def series_of(rollout: Rollout, columns: Sequence[str], table: RobotTable) -> Floats:
     """Columns of a rollout side by side, (N, T, columns)."""
-    known = column_units(table)
+    known = column_units(table, ball=rollout.ball is not None)
     for column in columns:
         if column not in known:
             raise UnknownNameError("column of the simulation", column, known)
@@ -92,6 +112,8 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
         return rollout.angles[..., rollout.joints.index(label)]
     if owner == "pose" and rollout.pose is not None:
         return rollout.pose[..., POSE_LABELS.index(label)]
+    if owner == "ball" and rollout.ball is not None:
+        return rollout.ball[..., BALL_AXES.index(label)]
     if owner == "torso" and label in TORSO_RATES and rollout.pose is not None:
         return angular_rates(rollout.times, rollout.pose[..., 3:7])[..., TORSO_RATES.index(label)]
     if owner == "torso" and rollout.pose is not None:
@@ -124,21 +146,61 @@ def angular_rates(times: Floats, quaternions: Floats) -> Floats:
     return np.concatenate([rates[..., :1, :], rates], axis=-2)
 
 
-FITNESS_UNITS = {"speed": "m/s", "distance": "m", "swing": "rad"}
+FITNESS_UNITS = {
+    "speed": "m/s",
+    "distance": "m",
+    "swing": "rad",
+    "ball_distance": "m",
+    "ball_direction": "rad",
+    "energy": "J",
+    "stability": "rad",
+    "weighted": "",
+    "python": "",
+}
+FITNESS_NEEDS = {
+    "speed": "pose",
+    "distance": "pose",
+    "swing": "angles",
+    "ball_distance": "ball",
+    "ball_direction": "ball",
+    "energy": "work",
+    "stability": "pose",
+}
+"""What must be known of a movement for each kind of fitness."""
+RESTING_BALL = 0.05
+"""A ball that moved less has no direction [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitnessSettings:
     """How the fitness of a controller is measured."""
 
-    kind: Literal["speed", "distance", "swing"] = "speed"
+    kind: Literal[
+        "speed",
+        "distance",
+        "swing",
+        "ball_distance",
+        "ball_direction",
+        "energy",
+        "stability",
+        "weighted",
+        "python",
+    ] = "speed"
     """What is measured."""
     after: float = 0.0
     """Seconds at the start that do not count."""
     sideways: float = 0.0
-    """speed, distance: the share of the way across the heading that is subtracted."""
+    """speed, distance, ball_distance: the share of the way across the heading that is subtracted."""
+    direction: float = 0.0
+    """ball_direction: where the ball is to go, to the left of the starting heading [rad]."""
     joints: tuple[str, ...] = ("*",)
     """swing: patterns of the joints that count."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """weighted: the factor of each kind of fitness that counts."""
+    function: str = ""
+    """python: `file.py:name` of a function that takes a `Movement` and returns a fitness for each robot, (N,)."""
+    named_unit: str = ""
+    """weighted, python: the unit, for reports."""
     falls: Literal["end", "fail"] = "end"
     """Whether a fall ends what counts, or makes the controller fail (no fitness, not transferred to reality)."""
     upright: float = 0.7
@@ -152,60 +214,133 @@ class FitnessSettings:
                 f"after ({self.after:g}) and sideways ({self.sideways:g}) must be 0 or more, and upright "
                 f"({self.upright:g}) a cosine from -1 to below 1."
             )
+        for name in self.weights:
+            if name not in FITNESS_NEEDS:
+                raise UnknownNameError("fitness", name, FITNESS_NEEDS, where="weights")
+        if (self.kind == "weighted") != bool(self.weights):
+            raise ValueError('kind = "weighted" needs `weights`, and only that kind has them.')
+        if (self.kind == "python") != bool(self.function):
+            raise ValueError('kind = "python" needs `function`, and only that kind has one.')
 
     @property
     def unit(self) -> str:
         """The unit of the fitness."""
-        return FITNESS_UNITS[self.kind]
+        return FITNESS_UNITS[self.kind] or self.named_unit
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must be known of a movement: pose, angles, ball, work; a user's function gets what there is."""
+        kinds = self.weights or (self.kind,)
+        return frozenset(FITNESS_NEEDS[kind] for kind in kinds if kind in FITNESS_NEEDS)
 
 
-def fitness_of(
-    settings: FitnessSettings,
-    times: ArrayLike,
-    frames: ArrayLike,
-    *,
-    pose: Floats | None = None,
-    angles: Floats | None = None,
-    joints: tuple[str, ...] = (),
-) -> Floats:
-    """The fitness of N robots, (N,); nan where a fall is a failure, and where nothing was observed.
+@dataclass(frozen=True, kw_only=True)
+class Movement:
+    """What is known of how N robots moved, simulated or real; what was not recorded is None."""
 
-    Args:
-        settings: how it is measured.
-        times: times of the rows [s], (T,).
-        frames: number of rows until each robot fell or the trial ended, (N,).
-        pose: poses of the roots, (N, T, 7): position [m] and quaternion.
-        angles: joint angles, (N, T, joints) [rad].
-        joints: names of the joints.
-    """
-    when, lasted = np.asarray(times, float), np.asarray(frames, int)
-    first = int(np.searchsorted(when, settings.after - 1e-9))
-    if first >= len(when) - 1:
+    times: Floats
+    """Times of the rows [s], (T,)."""
+    frames: Indices
+    """Number of rows until each robot fell or the trial ended, (N,); later rows do not count."""
+    pose: Floats | None = None
+    """Poses of the roots, (N, T, 7): position [m] and quaternion."""
+    angles: Floats | None = None
+    """Joint angles, (N, T, joints) [rad]."""
+    joints: tuple[str, ...] = ()
+    """Names of the joints."""
+    ball: Floats | None = None
+    """Places of the ball, (N, T, 3) [m]."""
+    work: Floats | None = None
+    """Work of the motors since the first row, (N, T) [J]."""
+
+    @classmethod
+    def of(cls, rollout: Rollout) -> Movement:
+        """The movement of a simulation."""
+        return cls(**{one.name: getattr(rollout, one.name) for one in fields(cls)})
+
+    def last(self, series: Floats) -> Floats:
+        """The last row of a series (N, T, ...) that counts, (N, ...)."""
+        return np.asarray(series[np.arange(len(series)), np.maximum(self.frames - 1, 0)])
+
+
+def fitness_of(settings: FitnessSettings, seen: Movement) -> Floats:
+    """The fitness of N robots, (N,); nan where a fall is a failure, and where nothing was observed."""
+    first = int(np.searchsorted(seen.times, settings.after - 1e-9))
+    if first >= len(seen.times) - 1:
         raise UsageError(
-            f"the trial lasts {when[-1]:g} s, but its first {settings.after:g} s do not count for the fitness. "
+            f"the trial lasts {seen.times[-1]:g} s, but its first {settings.after:g} s do not count for the fitness. "
             "Make trials longer, or `after` of [fitness] shorter."
         )
-    if settings.kind == "swing":
-        value = _swing(settings, angles, joints, first, lasted)
+    if settings.kind == "python":
+        value = _of_user(settings, seen)
+    elif settings.kind == "weighted":
+        parts = [weight * _value(settings, kind, seen, first) for kind, weight in settings.weights.items()]
+        value = np.sum(parts, axis=0)
     else:
-        value = _way(settings, pose, first, lasted)
-        if settings.kind == "speed":
-            value = value / (when[-1] - when[first])
-    failed = (lasted < len(when)) if settings.falls == "fail" else (lasted < 1)
+        value = _value(settings, settings.kind, seen, first)
+    failed = (seen.frames < len(seen.times)) if settings.falls == "fail" else (seen.frames < 1)
     return np.where(failed, np.nan, value)
 
 
-def _way(settings: FitnessSettings, pose: Floats | None, first: int, frames: NDArray[np.int_]) -> Floats:
-    """Metres along the heading of the first row, less the sideways part, (N,)."""
-    if pose is None:
+def _of_user(settings: FitnessSettings, seen: Movement) -> Floats:
+    value = np.asarray(load_named(settings.function, "fitness")(seen), float)
+    if value.shape != (len(seen.frames),):
         raise UsageError(
-            f"the fitness {settings.kind!r} needs to know where the robot is, but its root is fixed or was not "
-            "recorded. Use kind = 'swing', record the pose, or give the fitness as a number."
+            f"{settings.function} returned an array of the shape {value.shape}; needed is a fitness for each of the "
+            f"{len(seen.frames)} robots, ({len(seen.frames)},)."
         )
-    count = np.arange(len(pose))
+    return value
+
+
+def _value(settings: FitnessSettings, kind: str, seen: Movement, first: int) -> Floats:
+    """One kind of fitness from row `first` on, (N,)."""
+    if getattr(seen, FITNESS_NEEDS[kind]) is None:
+        what = {
+            "pose": "where the robot is, but its root is fixed or was not recorded. Use 'swing', record the pose",
+            "angles": "the joint angles, which were not recorded. Record them",
+            "ball": "where the ball is. Give `ball` and `ball_at` of [robot] in simulation, record it in reality",
+            "work": "the work of the motors, which a robot's log does not tell. Measure it by other means",
+        }[FITNESS_NEEDS[kind]]
+        raise UsageError(f"the fitness {kind!r} needs to know {what}, or give the fitness as a number.")
+    match kind:
+        case "swing":
+            return _swing(settings, seen.angles, seen.joints, first, seen.frames)
+        case "ball_distance":
+            along, across = _ball_way(seen)
+            return np.asarray(along - settings.sideways * np.abs(across))
+        case "ball_direction":
+            along, across = _ball_way(seen)
+            off = np.abs(wrap_angle(np.arctan2(across, along) - settings.direction))
+            return np.asarray(-np.where(np.hypot(along, across) < RESTING_BALL, np.pi, off))
+        case "energy":
+            assert seen.work is not None
+            return np.asarray(seen.work[:, first] - seen.last(seen.work))
+        case "stability":
+            assert seen.pose is not None
+            tilt = roll_pitch_yaw(seen.pose[:, first:, 3:7])[..., :2]
+            lasted = np.arange(first, len(seen.times)) < seen.frames[:, None]
+            squares = np.where(lasted, (tilt**2).sum(axis=-1), (np.pi / 2) ** 2)
+            return np.asarray(-np.sqrt(squares.mean(axis=1)))
+    way = _way(settings, seen, first)
+    return way / (seen.times[-1] - seen.times[first]) if kind == "speed" else way
+
+
+def _ball_way(seen: Movement) -> tuple[Floats, Floats]:
+    """How far the ball came along and across the robot's starting heading, (N,) each [m]."""
+    assert seen.ball is not None
+    move = (seen.last(seen.ball) - seen.ball[:, 0])[:, :2]
+    yaw = np.zeros(len(move)) if seen.pose is None else roll_pitch_yaw(seen.pose[:, 0, 3:7])[:, 2]
+    along = move[:, 0] * np.cos(yaw) + move[:, 1] * np.sin(yaw)
+    return along, move[:, 1] * np.cos(yaw) - move[:, 0] * np.sin(yaw)
+
+
+def _way(settings: FitnessSettings, seen: Movement, first: int) -> Floats:
+    """Metres along the heading of the first row, less the sideways part, (N,)."""
+    assert seen.pose is not None
+    pose = seen.pose
     yaw = roll_pitch_yaw(pose[:, 0, 3:7])[:, 2]
-    start = np.minimum(first, np.maximum(frames - 1, 0))
-    move = pose[count, np.maximum(frames - 1, 0), :2] - pose[count, start, :2]
+    start = np.minimum(first, np.maximum(seen.frames - 1, 0))
+    move = seen.last(pose)[:, :2] - pose[np.arange(len(pose)), start, :2]
     along = move[:, 0] * np.cos(yaw) + move[:, 1] * np.sin(yaw)
     across = move[:, 1] * np.cos(yaw) - move[:, 0] * np.sin(yaw)
     return np.asarray(along - settings.sideways * np.abs(across))
@@ -240,6 +375,8 @@ class Watch:
     """How the fitness is measured; None if it is not."""
     series: tuple[str, ...] = ()
     """Patterns of the columns that are kept."""
+    ball: bool = False
+    """Whether there is a ball."""
 
     @property
     def fallen(self) -> float | None:
@@ -248,9 +385,14 @@ class Watch:
             return None
         return self.fitness.upright
 
+    @property
+    def work(self) -> bool:
+        """Whether the work of the motors must be known."""
+        return self.fitness is not None and ("work" in self.fitness.needs or self.fitness.kind == "python")
+
     def columns(self, table: RobotTable) -> dict[str, str]:
         """The columns that are kept of a robot, and their units."""
-        units = column_units(table)
+        units = column_units(table, ball=self.ball)
         for pattern in self.series:
             if not any(fnmatchcase(name, pattern) for name in units):
                 raise UnknownNameError("channel", pattern, units)
@@ -261,21 +403,18 @@ class Watch:
         rows = np.atleast_2d(np.asarray(candidates, float))
         columns = self.columns(twin.table)
         observe = sensors_in(tuple(columns), twin.table)
-        rollouts = twin.simulate(rows, trials, observe=observe, fallen=self.fallen)
-        return [self._behaviour(rollout, columns, twin.table) for rollout in rollouts]
+        rollouts = twin.simulate(rows, trials, observe=observe, fallen=self._fallen(twin), work=self.work)
+        return [self.behaviour(rollout, twin.table) for rollout in rollouts]
 
-    def _behaviour(self, rollout: Rollout, columns: dict[str, str], table: RobotTable) -> Behaviour:
-        """The behaviour of N worlds."""
+    def _fallen(self, twin: Twin) -> float | None:
+        return self.fallen if twin.table.root >= 0 else None
+
+    def behaviour(self, rollout: Rollout, table: RobotTable) -> Behaviour:
+        """What is measured of N worlds; failed ones have the fitness nan."""
+        columns = self.columns(table)
         fitness = None
         if self.fitness:
-            found = fitness_of(
-                self.fitness,
-                rollout.times,
-                rollout.frames,
-                pose=rollout.pose,
-                angles=rollout.angles,
-                joints=rollout.joints,
-            )
+            found = fitness_of(self.fitness, Movement.of(rollout))
             fitness = np.where(rollout.diverged, np.nan, found)
         return Behaviour(
             columns=tuple(columns),

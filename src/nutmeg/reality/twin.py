@@ -90,6 +90,10 @@ class TwinSettings:
     """What drives its joints: ideal, servo, motoflex, motoflex-paper, or the path of a TOML file."""
     field: str = "floor"
     """Name of a field, or path of a user's; `none` for empty space."""
+    ball: str = "none"
+    """Name of a ball, or path of a user's; `none` for no ball."""
+    ball_at: tuple[float, float] = (0.2, 0.0)
+    """Where the ball lies at the start: ahead of the robot's root, and to the left of it [m]."""
     physics: str = ""
     """A physics profile; empty for the robot's own."""
     timestep: float = 0.0
@@ -142,6 +146,7 @@ class Twin:
         *,
         observe: Sequence[str] = (),
         fallen: float | None = None,
+        work: bool = False,
     ) -> list[Rollout]:
         """What each candidate does in each trial.
 
@@ -150,6 +155,7 @@ class Twin:
             trials: m of them.
             observe: names of sensors to record.
             fallen: the robot is down when the cosine of its tilt is below this (`sim.rollout`).
+            work: whether the work of the motors is added up.
 
         Returns:
             A rollout for each trial, with a world for each candidate.
@@ -158,8 +164,9 @@ class Twin:
         if rows.ndim != 2:
             raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
         found: dict[int, Rollout] = {}
+        watched = _Watched(tuple(observe), fallen, work)
         for group in _alike(trials):
-            found.update(self._simulate(rows, trials, group, observe, fallen))
+            found.update(self._simulate(rows, trials, group, watched))
         return [found[index] for index in range(len(trials))]
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
@@ -175,8 +182,7 @@ class Twin:
         rows: Floats,
         trials: Sequence[Trial],
         group: list[int],
-        observe: Sequence[str],
-        fallen: float | None,
+        watched: _Watched,
     ) -> dict[int, Rollout]:
         """The rollouts of trials of one period, by their number."""
         jobs: dict[int, list[_Job]] = {}
@@ -190,10 +196,10 @@ class Twin:
                 if scene is not None:
                     steps = round(trials[index].period / scene.timestep)
                     jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
-        out = {i: _nothing(self.table, trials[i], len(rows), observe) for i in group}
+        out = {i: _nothing(self.base, self.table, trials[i], len(rows), watched) for i in group}
         for some in jobs.values():
             worlds = Worlds.of([job.scene for job in some], threads=self.threads)
-            done = self._roll_out(worlds, rows, some, observe, fallen)
+            done = self._roll_out(worlds, rows, some, watched)
             for world, job in enumerate(some):
                 _copy_world(done, world, out[job.index], job.number)
         return out
@@ -222,9 +228,7 @@ class Twin:
             every = (*(a for a in every if a.target != TIMESTEP_TARGET), exact)
         return every
 
-    def _roll_out(
-        self, worlds: Worlds, rows: Floats, jobs: list[_Job], observe: Sequence[str], fallen: float | None
-    ) -> Rollout:
+    def _roll_out(self, worlds: Worlds, rows: Floats, jobs: list[_Job], watched: _Watched) -> Rollout:
         """Runs a batch that has a world for each job."""
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
@@ -245,8 +249,9 @@ class Twin:
             start=_stacked(
                 [_shifted(t.start, z, s) for t, z, s in zip(trials, zeros, shifts, strict=True)], self.table
             ),
-            observe=observe,
-            fallen=fallen,
+            observe=watched.sensors,
+            fallen=watched.fallen,
+            work=watched.work,
         )
         done.angles[:] += zeros[:, None]
         return done
@@ -264,6 +269,15 @@ class Twin:
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
         return next((a.value for a in reversed(every) if a.target == DELAY_TARGET), 0.0)
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """What is recorded of a simulation beside angles, pose and ball, and when it ends."""
+
+    sensors: tuple[str, ...]
+    fallen: float | None
+    work: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +308,8 @@ def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene
     return assemble(
         SceneSettings(
             field=settings.field,
-            ball="none",
+            ball=settings.ball,
+            ball_pos=settings.ball_at,
             robots=(placement,),
             physics=settings.physics,
             timestep=settings.timestep,
@@ -351,9 +366,9 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
     return StartState(**stacked)
 
 
-def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]) -> Rollout:
+def _nothing(scene: Scene, table: RobotTable, trial: Trial, count: int, watched: _Watched) -> Rollout:
     """The rollout of candidates that cannot be built: no frames, all diverged."""
-    widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in observe}
+    widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in watched.sensors}
     shape = (count, len(trial))
     return Rollout(
         times=np.arange(len(trial), dtype=float) * trial.period,
@@ -364,6 +379,8 @@ def _nothing(table: RobotTable, trial: Trial, count: int, observe: Sequence[str]
         commands=np.broadcast_to(trial.commands, (count, *trial.commands.shape)),
         frames=np.zeros(count, dtype=np.intp),
         diverged=np.ones(count, dtype=bool),
+        ball=np.full((*shape, 3), np.nan) if scene.has_ball else None,
+        work=np.full(shape, np.nan) if watched.work else None,
     )
 
 
@@ -373,6 +390,10 @@ def _copy_world(source: Rollout, world: int, target: Rollout, place: int) -> Non
     target.angles[place] = source.angles[world, :rows]
     if target.pose is not None and source.pose is not None:
         target.pose[place] = source.pose[world, :rows]
+    if target.ball is not None and source.ball is not None:
+        target.ball[place] = source.ball[world, :rows]
+    if target.work is not None and source.work is not None:
+        target.work[place] = source.work[world, :rows]
     for name, values in target.sensors.items():
         values[place] = source.sensors[name][world, :rows]
     target.frames[place], target.diverged[place] = source.frames[world], source.diverged[world]

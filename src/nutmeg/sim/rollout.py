@@ -21,6 +21,7 @@ import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
+from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
 from nutmeg.sim.power_supply import MotorFeed
 from nutmeg.sim.sensing import Observation, observations
@@ -62,6 +63,10 @@ class Rollout:
     """Rows until the fall, the breakdown or the end, (N,)."""
     diverged: Bools
     """The worlds that became unstable, (N,)."""
+    ball: Floats | None = None
+    """Place of the ball, (N, T, 3) [m]; None in a scene without one."""
+    work: Floats | None = None
+    """Mechanical work of the motors since row 0, braking counted as work, (N, T) [J]; None if it was not wanted."""
 
     @property
     def uprightness(self) -> Floats | None:
@@ -93,6 +98,7 @@ def roll_out(
     start: StartState | None = None,
     observe: Sequence[str] = (),
     fallen: float | None = None,
+    work: bool = False,
 ) -> Rollout:
     """Gives commands to a robot, and records what it does.
 
@@ -103,14 +109,15 @@ def roll_out(
         start: the robot's state at row 0; without it, that of the scene.
         observe: names of sensors to record: encoder, imu, force and switch.
         fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
+        work: whether the work of the motors is added up.
     """
-    return _Run(worlds, robot, series).run(start, observe, fallen)
+    return _Run(worlds, robot, series, work=work).run(start, observe, fallen)
 
 
 class _Run:
     """One call of `roll_out`."""
 
-    def __init__(self, worlds: Worlds, robot: str, series: CommandSeries) -> None:
+    def __init__(self, worlds: Worlds, robot: str, series: CommandSeries, *, work: bool) -> None:
         self.worlds, self.robot, self.table = worlds, robot, worlds.robot(robot).table
         self.steps, self.period = steps_in(series.period, worlds.scene.timestep), series.period
         given = np.asarray(series.values, float)
@@ -137,6 +144,12 @@ class _Run:
         if series.powered is not None:
             self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
+        if work and (is_ode(worlds.scene.model) or "velocity" in self.table.drives):
+            # The engine solves for the motion of such drives; the force it names beforehand is not what they exert.
+            raise UsageError(
+                f"{robot} has velocity drives, whose work is not known; needed are position drives or servos."
+            )
+        self.work = np.zeros((worlds.count, self.length)) if work else None
         self.prepared = (0, np.zeros((worlds.count, 0, worlds.scene.model.nu)))
         """Controls computed in advance: their first physics step, and (N, steps, nu)."""
 
@@ -152,7 +165,8 @@ class _Run:
         self.controls = worlds.batch.ctrl.copy()
         count = worlds.count
         root = np.arange(table.root, table.root + 7) if table.root >= 0 else np.zeros(0, np.intp)
-        self.kept = np.concatenate([root, table.angles])
+        ball = _ball_addresses(worlds)
+        self.kept = np.concatenate([root, table.angles, ball])
         self.seen = np.full((count, self.length, len(self.kept)), np.nan)
         self.data = np.full((count, self.length, worlds.scene.model.nsensordata if sensors else 0), np.nan)
         self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
@@ -190,6 +204,8 @@ class _Run:
         out = {"qpos": np.empty((len(alive), steps, model.nq))}
         if self.data.shape[2]:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
+        if self.work is not None:
+            out |= {name: np.empty((len(alive), steps, model.nv)) for name in ("qfrc_actuator", "qvel")}
         if self.worlds.has_callback:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
@@ -203,6 +219,10 @@ class _Run:
         if not (np.array_equal(warned, self.warned) and np.isfinite(qpos[:, -1]).all()):
             self._break_off(row, alive, qpos, warned)
         rows = slice(self.steps - 1, None, self.steps)
+        if self.work is not None:
+            used = np.abs(out["qfrc_actuator"] * out["qvel"]).sum(axis=-1)  # the only motors are the robot's
+            total = self.work[alive, row, None] + model.opt.timestep * np.cumsum(used, axis=1)
+            self.work[alive, row + 1 : row + 1 + size] = total[:, rows]
         self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
 
     def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
@@ -271,7 +291,11 @@ class _Run:
         over = np.arange(self.length) >= self.frames[:, None]
         self.seen[over] = np.nan
         self.data[over] = np.nan
-        angles = self.seen[:, :, -len(table.angles) :].copy()
+        first = 7 if table.root >= 0 else 0
+        angles = self.seen[:, :, first : first + len(table.angles)].copy()
+        ball = self.seen[:, :, first + len(table.angles) :].copy()
+        if self.work is not None:
+            self.work[over] = np.nan
         return Rollout(
             times=np.arange(self.length, dtype=float) * self.period,
             joints=table.joints,
@@ -281,7 +305,17 @@ class _Run:
             commands=self.commands,
             frames=self.frames,
             diverged=self.diverged,
+            ball=ball if ball.shape[2] else None,
+            work=self.work,
         )
+
+
+def _ball_addresses(worlds: Worlds) -> Indices:
+    """Where the place of the ball is in the configuration, (3,); empty without a ball."""
+    if not worlds.scene.has_ball:
+        return np.zeros(0, np.intp)
+    model = worlds.scene.model
+    return int(model.jnt_qposadr[model.body("ball").jntadr[0]]) + np.arange(3)
 
 
 def _uprightness(pose: Floats) -> Floats:

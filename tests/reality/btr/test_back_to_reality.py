@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, NutmegError, RecordingError, UsageError
+from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.result import BtrResult
@@ -23,7 +24,8 @@ from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
 
 Small = Callable[..., BtrSettings]
-EXAMPLE = Path(__file__).parents[3] / "examples" / "btr_ant" / "btr.toml"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLE = EXAMPLES / "btr_ant" / "btr.toml"
 
 
 def run(settings: BtrSettings, folder: Path, **given: Any) -> BtrResult:
@@ -352,3 +354,43 @@ def test_an_ant_learns_to_walk_on_a_body_it_does_not_know(tmp_path: Path) -> Non
     assert result.fitness > 0.05
     assert result.iterations[0].phi < result.iterations[0].phi_before
     assert result.trials == 6
+
+
+def test_estimates_have_intervals(small_btr: Small, tmp_path: Path) -> None:
+    result = run(small_btr(stop=StopSettings(iterations=3)), tmp_path / "run")
+    assert result.judged is not None
+    intervals = result.as_json()["intervals"]
+    for name, value in result.simulations.named(result.simulation).items():
+        assert intervals[name][0] <= value <= intervals[name][1]
+
+
+def test_what_the_searched_numbers_lack_is_proposed(small_btr: Small, tmp_path: Path) -> None:
+    damping = {"damping": Searched(low=0.01, high=0.3, start=0.05, scale="log", sets=("joint.swing.damping",))}
+    late = RealitySettings(values={"damping": 0.05}, adjustments=(Adjustment(target="delay", value=0.04),))
+    result = run(small_btr(simulation=damping, reality=late), tmp_path / "run")
+    assert result.proposals
+    assert result.proposals[0].untried.target == "delay"
+    assert result.proposals[0].value in (0.02, 0.04), "some of it went into the damping"
+    assert '[simulation.delay] sets = ["delay"]' in result.as_json()["proposals"][0]
+    same = run(small_btr(), tmp_path / "same")
+    assert same.proposals == (), "the searched numbers explain everything"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["btr_nao_walk", "btr_ers7_trot"])
+def test_the_examples_of_walks_run_at_a_small_size(name: str, tmp_path: Path) -> None:
+    settings = read_btr(EXAMPLES / name / "btr.toml")
+    small = SearchSettings(generations=2, algorithm="cma-es", cma_es=CmaEsSettings(population=4, step=0.1))
+    result = run(
+        dataclasses.replace(
+            settings,
+            controller=dataclasses.replace(settings.controller, seconds=2.0),
+            controller_search=small,
+            simulation_search=SearchSettings(generations=2, genetic=GeneticSettings(population=3)),
+            transfer=TransferSettings(trials=2),
+            stop=StopSettings(iterations=2),
+        ),
+        tmp_path / "run",
+    )
+    assert result.trials == 3
+    assert result.fitness > 0.0

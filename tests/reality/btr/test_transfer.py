@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import SinusoidControllers
 from nutmeg.reality.btr.transfer import disagreement, far_apart, rivals_of
 from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.observation import FitnessSettings, Watch
@@ -29,7 +29,7 @@ def test_far_apart_stops_where_all_are_the_same() -> None:
 
 
 def test_simulations_disagree_about_what_moves_and_not_about_what_stands(
-    pendulum: Twin, pendulum_gaits: ControllerSpace
+    pendulum: Twin, pendulum_gaits: SinusoidControllers
 ) -> None:
     watch = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
     trials = pendulum_gaits.trials([[0.0, 0.3], [0.2, 0.3], [0.6, 0.3]])

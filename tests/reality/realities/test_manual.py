@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nutmeg.base.errors import FileError
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import SinusoidControllers
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import LoggedReality, ManualReality
 from nutmeg.reality.realities.manual import LogFormat
@@ -23,7 +23,7 @@ WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
 
 
 @pytest.fixture
-def trials(pendulum_gaits: ControllerSpace) -> list[Trial]:
+def trials(pendulum_gaits: SinusoidControllers) -> list[Trial]:
     rows = pendulum_gaits.space.values(np.random.default_rng(0).random((2, 2)))
     return pendulum_gaits.trials(rows, ["i00-00", "i00-01"])
 

@@ -10,7 +10,7 @@ import pytest
 
 from nutmeg.base.errors import NutmegError, RecordingError, SimulationError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import SinusoidControllers
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import (
     HiddenSimulation,
@@ -30,7 +30,7 @@ WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
 
 
 @pytest.fixture
-def trials(pendulum_gaits: ControllerSpace) -> list[Trial]:
+def trials(pendulum_gaits: SinusoidControllers) -> list[Trial]:
     rows = pendulum_gaits.space.values(np.random.default_rng(0).random((3, 2)))
     return pendulum_gaits.trials(rows, ["a", "b", "c"])
 

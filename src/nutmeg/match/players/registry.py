@@ -11,19 +11,15 @@ They play in both worlds (see `players.decide`). Strategies can also play thousa
 from __future__ import annotations
 
 import hashlib
-import importlib
-import importlib.util
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.base.errors import FileError, UnknownNameError, UsageError, suggestion
+from nutmeg.base.errors import UnknownNameError, UsageError, suggestion
+from nutmeg.base.plugins import load_module
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from nutmeg.match.players.decide import Decide
     from nutmeg.match.worlds.physical.percept import Player
 
@@ -43,13 +39,12 @@ FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request
 
 def load_player(name: str) -> MakePlayer:
     """What a name such as `file.py:Class` or `module:Class` stands for."""
-    place, attribute = _parts(name, "Class")
-    module = _module(place)
+    module, attribute = load_module(name, "player", "Class")
     found = getattr(module, attribute, None)
     if not callable(found):
         known = [key for key, value in vars(module).items() if hasattr(value, "act")]
         raise UsageError(
-            f"{place} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', CLASS_HINT)}"
+            f"{_place(name)} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', CLASS_HINT)}"
         )
     make: MakePlayer = found
     return make
@@ -57,13 +52,12 @@ def load_player(name: str) -> MakePlayer:
 
 def load_function(name: str) -> Callable[..., Any]:
     """The function that a name such as `file.py:decide` or `module:decide` stands for."""
-    place, attribute = _parts(name, "decide")
-    module = _module(place)
+    module, attribute = load_module(name, "player", "decide")
     found: Callable[..., Any] | None = getattr(module, attribute, None)
     if not callable(found) or isinstance(found, type):
         known = [key for key, value in vars(module).items() if isinstance(value, FunctionType) and key[0] != "_"]
         raise UsageError(
-            f"{place} has no function {attribute!r}. {_instead(attribute, known, 'function', FUNCTION_HINT)}"
+            f"{_place(name)} has no function {attribute!r}. {_instead(attribute, known, 'function', FUNCTION_HINT)}"
         )
     return found
 
@@ -75,48 +69,14 @@ def _instead(name: str, known: list[str], kind: str, needed: str) -> str:
     return f"It has no {kind} at all; write {needed.format(name=name)}."
 
 
+def _place(name: str) -> str:
+    return name.rpartition(":")[0]
+
+
 def player_digest(name: str) -> str:
     """A digest of the file of a player, so that a changed player is not taken for the same; empty of a module."""
-    path = Path(name.rpartition(":")[0])
+    path = Path(_place(name))
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
-
-
-def _parts(name: str, kind: str) -> tuple[str, str]:
-    """The place and the name within it."""
-    place, _, attribute = name.rpartition(":")
-    if not place or not attribute.isidentifier():
-        raise UsageError(f"{name!r} names no player; needed is file.py:{kind} or module:{kind}.")
-    return place, attribute
-
-
-def _module(place: str) -> ModuleType:
-    return _from_file(Path(place)) if place.endswith(".py") else _installed(place)
-
-
-def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise FileError(path, "there is no such file; relative paths start at the current folder.")
-    known = f"nutmeg_player_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    if known in sys.modules:
-        return sys.modules[known]
-    spec = importlib.util.spec_from_file_location(known, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[known] = module  # before it runs: dataclasses look their module up there
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[known]
-        raise FileError(path, f"cannot be loaded: {type(error).__name__}: {error}.") from error
-    return module
-
-
-def _installed(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"the module {name!r} cannot be imported: {error}.") from None
 
 
 BUILTIN_NAME = "builtin"

@@ -8,9 +8,11 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`btr.warnings`).
 
-Two checks are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. And before
-an estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before
-any identification, controllers are searched in that one, so that a wrong estimate does no harm.
+Four things are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. Before an
+estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before any
+identification, controllers are searched in that one, so that a wrong estimate does no harm, and step 3 looks for a
+start all over the space. At the end the estimates get intervals (`identify.curvature`). And where the searched
+numbers cannot explain reality, others are looked at that might (`btr.proposals`).
 
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
@@ -27,17 +29,19 @@ linearly instead, `reality` learns by trials in reality alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
-from nutmeg.reality.btr.controllers import ControllerSpace
+from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
+from nutmeg.reality.btr.proposals import Proposal, proposals
 from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -49,8 +53,10 @@ from nutmeg.reality.btr.transfer import (
     remembered_trials,
     rivals_of,
 )
-from nutmeg.reality.btr.warnings import EngagementSign, disengaged, implausible
+from nutmeg.reality.btr.warnings import RANGE_END_SHARE, EngagementSign, disengaged, implausible
 from nutmeg.reality.distances.distance import LOSSES, make_distance
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
@@ -59,13 +65,18 @@ from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr.settings import BtrSettings
+    from nutmeg.reality.realities.settings import RealityMaker
     from nutmeg.search import SearchSettings
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
 
 ITERATIONS_FILE = "iterations.jsonl"
-CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM = 1, 2, 3
+CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM, RESTART_STREAM = 1, 2, 3, 4
 """Streams of random numbers, one for each use."""
+UNEXPLAINED_SHARE = 0.5
+"""Searched numbers explain too little if phi is more than this share of what it is before any identification."""
+RESTART_POINTS = 16
+"""How many simulations anywhere in the space are looked at for a new start, after an estimate has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +111,8 @@ class _State:
     correction: LinearDiscrepancy | None = None
     last_search: SearchResult | None = None
     """The last simulation search."""
+    cost: SimulationCost | None = None
+    """What it minimised."""
     signs: list[EngagementSign] = field(default_factory=list)
 
 
@@ -111,6 +124,7 @@ class BackToReality:
         folder: where it is kept.
         evaluator: where candidates are simulated; in this thread without one.
         reality: used instead of the one of the settings.
+        realities: how kinds of reality are made that this chapter does not know, such as servers.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
         listeners: callbacks for progress.
@@ -123,14 +137,15 @@ class BackToReality:
         folder: Path,
         evaluator: Evaluator | None = None,
         reality: Reality | None = None,
+        realities: Mapping[str, RealityMaker] = MappingProxyType({}),
         command: Sequence[str] = ("nutmeg", "btr"),
         copy: Path | None = None,
         listeners: Listeners | None = None,
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
         self.twin = Twin(settings.robot, settings.simulation)
-        self.controllers = ControllerSpace.of(settings.controller, self.twin)
-        self.watch = Watch(fitness=settings.fitness, series=settings.series)
+        self.controllers = make_controllers(settings.controller, self.twin)
+        self.watch = Watch(fitness=settings.fitness, series=settings.series, ball=self.twin.base.has_ball)
         self._distance = make_distance(settings.distance)
         self._evaluator = evaluator or InThisThread()
         self._recorded = self._in_recordings()
@@ -145,6 +160,7 @@ class BackToReality:
                 needs_fitness=settings.needs_fitness,
                 wait=self.listeners.wait,
                 say=self.listeners.say,
+                others=realities,
             ),
             folder,
             needs_fitness=settings.needs_fitness,
@@ -163,7 +179,8 @@ class BackToReality:
             copy=self._copy,
         ):
             self.reality.recall()
-            return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
+            with self.reality:
+                return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
 
     # The loop
 
@@ -321,15 +338,19 @@ class BackToReality:
                 'or choose mode = "none".'
             )
         cost = self._simulation_cost(stored)
-        known = cost(np.stack(state.estimates))
-        before, first = float(known[-1]), int(np.argmin(known))
-        space = started(self.twin.space, state.estimates[first])
+        starts = np.stack(state.estimates)
+        if not state.trusted:  # begin anew: what was found so far has misled the search
+            anywhere = self._rng(number, RESTART_STREAM).random((RESTART_POINTS, self.twin.space.size))
+            starts = np.concatenate([starts, self.twin.space.values(anywhere)])
+        known = cost(starts)
+        before, first = float(known[len(state.estimates) - 1]), int(np.argmin(known))
+        space = started(self.twin.space, starts[first])
         result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
         best = result.estimate if self.settings.estimate == "best" else result.mean
         phi = result.best.value if np.array_equal(best, result.best.candidate) else float(cost(best[None])[0])
         if known[first] < phi:  # the mean of a population, or of a model, may be worse than what was known
-            best, phi = state.estimates[first], float(known[first])
-        state.simulation, state.last_search = best, result
+            best, phi = starts[first], float(known[first])
+        state.simulation, state.last_search, state.cost = best, result, cost
         if not np.array_equal(best, state.estimates[-1]):
             state.estimates.append(best)
         values = np.concatenate([generation.values for generation in result.history])
@@ -453,7 +474,41 @@ class BackToReality:
             simulation=state.simulation,
             trials=self._used(state) if self.settings.mode != "reality" else self.reality.trials,
             reason=reason,
+            judged=self._judged(state),
+            proposals=self._proposed(done, state),
         )
+
+    def _judged(self, state: _State) -> Identifiability | None:
+        """Intervals of the last estimate; None where there are too few trials for any."""
+        if state.cost is None:
+            return None
+        cost = state.cost
+        try:
+            found = curvature(lambda rows: _shared_rows(cost.series(rows)), self.twin.space, state.simulation)
+        except UsageError:  # fewer residuals than numbers
+            return None
+        return assess_identifiability(self.twin.space, curvature=found)
+
+    def _proposed(self, done: Sequence[Iteration], state: _State) -> tuple[Proposal, ...]:
+        """What to search next, where the searched numbers do not explain reality."""
+        last = next((i for i in reversed(done) if i.simulations), None)
+        if state.cost is None or last is None:
+            return ()
+        unit = self.twin.space.unit(state.simulation)
+        at_end = bool((np.minimum(unit, 1 - unit) < RANGE_END_SHARE).any())
+        stuck = last.disengagement is not None and last.disengagement.kind == "stuck"
+        unexplained = last.phi > UNEXPLAINED_SHARE * float(state.cost(state.estimates[0][None])[0])
+        wanted = at_end or stuck or unexplained or not state.trusted
+        return proposals(state.cost, state.simulation) if wanted else ()
+
+
+def _shared_rows(series: Sequence[Floats]) -> list[Floats]:
+    """Residuals (n, rows) of each series without rows that some simulation did not reach, because its robot fell.
+
+    Simulations that reached nothing at all stay failed, and take no rows from the others.
+    """
+    alive = np.any([np.isfinite(one).any(axis=1) for one in series], axis=0)
+    return [one[:, np.isfinite(one[alive]).all(axis=0)] for one in series]
 
 
 def started(space: Space, start: Floats) -> Space:

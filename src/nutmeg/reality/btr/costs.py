@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.reality.behaviour import Behaviour
-from nutmeg.reality.btr.controllers import ControllerSpace
-from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows
+from nutmeg.reality.btr.controllers import Controllers
+from nutmeg.reality.distances.distance import DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.observation import Watch
 from nutmeg.reality.realities.log import LoggedReality
 from nutmeg.reality.realities.reality import fingerprint
@@ -92,7 +92,7 @@ class ControllerCost:
     twin: Twin
     simulation: Floats
     """s, (k,)."""
-    controllers: ControllerSpace
+    controllers: Controllers
     watch: Watch
     correction: LinearDiscrepancy | None = None
     """How real fitness is estimated from simulated fitness; it is not, without one."""
@@ -133,13 +133,19 @@ class SimulationCost:
         """The residuals of simulations (n, k) over all trials, (n, rows), for `search.least_squares`."""
         return residual_rows(self.distance, self.real, self.watch.simulate(self.twin, candidates, self.trials))
 
+    def series(self, candidates: Floats) -> list[Floats]:
+        """The residuals of simulations (n, k), (n, T) for each channel of each trial, for `identify.curvature`."""
+        seen = self.watch.simulate(self.twin, candidates, self.trials)
+        pairs = zip(self.real, seen, strict=True)
+        return [one for real, simulated in pairs for one in residual_series(self.distance, real, simulated)]
+
 
 @dataclass(frozen=True)
 class RealityCost:
     """Controllers in reality itself, without any simulation."""
 
     reality: LoggedReality
-    controllers: ControllerSpace
+    controllers: Controllers
 
     def __call__(self, candidates: Floats, generators: Sequence[Generator]) -> Floats:  # noqa: ARG002
         """Minus the real fitness of controllers (n, c)."""

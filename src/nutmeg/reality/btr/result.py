@@ -21,7 +21,9 @@ from nutmeg.reality.btr.transfer import Tried
 from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
+    from nutmeg.reality.btr.proposals import Proposal
     from nutmeg.reality.btr.warnings import Disengagement
+    from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search import SearchResult
 
 
@@ -135,6 +137,10 @@ class BtrResult:
     """Trials in reality."""
     reason: str
     """Why it ended."""
+    judged: Identifiability | None = None
+    """Intervals of the last estimate, and which numbers the trials determine; None where there are none."""
+    proposals: tuple[Proposal, ...] = ()
+    """What to search next, where the searched numbers do not explain reality."""
 
     def averaged(self, last: int = 5) -> Floats:
         """The mean estimate of the last iterations with a simulation search, (k,); estimates oscillate."""
@@ -182,6 +188,9 @@ class BtrResult:
             "champion": {"real": json_number(self.champion_fitness), "simulated": json_number(self.champion_simulated)},
             "simulation": self.simulations.named(self.simulation),
             "simulation_averaged": self.simulations.named(self.averaged()),
+            "intervals": {name: list(self.judged.interval(name)) for name in self.simulations.names}
+            if self.judged
+            else None,
             "phi": next((json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
             "controller": self.controllers.named(self.controller),
             "iterations": [i.as_json(self.simulations, self.controllers) for i in self.iterations],
@@ -189,6 +198,7 @@ class BtrResult:
             "evaluations": dict(self.evaluations),
             "reason": self.reason,
             "warnings": list(self.warnings),
+            "proposals": [one.text for one in self.proposals],
         }
 
 

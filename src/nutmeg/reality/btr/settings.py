@@ -37,10 +37,11 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError
+from nutmeg.base.plugins import placed_beside
 from nutmeg.model.robot import robot_names
 from nutmeg.reality.btr.controllers import ControllerSettings
 from nutmeg.reality.btr.warnings import Prior
@@ -194,13 +195,30 @@ class BtrSettings:
 def read_btr(path: Path) -> BtrSettings:
     """The settings in a file; a robot of one's own may be named relative to it."""
     found = files.read(path, BtrSettings)
-    found = dataclasses.replace(found, robot=_placed(found.robot, path))
+    found = dataclasses.replace(
+        found,
+        robot=_placed(found.robot, path),
+        controller=_beside(found.controller, path),
+        fitness=_beside(found.fitness, path),
+        reality=_beside(found.reality, path),
+    )
     if found.reality.robot is not None:
         reality = dataclasses.replace(found.reality, robot=_placed(found.reality.robot, path))
         found = dataclasses.replace(found, reality=reality)
     if not found.simulation:
         raise FileError(path, "[simulation] has no table; at least one number must be searched.")
     return found
+
+
+_HasFunction = TypeVar("_HasFunction", ControllerSettings, FitnessSettings, RealitySettings)
+
+
+def _beside(settings: _HasFunction, path: Path) -> _HasFunction:
+    """The same with files of the user's looked for beside the configuration."""
+    changed: dict[str, object] = {"function": placed_beside(settings.function, path.parent)}
+    if isinstance(settings, ControllerSettings) and settings.file and (path.parent / settings.file).is_file():
+        changed["file"] = path.parent / settings.file
+    return dataclasses.replace(settings, **changed)  # type: ignore[arg-type]
 
 
 def _placed(robot: TwinSettings, path: Path) -> TwinSettings:

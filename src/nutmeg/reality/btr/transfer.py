@@ -10,7 +10,7 @@ tell about candidate simulations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -196,12 +196,6 @@ def _between(behaviour: Behaviour, rivals: int, distance: Distance) -> float:
         return 0.0
     total = 0.0
     for index in range(rivals):
-        real = replace(
-            behaviour,
-            series=None if behaviour.series is None else behaviour.series[index],
-            frames=int(frames[index]),
-            fitness=None if behaviour.fitness is None else float(np.asarray(behaviour.fitness)[index]),
-        )
-        total += float(distance.per_trial(real, behaviour).sum())
+        total += float(distance.per_trial(behaviour.one(index), behaviour).sum())
     mean = total / (rivals * (rivals - 1))
     return mean if np.isfinite(mean) else 0.0

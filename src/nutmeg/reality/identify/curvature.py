@@ -12,6 +12,11 @@ come from parabolas through five points, a step apart and two smaller ones; of e
 counts: long steps bend, short ones feel the roughness of the simulation. What it still errs by is taken off J' J, or
 else the errors of two slopes would tell parameters apart that no data can.
 
+**With absolute residuals** (`loss = "absolute"`) the estimate is an M-estimate, and the covariance the sandwich of
+Huber (Robust Statistics, 1981, chapter 7): residuals are replaced by their influence, psi(r) / mean(psi'), here
+sign(r) / (2 f(0)) with the density f(0) of the residuals of each series at zero. An outlier then counts as much as any
+other sample, and not by its square.
+
 What the data do not say at all is limited by a prior as wide as the range: a parameter without effect has a
 standard error of 1, the whole range.
 """
@@ -22,6 +27,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
@@ -84,9 +90,15 @@ def interval_factor(confidence: float, freedom: float) -> float:
 
 
 def curvature(
-    residuals: Residuals, space: Space, best: Floats, *, step: float = 0.02, correlated: bool = True
+    residuals: Residuals,
+    space: Space,
+    best: Floats,
+    *,
+    step: float = 0.02,
+    correlated: bool = True,
+    loss: Literal["squares", "absolute"] = "squares",
 ) -> Curvature:
-    """The curvature of a sum of squares.
+    """The curvature of a sum of squares, or of absolute residuals.
 
     Args:
         residuals: of many candidates at once; see `Residuals`. Rows that are nan at the estimate are left out; a
@@ -95,6 +107,7 @@ def curvature(
         best: the estimate, (k,), in SI units.
         step: the longest between neighbours, as a share of the range; a quarter and a sixteenth are tried as well.
         correlated: whether errors may last over several rows; without it every row counts as a sample of its own.
+        loss: what the estimate minimises the sum of.
     """
     _check_step(step)
     centre = space.unit(best)
@@ -106,10 +119,11 @@ def curvature(
     squares, v = np.linalg.eigh(jacobian.T @ jacobian - np.diag(2 * doubt))
     s, u = np.sqrt(np.maximum(squares, 0)), jacobian @ v
     u = u / np.maximum(np.linalg.norm(u, axis=0), 1e-300)
-    noise, samples = _noise(rows[0], u, lengths, correlated=correlated)
+    errors = rows[0] if loss == "squares" else _influences(rows[0], lengths)
+    noise, samples = _noise(errors, u, lengths, correlated=correlated)
     precision = (v * s) @ np.linalg.solve(noise, (v * s).T) + np.eye(space.size)
     ridge = float(np.trace(noise)) / space.size
-    shift = -v @ (s / (s**2 + ridge) * (u.T @ rows[0]))
+    shift = -v @ (s / (s**2 + ridge) * (u.T @ errors))
     effect = (jacobian**2).sum(axis=0)
     return Curvature(
         best=np.array(best, float),
@@ -197,6 +211,30 @@ def _slope_errors(slopes: list[tuple[Floats, float]]) -> list[float]:
         bends = max(0.0, float(((slope - shorter) ** 2).sum()) - chance - its_chance)
         errors.append(chance + bends)
     return [*errors, slopes[-1][1] + bends * (STEP_FACTORS[1] / STEP_FACTORS[0]) ** 4]
+
+
+DENSITY_WINDOW = 0.5
+"""Half the window in which the density of residuals at zero is counted, in robust deviations."""
+SIGN_SMOOTHING = 0.1
+"""Residuals smaller than this share of the mean one have less than a whole sign, as in `search.least_squares`."""
+
+
+def _influences(errors: Floats, lengths: Sequence[int]) -> Floats:
+    """What residuals weigh in a sum of absolute ones, (rows,): their signs over twice the density at zero."""
+    out = errors.copy()
+    for part in _series(lengths):
+        size = np.abs(errors[part])
+        window = DENSITY_WINDOW * robust_deviation(errors[part])
+        near = float((size <= window).mean()) if window > 0 else 0.0
+        if near > 0:  # residuals that are mostly zero have no deviation, and stay as they are
+            density = near / (2 * window)
+            out[part] = errors[part] / (size + SIGN_SMOOTHING * size.mean()) / (2 * density)
+    return out
+
+
+def robust_deviation(errors: Floats) -> float:
+    """The standard deviation of normal residuals whose median of absolute values is as here."""
+    return 1.4826 * float(np.median(np.abs(errors)))
 
 
 def _noise(errors: Floats, u: Floats, lengths: Sequence[int], *, correlated: bool) -> tuple[Floats, float]:

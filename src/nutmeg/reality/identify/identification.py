@@ -27,7 +27,7 @@ from nutmeg.model.overlaps import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.distances.series_error import series_errors
-from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, curvature, robust_deviation
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
@@ -36,13 +36,13 @@ from nutmeg.reality.twin import TWIN_ROBOT, Twin
 from nutmeg.search.run import Budget, SearchResult, minimise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.random import Generator
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.search.evaluation import Evaluator, Progress
@@ -120,6 +120,14 @@ SMALL_ERROR = 0.02
 """But not if it is a smaller share of the error of "position = goal"."""
 BOUND_SHARE = 0.005
 """An estimate nearer to a bound than this share of its range is at it."""
+SPIKE_DEVIATIONS = 6.0
+"""A residual is an outlier if it is so many deviations from the median of its neighbourhood."""
+SPIKE_NEIGHBOURS = 2
+"""Neighbours on either side of a sample."""
+MIN_SPIKE = 0.02
+"""Smaller differences, as a share of the range of the measurement, are no outliers."""
+MAX_OUTLIERS = 0.005
+"""A larger share of outliers is warned of where squares are fitted."""
 LARGEST_ANGLE = 4 * math.pi
 """Joint angles beyond two turns may be degrees [rad]."""
 
@@ -167,6 +175,8 @@ class Identified:
     held_out: tuple[RealData, ...]
     problems: tuple[str, ...] = ()
     """Warnings for the user."""
+    outliers: Mapping[str, float] = field(default_factory=dict)
+    """The share of outliers in each fitted recording."""
     cost: ReplayCost | None = field(default=None, repr=False)
     """The cost over the recordings that were fitted."""
 
@@ -284,7 +294,8 @@ class Identification:
             on_judging()
         sure, problems = self._judged(results, best)
         after, baseline = self._errors(best.estimate, held), self._baseline(held)
-        problems = (*self._doubts(best.estimate, after, baseline), *problems)
+        outliers = self._outliers(best.estimate)
+        problems = (*self._doubts(best.estimate, after, baseline, outliers), *problems)
         if not math.isfinite(start):
             problems = ("The simulation broke down at the start of the search.", *problems)
         spent = sum(r.evaluations for r in results)
@@ -304,6 +315,7 @@ class Identification:
             train=self.reported,
             held_out=held,
             problems=problems,
+            outliers=outliers,
             cost=self._in_threads(self.reported),
         )
 
@@ -313,6 +325,7 @@ class Identification:
         evaluator: Evaluator,
         *,
         folder: Path | None = None,
+        measured: tuple[RealData, ...] | None = None,
         on_generation: Callable[[Generation], None] | None = None,
         progress: Progress | None = None,
     ) -> SearchResult:
@@ -322,13 +335,15 @@ class Identification:
             seed: of everything random in it.
             evaluator: where candidates are simulated.
             folder: where generations are saved, and gone on from.
+            measured: some of the recordings that are fitted; all of them without it.
             on_generation: called with each generation.
             progress: called with the candidates done and in all while a generation is simulated.
         """
         settings, loss = self.settings.search, LOSSES.get(self.settings.distance.kind)
         searcher = settings.searcher(self.twin.space, np.random.default_rng(seed), loss)
+        cost = self.cost if measured is None else self.cost.of(measured)
         return minimise(
-            self.cost.rows if searcher.uses_residuals else self.cost,
+            cost.rows if searcher.uses_residuals else cost,
             searcher,
             evaluator,
             budget=Budget(evaluations=settings.evaluations, generations=settings.generations),
@@ -374,7 +389,19 @@ class Identification:
                 columns.setdefault(column, {})[side] = self.factor * value
         return FitErrors(train=sides["train"], held_out=sides["held_out"], columns=columns)
 
-    def _doubts(self, estimate: Floats, after: FitErrors, baseline: FitErrors | None) -> tuple[str, ...]:
+    def _outliers(self, estimate: Floats) -> dict[str, float]:
+        """The share of samples of each fitted recording that stand out from their neighbours."""
+        spikes: dict[str, list[Bools]] = {}
+        cost = self._in_threads(self.measured)
+        for one, seen in zip(self.measured, cost.behaviours(estimate), strict=True):
+            pair = match_series(one.real, seen, self.settings.distance.channels)
+            for measured, simulated in zip(pair.real.T, pair.simulated[0].T, strict=True):
+                spikes.setdefault(one.source, []).append(_spikes(measured, simulated))
+        return {name: float(np.mean(np.concatenate(found))) for name, found in spikes.items()}
+
+    def _doubts(
+        self, estimate: Floats, after: FitErrors, baseline: FitErrors | None, outliers: Mapping[str, float]
+    ) -> tuple[str, ...]:
         """What must be known before the result is used, one sentence or two each."""
         found = []
         train, held_out = FitErrors.mean(after.train), FitErrors.mean(after.held_out)
@@ -399,7 +426,18 @@ class Identification:
                     f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
                 )
                 break
-        return (*found, *(text for m in self.measured if (text := _unit_doubt(m))))
+        return (*found, *self._outlier_doubt(outliers), *(text for m in self.measured if (text := _unit_doubt(m))))
+
+    def _outlier_doubt(self, outliers: Mapping[str, float]) -> tuple[str, ...]:
+        worst = max(outliers, key=lambda name: outliers[name], default="")
+        if not worst or outliers[worst] < MAX_OUTLIERS or self.settings.distance.kind not in ("rms", "joint_error"):
+            return ()
+        text = (
+            f"{outliers[worst]:.1%} of the samples of {worst} are outliers (spikes of more than {SPIKE_DEVIATIONS:g} "
+            'deviations), which pull a fit of squares. Take kind = "mean_absolute" of [distance], whose estimates and '
+            "intervals withstand them, or repair the recording."
+        )
+        return (text,)
 
     def _possible_reasons(self, estimate: Floats) -> str:
         """Why a simulation may be far from its commands, as far as can be seen."""
@@ -434,7 +472,8 @@ class Identification:
             estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            found = curvature(cost.residuals, space, best.estimate)
+            absolute = self.settings.distance.kind == "mean_absolute"
+            found = curvature(cost.residuals, space, best.estimate, loss="absolute" if absolute else "squares")
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem
@@ -460,6 +499,29 @@ def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen
         for column, value in zip(pair.columns, getattr(errors, error.kind)[0], strict=True):
             found.setdefault(column, []).append(float(value))
     return {column: float(np.mean(values)) for column, values in found.items()}
+
+
+def _spikes(measured: Floats, simulated: Floats) -> Bools:
+    """Which samples (T,) stand out from their neighbours (Hampel's filter), in the residuals and in the measurement.
+
+    A model that is wrong for long, or a simulation that jumps, has no outliers in this sense.
+    """
+    known = np.isfinite(measured) & np.isfinite(simulated)
+    if known.sum() < MIN_SERIES_LENGTH:
+        return np.zeros(int(known.sum()), bool)
+    off = _off_neighbours((measured - simulated)[known])
+    # Half of a quiet series may equal its own median; the mean absolute difference keeps the deviation above zero.
+    least = MIN_SPIKE * float(np.ptp(measured[known])) / SPIKE_DEVIATIONS
+    deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4, least)
+    jumps = np.abs(_off_neighbours(measured[known])) > np.abs(off) / 2
+    return np.asarray((np.abs(off) > SPIKE_DEVIATIONS * deviation) & jumps)
+
+
+def _off_neighbours(series: Floats) -> Floats:
+    """Differences from the median of a few samples on either side, (T,)."""
+    padded = np.pad(series, SPIKE_NEIGHBOURS, mode="edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_NEIGHBOURS + 1)
+    return np.asarray(series - np.median(near, axis=1))
 
 
 def _unit_doubt(measured: RealData) -> str:

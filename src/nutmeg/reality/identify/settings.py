@@ -29,6 +29,8 @@
     relative = true
     [search]
     evaluations = 1000
+    [variants.simple]                           # see `identify.selection`
+    search = ["viscous"]
 
 Cameras are identified from pictures: folders of them (`reality.logs.pictures`) are recordings, and targets are
 `camera.CAMERA.FIELD`. [pictures] says how they are compared.
@@ -91,6 +93,23 @@ class FitSearchSettings(SearchSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VariantSettings:
+    """A variant of the model."""
+
+    search: tuple[str, ...] = ("*",)
+    """Patterns of the parameters that it searches; the others stay at their start."""
+    about: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionSettings:
+    """How variants are compared."""
+
+    by: Literal["recording", "condition"] = "recording"
+    """What is left out at a time: a recording, or all recordings under equal conditions, such as a gain."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class IdentifySettings(ReplaySettings):
     """An identification: a robot, what is searched of it, and the logs that it is compared with."""
 
@@ -103,6 +122,9 @@ class IdentifySettings(ReplaySettings):
     """The distance that the search minimises."""
     report_error: ErrorSettings = ErrorSettings()
     search: FitSearchSettings = field(default_factory=FitSearchSettings)
+    variants: Mapping[str, VariantSettings] = field(default_factory=dict)
+    """Variants of the model, of which the one is fitted that carries over best (`identify.selection`)."""
+    selection: SelectionSettings = SelectionSettings()
     about: str = ""
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
+from nutmeg.base.interrupts import Closing
 from nutmeg.base.journal import append_lines, read_lines
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, Reality, fingerprint
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 REALITY_LOG = "reality.jsonl"
 
 
-class LoggedReality:
+class LoggedReality(Closing):
     """A reality with a memory.
 
     Args:
@@ -66,6 +67,11 @@ class LoggedReality:
     def trials(self) -> int:
         """Number of trials in the log."""
         return len(self._known)
+
+    def close(self) -> None:
+        """Closes a reality that can be closed, such as a connection; what it is asked next opens it again."""
+        if isinstance(self.reality, Closing):
+            self.reality.close()
 
     def recall(self) -> None:
         """Reads the log again, after others may have written it."""

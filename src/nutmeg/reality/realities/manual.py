@@ -67,6 +67,17 @@ class Note:
     """When the robot fell [s]."""
 
 
+def commands_csv(trial: Trial, motors: Sequence[str]) -> bytes:
+    """The commands of a trial as a CSV file: the time [s], and an angle [rad] for each motor."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", *motors])
+    times = trial.period * np.arange(len(trial.commands))
+    rows = zip(times.tolist(), trial.commands.tolist(), strict=True)
+    writer.writerows([round(time, 9), *row] for time, row in rows)
+    return text.getvalue().encode()
+
+
 class ResultsFolder:
     """The folder into which people put logs and notes, `{trial}.csv` (or another suffix) and `{trial}.toml`.
 
@@ -158,21 +169,46 @@ class ManualReality:
 
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
         """Asks for what is not there, and gives back what is as soon as all before it is."""
-        for folder in (self._to_try, self._results):
-            folder.mkdir(parents=True, exist_ok=True)
-        missing = [trial for trial in trials if not self._dropped.of(trial.name)]
-        for trial in trials:
-            self._ask(trial)
-        self._explain(trials[0])
+        missing = [trial for trial in trials if not self.answered(trial)]
+        self.prepare(trials)
         if missing:
             self._say(f"{len(missing)} trials to try: {self._to_try}; put the logs into {self._results}.")
         for trial in trials:
             while not (behaviour := self._answer(trial)):
                 self._wait()
-            self.trials += 1
-            for suffix in (".csv", ".toml"):
-                (self._to_try / f"{trial.name}{suffix}").unlink(missing_ok=True)
-            yield Observed(trial=trial.name, behaviour=behaviour)
+            yield self._taken(trial, behaviour)
+
+    # Used by programs that take the place of people (`realities.program`).
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Writes the commands of trials, and what to do with them."""
+        for folder in (self._to_try, self._results):
+            folder.mkdir(parents=True, exist_ok=True)
+        for trial in trials:
+            self._ask(trial)
+        self._explain(trials[0])
+
+    def places(self, trial: Trial) -> tuple[Path, Path]:
+        """The file with the commands of a trial, and the folder for its results."""
+        return self._to_try / f"{trial.name}.csv", self._results
+
+    def answered(self, trial: Trial) -> bool:
+        """Whether there are results of a trial."""
+        return bool(self._dropped.of(trial.name))
+
+    def take(self, trial: Trial) -> Observed:
+        """The results of a trial that are there and complete; an error says what is wrong with them."""
+        behaviour = self._read(trial, self._dropped.of(trial.name))
+        if behaviour is None:
+            wanted = "a log" if self._columns else "a fitness"
+            raise FileError(self._results / trial.name, f"the results of this trial lack {wanted}.")
+        return self._taken(trial, behaviour)
+
+    def _taken(self, trial: Trial, behaviour: Behaviour) -> Observed:
+        self.trials += 1
+        for suffix in (".csv", ".toml"):
+            (self._to_try / f"{trial.name}{suffix}").unlink(missing_ok=True)
+        return Observed(trial=trial.name, behaviour=behaviour)
 
     def _ask(self, trial: Trial) -> None:
         """Writes the commands; a trial of the same name with other commands is another run's."""
@@ -182,13 +218,7 @@ class ManualReality:
             raise FileError(
                 about, "is of another run: its commands differ. Use another folder, or empty to_try and results."
             )
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["time", *self._motors])
-        times = trial.period * np.arange(len(trial.commands))
-        rows = zip(times.tolist(), trial.commands.tolist(), strict=True)
-        writer.writerows([round(time, 9), *row] for time, row in rows)
-        replace_file(self._to_try / f"{trial.name}.csv", text.getvalue().encode())
+        replace_file(self._to_try / f"{trial.name}.csv", commands_csv(trial, self._motors))
         table = {"fingerprint": key, "period": trial.period, "seconds": trial.period * len(trial.commands)}
         replace_file(about, toml_text(table).encode())
 

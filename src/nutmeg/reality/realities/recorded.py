@@ -21,7 +21,7 @@ import numpy as np
 
 from nutmeg.base.errors import RecordingError, UnknownNameError, suggestion
 from nutmeg.reality.behaviour import Behaviour, frames_before, resample
-from nutmeg.reality.observation import fitness_of
+from nutmeg.reality.observation import BALL_AXES, Movement, fitness_of
 from nutmeg.reality.realities.reality import Observed
 from nutmeg.reality.twin import Trial
 from nutmeg.recording import Log, Recording
@@ -115,19 +115,29 @@ def _series(log: Log, expected: ExpectedLog, columns: tuple[str, ...], frames: i
 
 
 def _fitness(log: Log, expected: ExpectedLog, watch: Watch, frames: int) -> float | None:
-    """The fitness computed from the recorded angles or pose; None if these are not in the log."""
+    """The fitness computed from what was recorded; None if the log lacks what it needs."""
     assert watch.fitness is not None
-    if watch.fitness.kind == "swing":
-        columns = tuple(name for name in sorted(log.units) if name.startswith("angles."))
-    else:
-        columns = tuple(f"pose.{label}" for label in POSE_LABELS)
-    if not columns or not all(name in log.units for name in expected.named(columns)):
+    wanted = {
+        "angles": tuple(name for name in sorted(log.units) if name.startswith("angles.")),
+        "pose": tuple(f"pose.{label}" for label in POSE_LABELS),
+        "ball": tuple(f"ball.{axis}" for axis in BALL_AXES),
+    }
+    known = {
+        kind: _series(log, expected, columns, frames)[None]
+        for kind, columns in wanted.items()
+        if (kind in watch.fitness.needs or watch.fitness.kind == "python")
+        and columns
+        and all(name in log.units for name in expected.named(columns))
+    }
+    if watch.fitness.needs - set(known) or not known:
         return None
-    found = _series(log, expected, columns, frames)[None]
-    if watch.fitness.kind == "swing":
-        joints = tuple(name.removeprefix("angles.") for name in columns)
-        return float(fitness_of(watch.fitness, expected.times, [frames], angles=found, joints=joints)[0])
-    return float(fitness_of(watch.fitness, expected.times, [frames], pose=found)[0])
+    seen = Movement(
+        times=expected.times,
+        frames=np.array([frames]),
+        joints=tuple(name.removeprefix("angles.") for name in wanted["angles"]),
+        **known,
+    )
+    return float(fitness_of(watch.fitness, seen)[0])
 
 
 def recorded_trials(recordings: Mapping[str, Path], motors: Sequence[str], *, channel: str = "command") -> list[Trial]:

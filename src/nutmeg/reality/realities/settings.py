@@ -11,6 +11,14 @@ kind = "manual"
 folder = "laboratory"
 columns = "columns.toml"            # how its CSV logs are read (`recording.csv_import`)
 
+[reality]                           # a program that tries them on the robot (`realities.program`, for classes as well)
+kind = "command"
+program = ["python", "run_on_robot.py"]
+
+[reality]                           # a robot on a SimSpark server (`net.simspark.reality`)
+kind = "simspark"
+port = 3100
+
 [reality]                           # what was recorded is all there is
 kind = "recorded"
 recordings = { "walk-1" = "walk-1.nutmeg" }
@@ -22,13 +30,15 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from nutmeg.base import settings as files
-from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.manual import LogFormat, ManualReality
+from nutmeg.reality.realities.program import CommandReality, UserReality
 from nutmeg.reality.realities.recorded import RecordedReality
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 from nutmeg.recording import CsvMap
@@ -42,9 +52,9 @@ if TYPE_CHECKING:
 class RealitySettings:
     """Where controllers are tried for good; what a kind has no use for is left out."""
 
-    kind: Literal["hidden", "manual", "recorded"] = "hidden"
+    kind: Literal["hidden", "manual", "command", "python", "simspark", "recorded"] = "hidden"
     values: Mapping[str, float] = field(default_factory=dict)
-    """hidden: values of the searched numbers; those left out are at their start."""
+    """hidden: values of the searched numbers; those left out are at their start, or as `robot` has them."""
     robot: TwinSettings | None = None
     """hidden: the simulation, where it is another one (actuation, physics, type)."""
     adjustments: tuple[Adjustment, ...] = ()
@@ -54,15 +64,39 @@ class RealitySettings:
     seed: int = 0
     """hidden: of the noise."""
     folder: Path | None = None
-    """manual: where controllers and logs are exchanged; `laboratory` in the folder of the run without it."""
+    """manual, command: where controllers and logs are exchanged; `laboratory` in the folder of the run without it."""
     columns: Path | None = None
-    """manual: a column map for CSV logs; without it their columns are called as in simulation."""
+    """manual, command: a column map for CSV logs; without it their columns are called as in simulation."""
+    program: tuple[str, ...] = ()
+    """command: a program and its arguments, which gets the trial's CSV file and the folder for results as two more."""
+    patience: float = 600.0
+    """command: how long the program may take for a trial [s]."""
+    function: str = ""
+    """python: `file.py:Class`."""
+    host: str = "127.0.0.1"
+    """simspark: address of the server."""
+    port: int = 3100
+    """simspark: its port for agents."""
+    monitor_port: int = 3200
+    """simspark: its port for monitors and trainers."""
     recordings: Mapping[str, Path] = field(default_factory=dict)
     """recorded: by the names of their trials."""
     commands: str = "command"
     """recorded: the channel with the commands, labelled by motors."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """manual, recorded: what columns are called in logs, by their names in simulation, where they differ."""
+    """manual, command, recorded: what columns are called in logs, by their names in simulation, where they differ."""
+
+    def __post_init__(self) -> None:
+        if (self.kind == "command") != bool(self.program):
+            raise ValueError('kind = "command" needs `program`, and only that kind has one.')
+        if (self.kind == "python") != bool(self.function):
+            raise ValueError('kind = "python" needs `function`, and only that kind has one.')
+
+
+NOTHING_HIDDEN = {"mass": Searched(low=0.5, high=2.0, start=1.0, sets=("mass.*",), relative=True)}
+"""A number that changes nothing, for realities that differ in other ways: a twin has at least one."""
+RealityMaker = Callable[[RealitySettings, Twin, "Watch"], "Reality"]
+"""Makes a reality for a twin, in which a watch says what is measured."""
 
 
 def make_reality(
@@ -74,6 +108,7 @@ def make_reality(
     needs_fitness: bool = True,
     wait: Callable[[], None],
     say: Callable[[str], None],
+    others: Mapping[str, RealityMaker] = MappingProxyType({}),
 ) -> Reality:
     """The reality that settings describe.
 
@@ -85,13 +120,14 @@ def make_reality(
         needs_fitness: whether trials must have a fitness.
         wait: called while people are waited for.
         say: called with what is waited for.
+        others: how kinds are made that this chapter does not know, such as servers.
     """
     columns = watch.columns(twin.table)
     if watch.fitness:  # a real robot that falls has achieved what it did until then
         watch = dataclasses.replace(watch, fitness=dataclasses.replace(watch.fitness, falls="end"))
-    if settings.kind == "manual":
+    if settings.kind in ("manual", "command"):
         mapping = files.read(settings.columns, CsvMap) if settings.columns else None
-        return ManualReality(
+        laboratory = ManualReality(
             settings.folder or folder / "laboratory",
             watch,
             motors=twin.table.motors,
@@ -101,6 +137,17 @@ def make_reality(
             wait=wait,
             say=say,
         )
+        if settings.kind == "manual":
+            return laboratory
+        return CommandReality(settings.program, laboratory, patience=settings.patience)
+    if settings.kind == "python":
+        return UserReality(settings.function, twin.table, columns)
+    if settings.kind == "simspark":
+        if settings.kind not in others:
+            raise UsageError(
+                'kind = "simspark" needs `realities={"simspark": SimsparkReality}` (`net.simspark.reality`).'
+            )
+        return others[settings.kind](settings, twin, watch)
     if settings.kind == "recorded":
         return RecordedReality(settings.recordings, watch, columns=tuple(columns), names=settings.names)
     return _hidden(settings, twin, watch)
@@ -112,8 +159,10 @@ def _hidden(settings: RealitySettings, twin: Twin, watch: Watch) -> HiddenSimula
             raise UnknownNameError("searched number", name, twin.searched, where="[reality] values")
     robot = settings.robot or twin.settings
     robot = dataclasses.replace(robot, adjustments=(*robot.adjustments, *settings.adjustments))
-    wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items()}
-    hidden = Twin(robot, wide, threads=twin.threads)
+    # Another simulation may lack numbers that are searched: there only those are set that have a value.
+    kept = settings.values if settings.robot else twin.searched
+    wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items() if name in kept}
+    hidden = Twin(robot, wide or NOTHING_HIDDEN, threads=twin.threads)
     return HiddenSimulation(hidden, settings.values, watch, noise=settings.noise, seed=settings.seed)
 
 

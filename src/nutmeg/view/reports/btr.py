@@ -103,14 +103,14 @@ def btr_report(
     """The report of a run."""
     searches = _searches(result)
     space = result.simulations
-    rows = parameter_rows(space, result.simulation, old=space.start, true=truth) if searches else ()
+    rows = parameter_rows(space, result.simulation, identifiability=result.judged, old=space.start, true=truth)
     disengaged = [str(i.disengagement) for i in result.iterations if i.disengagement]
     return FitReport(
         title=f"Back-to-Reality: {settings.robot.robot}",
         kind="btr",
         command=command,
         summary=_summary(result, settings),
-        parameters=rows,
+        parameters=rows if searches else (),
         error_name=settings.distance.kind,
         error_unit=settings.fitness.unit if settings.distance.kind == "phi1" else distance_unit(settings.distance, ()),
         train_error=next((i.phi for i in reversed(result.iterations) if i.simulations), None),
@@ -125,7 +125,7 @@ def btr_report(
         ),
         seeds=(settings.seed,),
         facts={"mode": result.mode, "ended": result.reason, "reality": settings.reality.kind},
-        warnings=(*result.warnings, *disengaged[-1:]),
+        warnings=(*result.warnings, *disengaged[-1:], *(one.text for one in result.proposals)),
     )
 
 

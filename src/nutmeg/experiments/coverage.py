@@ -1,0 +1,175 @@
+"""How often the intervals of an identification hold the truth, under noise of several kinds.
+
+    answer = run(Path("runs/coverage"), Settings(seeds=20))
+    answer["rows"]                              # coverage of each number, for each kind of noise
+
+A pendulum on a position drive with known mass, stiffness, dry friction and delay moves for 4 s; its angle is measured
+at 50 Hz with an error of 4 mrad and disturbed in one of several ways. Each repeat has noise of its own. The nominal
+coverage is 0.90; with n intervals it is known to sqrt(0.09 / n).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nutmeg.experiments.experiment import (
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    decimal,
+    example_folder,
+    silent,
+    text,
+)
+from nutmeg.reality.behaviour import Behaviour
+from nutmeg.reality.distances.distance import LOSSES, DistanceSettings
+from nutmeg.reality.identify.curvature import curvature
+from nutmeg.reality.identify.identifiability import assess_identifiability
+from nutmeg.reality.identify.identification import ReplayCost
+from nutmeg.reality.logs.replay import MeasuredTrial
+from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
+from nutmeg.search import Budget, InThisThread, minimise
+from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nutmeg.base.arrays import Floats
+
+NOISE = 0.004
+"""Standard deviation of the measured angle [rad]."""
+SECONDS, PERIOD = 4.0, 0.02
+OUTLIER_SHARE, OUTLIER_SIZE = 0.05, 0.5
+"""Share and standard deviation [rad] of outliers."""
+OFFSET = 0.02
+"""Error of the encoder's zero [rad]."""
+CLOCK_ERROR = 0.01
+"""Share by which the clock of the log is slow."""
+MISSING_SHARE = 0.3
+CORRELATION = 0.95
+"""Of two successive errors, where they last."""
+NOMINAL = 0.9
+SEARCHED = {
+    "mass": Searched(low=0.5, high=2.0, start=1.3, scale="log", sets=("mass.rod",), relative=True),
+    "stiffness": Searched(low=3.0, high=20.0, start=6.0, scale="log", sets=("drives.servo.stiffness",)),
+    "friction": Searched(low=0.002, high=0.2, start=0.05, scale="log", sets=("joint.swing.friction",)),
+    "delay": Searched(low=0.0, high=0.06, start=0.01, sets=("delay",)),
+}
+ZERO = Searched(low=-0.1, high=0.1, start=0.0, sets=("zero.swing",))
+TRUTH = {"mass": 1.0, "stiffness": 8.0, "friction": 0.02, "delay": 0.02, "zero": OFFSET}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of noise, and how it is fitted."""
+
+    name: str
+    noise: str
+    distance: str = "rms"
+    zero: bool = False
+    """Whether the zero of the encoder is searched."""
+
+
+CASES = (
+    Case("white noise", "white"),
+    Case("white noise, mean_absolute", "white", "mean_absolute"),
+    Case("errors that last (0.95)", "lasting"),
+    Case("30 % of samples missing", "missing"),
+    Case("5 % outliers, rms", "outliers"),
+    Case("5 % outliers, mean_absolute", "outliers", "mean_absolute"),
+    Case("encoder 1.1 deg off", "offset"),
+    Case("encoder 1.1 deg off, zero searched", "offset", zero=True),
+    Case("clock 1 % slow", "clock"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options of the experiment."""
+
+    seeds: int = 100
+    """Recordings with noise of their own, of each kind; 4 with --quick."""
+    seed: int = 0
+    evaluations: int = 400
+    """Candidates of each fit."""
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:  # noqa: ARG001 (there is no figure)
+    """Fits every recording, and counts how often the truth is in its interval."""
+    repeats = 4 if settings.quick else settings.seeds
+    rows = []
+    for number, case in enumerate(CASES):
+        say(f"{case.name} ...")
+        twin = Twin(_pendulum(), {**SEARCHED, **({"zero": ZERO} if case.zero else {})})
+        held = []
+        for repeat in range(repeats):
+            rng = np.random.default_rng([settings.seed, number, repeat])
+            held.append(_covered(twin, case, rng, settings.evaluations))
+        share = np.mean(held, axis=0)
+        names = list(twin.space.names)
+        rows.append(
+            {"case": case.name, "repeats": repeats, "all": float(share[: len(SEARCHED)].mean())}
+            | {name: float(share[names.index(name)]) if name in names else None for name in TRUTH}
+        )
+    return {"rows": rows, "nominal": NOMINAL, "seed": settings.seed, "error": math.sqrt(0.09 / repeats)}
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Coverage of each number, and of the first four together."""
+    columns = {"noise": text("case"), "repeats": text("repeats")}
+    cells = {name: decimal(name, 2) for name in (*TRUTH, "all")}
+    return ResultTable.of(answer["rows"], {**columns, **cells}, f"nominal {answer['nominal']:.2f}")
+
+
+def _pendulum() -> TwinSettings:
+    return TwinSettings(robot=str(example_folder("pendulum", "robot.toml")), field="none", timestep=0.004)
+
+
+def _covered(twin: Twin, case: Case, rng: np.random.Generator, evaluations: int) -> list[bool]:
+    """Whether each interval of a fit holds the truth."""
+    cost = ReplayCost(twin, (_recorded(case, rng),), DistanceSettings(kind=case.distance))  # type: ignore[arg-type]
+    searcher = LeastSquares(twin.space, LeastSquaresSettings(), rng, loss=LOSSES[case.distance])
+    result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=evaluations), seed=0)
+    loss: Literal["squares", "absolute"] = "absolute" if case.distance == "mean_absolute" else "squares"
+    found = assess_identifiability(
+        twin.space, curvature=curvature(cost.residuals, twin.space, result.estimate, loss=loss)
+    )
+    return [found.interval(name)[0] <= TRUTH[name] <= found.interval(name)[1] for name in twin.space.names]
+
+
+def _recorded(case: Case, rng: np.random.Generator) -> MeasuredTrial:
+    """A recording of the hidden pendulum; its commands are those that the fit replays."""
+    times = np.asarray(PERIOD * np.arange(round(SECONDS / PERIOD)), np.float64)
+    waves = np.sin(2 * np.pi * np.outer(times, [0.4, 1.1, 2.7]) + [0.0, 1.0, 2.0]) @ [0.5, 0.25, 0.12]
+    trial = Trial(name=case.name, period=PERIOD, commands=(0.6 + waves)[:, None])
+    hidden = Twin(_pendulum(), {**SEARCHED, "zero": ZERO})
+    zero = OFFSET if case.noise == "offset" else 0.0
+    truth = hidden.space.array({**TRUTH, "zero": zero})
+    angles = hidden.simulate(truth[None], [trial])[0].angles[0, :, 0]
+    if case.noise == "clock":  # what happened by t was stamped with a smaller time
+        angles = np.interp(times * (1 + CLOCK_ERROR), times, angles)
+    angles = angles + _noise(case.noise, len(times), rng)
+    if case.noise == "missing":
+        angles[rng.random(len(times)) < MISSING_SHARE] = np.nan
+    real = Behaviour(columns=("angles.swing",), units=("rad",), series=angles[:, None], frames=len(times))
+    return MeasuredTrial(source=case.name, trial=trial, times=times, real=real)
+
+
+def _noise(kind: str, rows: int, rng: np.random.Generator) -> Floats:
+    white = NOISE * rng.standard_normal(rows)
+    if kind == "lasting":
+        out = np.empty(rows)
+        last = NOISE * rng.standard_normal()
+        for row in range(rows):
+            out[row] = last
+            last = CORRELATION * last + math.sqrt(1 - CORRELATION**2) * white[row]
+        return out
+    if kind == "outliers":
+        hit = rng.random(rows) < OUTLIER_SHARE
+        return np.asarray(white + np.where(hit, OUTLIER_SIZE * rng.standard_normal(rows), 0.0))
+    return np.asarray(white)
