@@ -258,6 +258,10 @@ class BaseGame(Closing):
             )
         self._minds, self._record_config = minds, dict(config or {})
 
+    def _recorded_config(self, **more: object) -> dict[str, object]:
+        """What a recording keeps of how the match was made: teams, what a world adds, and what `record_with` said."""
+        return {"left": self.teams[0], "right": self.teams[1], **more, **self._record_config}
+
     def _begin_recording(self, types: Ints) -> None:
         """Begins the recording with the first cycle, when the types (22,) of who has joined are known."""
         if self._record is not None:

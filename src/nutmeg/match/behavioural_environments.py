@@ -29,8 +29,8 @@ from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
-from nutmeg.match.players.strategies.records import new_memories
-from nutmeg.match.players.strategies.strategies import strategy
+from nutmeg.match.players.tactics.records import new_memories
+from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of

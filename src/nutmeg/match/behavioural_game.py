@@ -25,7 +25,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
-from nutmeg.match.players.strategies.decisions import CYCLES_PER_SECOND
+from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
 from nutmeg.match.players.tracking.batch_filters import arrives
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.players.tracking.records import belief_of
@@ -273,6 +273,7 @@ class BehaviourGame(BaseGame):
             heard=heard,
             believe=believe,
             belief_record=record,
+            shares_beliefs=True,
             render=self._camera(slot),
         )
 
@@ -335,8 +336,7 @@ class BehaviourGame(BaseGame):
             BehaviourFigures(self.world, MATCH),
             self.rules,
             seed=self.seed,
-            teams=self.teams,
-            config={"world": "behavioural", "eyes": self.eyes.name, **self._record_config},
+            config=self._recorded_config(world="behavioural", eyes=self.eyes.name),
             minds=None if self._minds is None else self._present_minds,
             others_every=1,
         )

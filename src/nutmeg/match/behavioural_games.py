@@ -25,9 +25,9 @@ from nutmeg.base.kernels import kernel, unchecked
 from nutmeg.base.records import new_records, record_values
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
-from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
-from nutmeg.match.players.strategies.records import ground_of, new_memories
-from nutmeg.match.players.strategies.strategies import Strategy, strategy
+from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
+from nutmeg.match.players.tactics.records import ground_of, new_memories
+from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Event, SwapEnds
@@ -43,7 +43,7 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
     from nutmeg.base.records import Records
-    from nutmeg.match.players.strategies.records import GroundRecord
+    from nutmeg.match.players.tactics.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import MatchState

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from nutmeg.learning.gym.spaces import Part
-from nutmeg.match.players.builtin.tactics import look_around
 from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.request import Kick, Stand, Walk
+from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, Action
 from nutmeg.model.field import load_field
