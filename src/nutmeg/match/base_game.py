@@ -101,7 +101,7 @@ class BaseGame(Closing):
 
     @abstractmethod
     def _new_recording(self, path: Path) -> MatchRecording:
-        """Begins the recording."""
+        """Begins a recording at a path, with what the world has to show."""
 
     @abstractmethod
     def cycle(self, actions: Mapping[int, Any]) -> dict[int, Any]:
@@ -216,7 +216,7 @@ class BaseGame(Closing):
         self._obey(decisions)
 
     def set_score(self, left: int, right: int) -> None:
-        """A trainer's order."""
+        """A trainer's order: sets the score of the left and the right team."""
         self.state = trainer.set_score(self.state, left, right)
 
     def set_time(self, time: float) -> None:

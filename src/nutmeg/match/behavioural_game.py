@@ -112,7 +112,7 @@ DEFAULT_SETUP = BehaviourSetup()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentMind:
+class _PresentMind:
     """The part of a player that is recorded."""
 
     belief: Belief
@@ -341,12 +341,12 @@ class BehaviourGame(BaseGame):
             others_every=1,
         )
 
-    def _present_minds(self) -> dict[int, PresentMind]:
+    def _present_minds(self) -> dict[int, _PresentMind]:
         """Who plays, with what it believes now, which it will be told next."""
         assert self._minds is not None
         beliefs, time = self.senses.beliefs[MATCH], self.time
         return {
-            slot: PresentMind(
+            slot: _PresentMind(
                 belief=belief_of(beliefs[slot : slot + 1], time),
                 request=getattr(mind, "request", None),
                 log=getattr(mind, "log", ()),

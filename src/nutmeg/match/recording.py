@@ -338,7 +338,7 @@ class Figures(Protocol):
         ...
 
     def angles(self) -> Floats:
-        """(22, joints) rad."""
+        """(22, joints) angles of all robots' joints, rad."""
         ...
 
     def ball(self) -> Floats:
@@ -373,10 +373,10 @@ class LeagueFigures:
         return self._world.poses()
 
     def angles(self) -> Floats:
-        """(22, 24) rad."""
+        """(22, 24) angles of all robots' joints, rad."""
         return np.asarray(np.radians(self._world.angles))
 
     def ball(self) -> Floats:
-        """(7,)."""
+        """(7,) place, m, and quaternion of the ball."""
         ground = self._world.ground
         return np.asarray(ground.world.qpos[ground.ball : ground.ball + 7])

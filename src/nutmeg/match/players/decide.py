@@ -73,7 +73,7 @@ SHORT_KICK_SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class KickAbility:
-    """A kick."""
+    """A kick: where the ball must lie for it, how exactly, and how far it goes."""
 
     place: tuple[float, float]
     """Where the ball should lie for the left foot: ahead and to the left, m."""
@@ -466,7 +466,7 @@ class Mind:
         self.memory.number = self.number = view.number
         try:
             with time_limit(self._patience):
-                request = checked_request(self.decide(view, self.memory))
+                request = _checked_request(self.decide(view, self.memory))
             self._patience = self.longest
         except KeyboardInterrupt:
             raise
@@ -487,7 +487,7 @@ class Mind:
         return Request(legs=Stand(), look=look, intent="lost its turn")
 
 
-def checked_request(request: Request) -> Request:
+def _checked_request(request: Request) -> Request:
     """A request, if a body can do something with it."""
     if not isinstance(request, Request):
         raise UsageError(f"decide answered {request!r:.80}; it must answer a Request.")

@@ -236,7 +236,7 @@ class DecidingPlayer:
         seen, side = self._seen, self._side
 
         def see() -> Seen:
-            return Seen() if seen is None else seen_from_torso(*seen, self.team, self.number, side)
+            return Seen() if seen is None else _seen_from_torso(*seen, self.team, self.number, side)
 
         view = View(
             time=percept.time,
@@ -296,7 +296,7 @@ class DecidingPlayer:
         )
 
 
-def seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
+def _seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
     """What an image shows, with the joints at these angles [degrees], for a player of a team."""
     camera = head_frame(*np.radians(angles[:2]).tolist())
 

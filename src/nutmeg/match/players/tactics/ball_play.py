@@ -136,7 +136,7 @@ def ball_way(player: PlayerContext) -> float:
 
 
 @inlined
-def push_length(player: PlayerContext) -> float:
+def _push_length(player: PlayerContext) -> float:
     """How far a ball goes that is walked through."""
     return PUSH_LENGTH * player.ground.scale
 
@@ -159,28 +159,28 @@ def goal_direction(player: PlayerContext) -> float:
 
 
 @inlined
-def choose_aim(player: PlayerContext) -> Aim:
+def _choose_aim(player: PlayerContext) -> Aim:
     """Where to play a ball in play."""
     belief, traits, reach = player.belief, player.traits, player.ground.body.kick.reach
     if traits.aims == AIMS_BY_WORTH:
-        return choose_aim_by_worth(player)
+        return _choose_aim_by_worth(player)
     if traits.aims == AIMS_AWAY:
         return Aim(math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x), reach, can_kick(player))
     goal = goal_direction(player)
     if traits.aims == AIMS_AT_GOAL:
         return Aim(goal, reach, can_kick(player))
-    return choose_aim_past_opponents(player, goal)
+    return _choose_aim_past_opponents(player, goal)
 
 
 @unchecked
-def choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
+def _choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
     """The cheapest of a few directions: few opponents in the way, near that of the goal, not over a line."""
     belief, ground, traits = player.belief, player.ground, player.traits
     x, y, reach = belief.ball_x, belief.ball_y, ground.body.kick.reach
     best, least, far = goal, math.inf, reach
     for offset in AIM_OFFSETS:
         angle = goal + offset
-        cost = abs(offset) + blocked(player, angle, BLOCKER_RANGE)
+        cost = abs(offset) + _blocked(player, angle, BLOCKER_RANGE)
         out_x, out_y = x + 0.8 * math.cos(angle), y + 0.8 * math.sin(angle)
         if abs(out_y) > ground.width / 2 or out_x < -ground.length / 2:
             cost += 2.0
@@ -196,14 +196,14 @@ def choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
             way, angle = length(px, py), math.atan2(py, px)
             if way < 0.7 or way > reach or mate.x < x + 0.2:
                 continue
-            cost = 0.5 * abs(wrap_angle(angle - goal)) + blocked(player, angle, way) - 0.15
+            cost = 0.5 * abs(wrap_angle(angle - goal)) + _blocked(player, angle, way) - 0.15
             if cost < least:
                 best, least, far = angle, cost, max(way, 0.3 * reach - REACH_MARGIN)
     return Aim(wrap_angle(best), far, can_kick(player))
 
 
 @inlined
-def blocked(player: PlayerContext, angle: float, within: float) -> float:
+def _blocked(player: PlayerContext, angle: float, within: float) -> float:
     """What opponents in the way of a ball that is played in a direction cost."""
     belief, cost, c, s = player.belief, 0.0, math.cos(angle), math.sin(angle)
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
@@ -218,13 +218,13 @@ def blocked(player: PlayerContext, angle: float, within: float) -> float:
 
 
 @unchecked
-def choose_aim_by_worth(player: PlayerContext) -> Aim:
+def _choose_aim_by_worth(player: PlayerContext) -> Aim:
     """The direction and distance that are worth most and for which there is time; both are kept in mind."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
-    push, kick, short = push_length(player), ground.body.kick.reach, ground.body.short_kick.reach
+    push, kick, short = _push_length(player), ground.body.kick.reach, ground.body.short_kick.reach
     if memory.aim == memory.aim and memory.aim_reach in (kick, short, push):
         every = AIM_INTERVAL if ball_way(player) > DECIDED_DISTANCE else DECIDED_TIME * memory.aim_reach
-        if game.time - memory.aim_at < every and in_time(player, memory.aim, memory.aim_reach, memory.aim_worth):
+        if game.time - memory.aim_at < every and _in_time(player, memory.aim, memory.aim_reach, memory.aim_worth):
             return Aim(memory.aim, memory.aim_reach, memory.aim_reach > push)
     before, goal = memory.aim, goal_direction(player)
     comes = math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x)
@@ -234,7 +234,7 @@ def choose_aim_by_worth(player: PlayerContext) -> Aim:
         for i in range(directions(player, goal, comes, reach, angles)):
             angle = angles[i]
             plain = worth(player, angle, reach)
-            if not in_time(player, angle, reach, plain):
+            if not _in_time(player, angle, reach, plain):
                 continue
             found = plain - min(TURN_COST, TURN_COST_SHARE * reach / ground.scale) * abs(wrap_angle(angle - comes))
             if abs(wrap_angle(angle - before)) < SAME_AIM_ANGLE:  # false if there was no aim (NaN)
@@ -276,7 +276,7 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
     """What playing the ball in a direction so far brings, m on the league's pitch."""
     belief, ground = player.belief, player.ground
     c, s, bx, by = math.cos(angle), math.sin(angle), belief.ball_x, belief.ball_y
-    stopped, margin = in_the_way(player, c, s, reach)
+    stopped, margin = _in_the_way(player, c, s, reach)
     end, side, post, scale = ground.length / 2, ground.width / 2, ground.goal_width / 2, ground.scale
     to_line = (end - bx) / c if c > 1e-3 else math.inf
     if abs(by + to_line * s) < post - POST_MARGIN and to_line < SHOT_REACH_SHARE * reach and to_line <= stopped:
@@ -290,12 +290,12 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
     if stopped < reach:
         return gain - LOST_BALL_COST
     around = abs(wrap_angle(angle - math.atan2(by - belief.y, bx - belief.x)))
-    delay = (KICKER_DELAY if reach > push_length(player) else PUSH_TIME) + PUSH_TURN_WAY * around / ground.body.run
-    return gain + SOONER_WORTH * sooner_there(player, x, y, delay)
+    delay = (KICKER_DELAY if reach > _push_length(player) else PUSH_TIME) + PUSH_TURN_WAY * around / ground.body.run
+    return gain + SOONER_WORTH * _sooner_there(player, x, y, delay)
 
 
 @inlined
-def in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tuple[float, float]:
+def _in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tuple[float, float]:
     """How far a ball comes in a direction (c, s) until an opponent stops it, and how near the others are to its way."""
     belief, stopped, margin = player.belief, math.inf, MAX_FREE_LINE
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
@@ -313,7 +313,7 @@ def in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tuple
 
 
 @inlined
-def sooner_there(player: PlayerContext, x: float, y: float, delay: float) -> float:
+def _sooner_there(player: PlayerContext, x: float, y: float, delay: float) -> float:
     """By how much the own team is sooner at a place than the opponents, up to two seconds either way.
 
     The player itself is later there by `delay`, because it plays the ball first.
@@ -379,9 +379,9 @@ NO_OPPONENT_DISTANCE = 9.0
 
 
 @inlined
-def in_time(player: PlayerContext, angle: float, reach: float, brings: float) -> bool:
+def _in_time(player: PlayerContext, angle: float, reach: float, brings: float) -> bool:
     """Whether there is time to play the ball so far: always, if it is to be walked through."""
-    return reach <= push_length(player) or has_time(player, angle, brings)
+    return reach <= _push_length(player) or has_time(player, angle, brings)
 
 
 @unchecked
@@ -408,11 +408,11 @@ def has_time(player: PlayerContext, aim: float, brings: float) -> bool:
         mine -= BEGUN_KICK_CREDIT
     if brings > SHOT_WORTH:
         mine -= SHOT_CREDIT
-    return bool(mine < soonest_opponent(player))
+    return bool(mine < _soonest_opponent(player))
 
 
 @inlined
-def soonest_opponent(player: PlayerContext) -> float:
+def _soonest_opponent(player: PlayerContext) -> float:
     """When the first opponent who stands could disturb at the ball; who is behind the player has to come around."""
     belief, soonest = player.belief, math.inf
     here = math.atan2(belief.y - belief.ball_y, belief.x - belief.ball_x)
@@ -448,7 +448,7 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         return False
     strength = clip((aim.reach + REACH_MARGIN) / body.kick.reach, 0.0, 1.0)
     kick = body.kick if strength >= STRONG_KICK else body.short_kick
-    ahead, left = seen_after(player, body.swing_time + body.stop_time)
+    ahead, left = _seen_after(player, body.swing_time + body.stop_time)
     turned = wrap_angle(aim.direction - belief.heading) if player.traits.aims > AIMS_AWAY else 0.0
     # The foot is kept while the ball stays on its side: who changes it in every cycle never gets ready.
     if memory.foot == 0.0 or memory.foot * left <= -0.03:
@@ -483,7 +483,7 @@ def hold(player: PlayerContext) -> bool:
     game, memory, order, body = player.game, player.memory, player.order, player.ground.body
     if memory.stopped_at != memory.stopped_at:
         return False
-    ahead, left = seen_after(player, body.swing_time)
+    ahead, left = _seen_after(player, body.swing_time)
     kick = body.kick if memory.strength >= STRONG_KICK else body.short_kick
     begun, off = game.time - memory.stopped_at, abs(abs(left) - kick.place[1])
     missed = abs(ahead - kick.place[0]) > kick.tolerance or off > kick.tolerance
@@ -515,7 +515,7 @@ def fits(player: PlayerContext, aim: float, turned: float, reach: float) -> bool
 
 
 @inlined
-def seen_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
+def _seen_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
     """Where the ball will be as the player sees it: ahead and to the left."""
     belief = player.belief
     x, y = ball_after(player, seconds)
@@ -566,7 +566,7 @@ PASS_BALL_SPEED = 0.15
 def play_ball(player: PlayerContext) -> None:
     """Goes for the ball and plays it."""
     if not hold(player):
-        play_ball_to(player, choose_aim(player) if player.game.phase == Phase.PLAY else restart_aim(player))
+        play_ball_to(player, _choose_aim(player) if player.game.phase == Phase.PLAY else _restart_aim(player))
 
 
 @unchecked
@@ -577,13 +577,13 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
         memory.dribbling, memory.kick_since = False, math.nan
         approach(player, aim.direction)
         return
-    if IS_GOAL_KICK[game.mode] and rolls_out(player):
+    if IS_GOAL_KICK[game.mode] and _rolls_out(player):
         walk(player, -0.4 * player.ground.body.ask[1], 0.0, 0.0)
         order.intent = Intent.LET_IT_ROLL
         return
     here = math.atan2(belief.y - belief.ball_y, belief.x - belief.ball_x)
     missing = wrap_angle(aim.direction + math.pi - here)
-    order.wants_pass = player.traits.asks_for_pass and aim.kicks and needs_pass_mode(player)
+    order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
     memory.dribbling = abs(missing) < (traits.still_aligned_angle if memory.dribbling else traits.aligned_angle)
     if not memory.dribbling:
@@ -597,7 +597,7 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
 
 
 @inlined
-def needs_pass_mode(player: PlayerContext) -> bool:
+def _needs_pass_mode(player: PlayerContext) -> bool:
     """Whether to ask for pass mode: for time to kick a ball that does not go into the goal at once."""
     belief, speed = player.belief, length(player.belief.ball_vx, player.belief.ball_vy)
     if player.game.mode != PlayMode.PLAY_ON or ball_way(player) > 0.5 or speed > PASS_BALL_SPEED:
@@ -608,7 +608,7 @@ def needs_pass_mode(player: PlayerContext) -> bool:
 
 
 @inlined
-def rolls_out(player: PlayerContext) -> bool:
+def _rolls_out(player: PlayerContext) -> bool:
     """Whether the ball of an own goal kick will leave the penalty area by itself."""
     edge = player.ground.penalty_depth - player.ground.length / 2
     x, _ = ball_after(player, 2.0)
@@ -695,13 +695,13 @@ def dribble(player: PlayerContext, aim: float) -> None:
 
 
 @unchecked
-def restart_aim(player: PlayerContext) -> Aim:
+def _restart_aim(player: PlayerContext) -> Aim:
     """Where to play a ball that the own team puts into play: to a team-mate who is ahead and free, else ahead."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
     body, goal = ground.body, goal_direction(player)
     bx, by, reach = belief.ball_x, belief.ball_y, body.kick.reach
     if player.traits.aims != AIMS_BY_WORTH:
-        found = choose_aim(player)
+        found = _choose_aim(player)
         # a restart is kicked, even by a strategy that walks through balls in play
         return Aim(found.direction, found.reach, body.can_kick)
     kicks = has_time(player, goal, 0.0)
@@ -721,7 +721,7 @@ def restart_aim(player: PlayerContext) -> Aim:
         way, angle = length(mate.x - bx, mate.y - by), math.atan2(mate.y - by, mate.x - bx)
         if not 0.8 < way < 6.0:
             continue
-        stopped, _ = in_the_way(player, math.cos(angle), math.sin(angle), way)
+        stopped, _ = _in_the_way(player, math.cos(angle), math.sin(angle), way)
         cost = 0.3 * abs(way - 2.0) + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
         cost += BLOCKED_COST if stopped < way else 0.0
         if abs(wrap_angle(angle - memory.aim)) < 0.3:

@@ -260,13 +260,13 @@ def decide_player(player: PlayerContext) -> None:
     order.ahead, order.left, order.turn, order.strength = 0.0, 0.0, 0.0, 0.0
     order.ball_ahead, order.ball_left = 0.0, 0.0
     order.yaw, order.pitch, order.beam_x, order.beam_y, order.beam_heading = 0.0, 0.0, 0.0, 0.0, 0.0
-    note_mode(player)
-    choose_legs(player)
+    _note_mode(player)
+    _choose_legs(player)
     look(player)
 
 
 @inlined
-def note_mode(player: PlayerContext) -> None:
+def _note_mode(player: PlayerContext) -> None:
     """Works out what kind of play is going on, and remembers the play mode."""
     game, memory = player.game, player.memory
     game.step = game.time - memory.time if memory.time > -math.inf else FIRST_STEP
@@ -283,7 +283,7 @@ def note_mode(player: PlayerContext) -> None:
 
 
 @inlined
-def choose_legs(player: PlayerContext) -> None:
+def _choose_legs(player: PlayerContext) -> None:
     """What the legs are to do."""
     belief, game, traits, memory, order = player.belief, player.game, player.traits, player.memory, player.order
     if game.phase == Phase.LINE_UP:
@@ -302,7 +302,7 @@ def choose_legs(player: PlayerContext) -> None:
         if traits.plays == WANDERS_ABOUT:
             wander(player)
         return
-    note_restart(player)
+    _note_restart(player)
     barred = memory.barred > -math.inf
     able = min(belief.seen_ago, belief.told_ago) < MAX_BALL_AGE and not barred
     aim = memory.aim if memory.aim == memory.aim else goal_direction(player)
@@ -313,17 +313,17 @@ def choose_legs(player: PlayerContext) -> None:
         order.intent = Intent.LEAVE_THE_BALL
         return
     if traits.keeper and game.number == 1 and game.players > 1:
-        keep_goal(player, able)
+        _keep_goal(player, able)
         return
     memory.goes = able and goes(player)
     if game.kicking:
         stand(player, Intent.KICK)
     else:
-        play_in_field(player)
+        _play_in_field(player)
 
 
 @inlined
-def play_in_field(player: PlayerContext) -> None:
+def _play_in_field(player: PlayerContext) -> None:
     """What a field player does who has found out whether it goes for the ball."""
     game, traits, memory, order = player.game, player.traits, player.memory, player.order
     if memory.goes and _IS_PASS[game.mode] and game.favour < 0:
@@ -340,7 +340,7 @@ def play_in_field(player: PlayerContext) -> None:
     if memory.goes and traits.posts:
         press(player, player.ground.restart_distance + RESTART_MARGIN * player.ground.scale)
         return
-    hold_post(player)
+    _hold_post(player)
 
 
 @inlined
@@ -352,7 +352,7 @@ def goes(player: PlayerContext) -> bool:
 
 
 @inlined
-def note_restart(player: PlayerContext) -> None:
+def _note_restart(player: PlayerContext) -> None:
     """Keeps in mind whether the player has put the ball into play and must leave it to somebody else first."""
     belief, game, memory = player.belief, player.game, player.memory
     before = memory.mode_before
@@ -379,7 +379,7 @@ def note_restart(player: PlayerContext) -> None:
 
 
 @inlined
-def has_kick_off(game: GameRecord, memory: MemoryRecord) -> bool:
+def _has_kick_off(game: GameRecord, memory: MemoryRecord) -> bool:
     """Whether the own team has the next kick-off: after goals who conceded, else who began on the left, first."""
     if _IS_GOAL[game.mode]:
         return bool(game.favour < 0)
@@ -393,7 +393,7 @@ def line_up(player: PlayerContext) -> None:
     memory.goes, memory.barred, memory.dribbling, memory.standing = False, -math.inf, False, False
     memory.arrival, memory.stopped_at = math.inf, math.nan
     stand(player, Intent.LINE_UP)
-    takes = has_kick_off(game, memory)
+    takes = _has_kick_off(game, memory)
     x, y, heading = line_up_place(player.ground, game.number, game.players, takes, traits.kick_off_aim)
     if game.number == 1 and game.players > 1 and not traits.keeper:
         x, heading = -0.3 * player.ground.length, 0.0
@@ -451,7 +451,7 @@ def stands_off(player: PlayerContext) -> bool:
 
 
 @unchecked
-def hold_post(player: PlayerContext) -> None:
+def _hold_post(player: PlayerContext) -> None:
     """Goes to the own place in the formation, or stays where the rules allow it if the strategy knows no posts."""
     belief, game, ground, traits, order = player.belief, player.game, player.ground, player.traits, player.order
     if traits.posts:
@@ -474,10 +474,10 @@ def hold_post(player: PlayerContext) -> None:
 
 
 @unchecked
-def keep_goal(player: PlayerContext, able: bool) -> None:
+def _keep_goal(player: PlayerContext, able: bool) -> None:
     """What the keeper does; `able` says whether it may and can go for the ball."""
     belief, memory, order = player.belief, player.memory, player.order
-    memory.goes = able and may_go(player) and is_keepers(player)
+    memory.goes = able and may_go(player) and _is_keepers(player)
     if not memory.goes:
         memory.arrival = math.inf  # so that others go
     if player.game.phase == Phase.PLAY and player.game.favour == 0 and player.traits.dives and dive(player):
@@ -489,13 +489,13 @@ def keep_goal(player: PlayerContext, able: bool) -> None:
         play_ball(player)
         return
     memory.dribbling = False
-    x, y = guarding_place(player)
+    x, y = _guarding_place(player)
     walk_to(player, x, y, math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x), at_ease(player, 0.0))
     order.intent = Intent.KEEP_GOAL
 
 
 @inlined
-def is_keepers(player: PlayerContext) -> bool:
+def _is_keepers(player: PlayerContext) -> bool:
     """Whether the ball is the keeper's to play."""
     belief, game, ground, memory, scale = player.belief, player.game, player.ground, player.memory, player.ground.scale
     from_line, way = belief.ball_x + ground.length / 2, ball_way(player)
@@ -520,7 +520,7 @@ def is_keepers(player: PlayerContext) -> bool:
 
 
 @inlined
-def guarding_place(player: PlayerContext) -> tuple[float, float]:
+def _guarding_place(player: PlayerContext) -> tuple[float, float]:
     """The place between ball and goal: on the line to the middle of the goal, farther out for a far ball."""
     belief, ground, line = player.belief, player.ground, -player.ground.length / 2
     known = min(belief.seen_ago, belief.told_ago) < MAX_BALL_AGE
@@ -534,7 +534,7 @@ def guarding_place(player: PlayerContext) -> tuple[float, float]:
 
 
 @inlined
-def rolling_time(player: PlayerContext, way: float, speed: float) -> float:
+def _rolling_time(player: PlayerContext, way: float, speed: float) -> float:
     """How long a ball of a speed needs for a way; inf if it does not come so far."""
     body = player.ground.body
     if body.ball_damped > 0.0:
@@ -558,10 +558,10 @@ def dive(player: PlayerContext) -> bool:
     # Only for balls that roll as far as the goal line, and into the goal.
     to_line, slope = belief.ball_x + ground.length / 2, belief.ball_vy / -vx
     at_line = belief.ball_y + slope * to_line
-    if rolling_time(player, to_line * speed / -vx, speed) == math.inf or abs(at_line) > ground.goal_width / 2 + 0.1:
+    if _rolling_time(player, to_line * speed / -vx, speed) == math.inf or abs(at_line) > ground.goal_width / 2 + 0.1:
         return False
     to_keeper = belief.ball_x - belief.x
-    soon, off = rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
+    soon, off = _rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
     if soon > ground.body.dive_time or not DIVE_DISTANCE < abs(off) < ground.body.dive_reach:
         return False
     if math.cos(belief.heading) < 0.3:  # who does not look ahead would dive the wrong way

@@ -231,7 +231,7 @@ def _apart(ground: GroundRecord, room: Room, x: float, y: float, others: Floats)
 def post_place(player: PlayerContext, ball_x: float, ball_y: float) -> tuple[float, float]:
     """The own place in the formation, m; posts are given out anew every `POSTS_INTERVAL`."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
-    goer, own, alone = goer_of(player), game.number - 1, game.players == 1 or not player.traits.keeper
+    goer, own, alone = _goer_of(player), game.number - 1, game.players == 1 or not player.traits.keeper
     first = 0 if alone else 1  # the keeper has no post
     count, row = 0, -1
     who = np.empty(game.players, np.int64)
@@ -348,14 +348,14 @@ def arrival_time(player: PlayerContext, aim: float) -> float:
 
 
 @inlined
-def seeming_arrival(player: PlayerContext, x: float, y: float) -> float:
+def _seeming_arrival(player: PlayerContext, x: float, y: float) -> float:
     """When somebody at a place could play the ball, by its place alone, s; who is on the wrong side of it is later."""
     dx, dy = player.belief.ball_x - x, player.belief.ball_y - y
     return (length(dx, dy) + CIRCLING_WAY * abs(math.atan2(dy, dx))) / player.ground.body.run
 
 
 @inlined
-def mates_lead(player: PlayerContext, k: int) -> float:
+def _mates_lead(player: PlayerContext, k: int) -> float:
     """By how much team-mate k (a row of the belief) could play the ball sooner than the player, s.
 
     By what the team-mate tells, if it has spoken lately. Otherwise both are judged by their places alone, so that both
@@ -373,7 +373,7 @@ def mates_lead(player: PlayerContext, k: int) -> float:
     if k == 0 and player.traits.keeper:
         return -math.inf
     lies = body.get_up_time if mate.lies else 0.0
-    return seeming_arrival(player, belief.x, belief.y) - mine - seeming_arrival(player, mate.x, mate.y) - lies
+    return _seeming_arrival(player, belief.x, belief.y) - mine - _seeming_arrival(player, mate.x, mate.y) - lies
 
 
 @inlined
@@ -382,21 +382,21 @@ def goes_for_ball(player: PlayerContext) -> bool:
     belief, own, sooner = player.belief, player.game.number - 1, 0
     for k in range(player.game.players):
         if is_known(belief, k, own):
-            lead = mates_lead(player, k)
+            lead = _mates_lead(player, k)
             if lead > 0.0 or (lead == 0.0 and k < own):
                 sooner += 1
     return bool(sooner < player.traits.chasers)
 
 
 @inlined
-def goer_of(player: PlayerContext) -> int:
+def _goer_of(player: PlayerContext) -> int:
     """The row of who goes for the ball, as far as the player knows."""
     belief, own, best, most = player.belief, player.game.number - 1, -1, -math.inf
     if player.memory.goes:
         return own
     for k in range(player.game.players):
         if is_known(belief, k, own):
-            lead = mates_lead(player, k)
+            lead = _mates_lead(player, k)
             if best < 0 or lead > most:
                 best, most = k, lead
     return own if best < 0 else best

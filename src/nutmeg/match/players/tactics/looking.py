@@ -69,13 +69,13 @@ SEARCH_PITCH = -0.2
 def look(player: PlayerContext) -> None:
     """Orders where the head is to look now."""
     if player.ground.body.wide_view:
-        look_with_wide_view(player)
+        _look_with_wide_view(player)
     else:
-        look_with_narrow_view(player)
+        _look_with_narrow_view(player)
 
 
 @inlined
-def look_with_wide_view(player: PlayerContext) -> None:
+def _look_with_wide_view(player: PlayerContext) -> None:
     """Looks with the league's camera."""
     belief, game, order = player.belief, player.game, player.order
     dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
@@ -90,14 +90,14 @@ def look_with_wide_view(player: PlayerContext) -> None:
     order.yaw = clip(bearing, -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
     if not kicks and (belief.spread > CERTAIN_PLACE or belief.heading_spread > CERTAIN_HEADING):
         aside = KEEPER_BALL_OFF_CENTRE if keeps else BALL_OFF_CENTRE
-        order.yaw = best_yaw(belief, player.ground, bearing, aside)
+        order.yaw = _best_yaw(belief, player.ground, bearing, aside)
     # low enough for a ball at the feet, else level enough for the far side
     below = math.atan2(TORSO_HEIGHT + NECK_HEIGHT + NOD_HEIGHT - belief.ball_height, way)
     order.pitch = min(HEAD_PITCH, HALF_VIEW * 0.7 - below)
 
 
 @unchecked
-def best_yaw(belief: BeliefRecord, ground: GroundRecord, bearing: float, aside: float) -> float:
+def _best_yaw(belief: BeliefRecord, ground: GroundRecord, bearing: float, aside: float) -> float:
     """The yaw that has the ball, and most of the corners and goal posts, in view; near ones count more."""
     best, most = bearing, -1.0
     for step in range(-GAZE_DIRECTIONS + 1, GAZE_DIRECTIONS):
@@ -120,7 +120,7 @@ def sweep(time: float, angle: float, period: float) -> float:
 
 
 @inlined
-def look_with_narrow_view(player: PlayerContext) -> None:
+def _look_with_narrow_view(player: PlayerContext) -> None:
     """Looks with two cameras, one of which shows what is near."""
     belief, body, order = player.belief, player.ground.body, player.order
     time, age = player.game.time, min(belief.seen_ago, belief.told_ago)
@@ -134,7 +134,7 @@ def look_with_narrow_view(player: PlayerContext) -> None:
         order.yaw, order.pitch = sweep(time, NARROW_SWEEP_ANGLE, NARROW_SWEEP_TIME), SEARCH_PITCH
         return
     if unsure and phase < GLANCE_TIME and way > 0.35:
-        order.yaw, order.pitch = nearest_goal(player), 0.0
+        order.yaw, order.pitch = _nearest_goal(player), 0.0
         return
     order.yaw = clip(wrap_angle(math.atan2(dy, dx) - belief.heading), -NARROW_YAW_LIMIT, NARROW_YAW_LIMIT)
     # A near ball is in the middle of the lower camera's picture, a far one in that of the upper one.
@@ -143,7 +143,7 @@ def look_with_narrow_view(player: PlayerContext) -> None:
 
 
 @inlined
-def nearest_goal(player: PlayerContext) -> float:
+def _nearest_goal(player: PlayerContext) -> float:
     """Yaw of the goal that the head has to turn least for."""
     belief, best = player.belief, math.inf
     for end in (-1.0, 1.0):

@@ -71,7 +71,7 @@ class Tactician:
 
     @property
     def memory(self) -> MemoryRecord:
-        """What it remembers."""
+        """What the player remembers from one decision to the next."""
         return self.records.memories[0]
 
     def hear(self, report: Report) -> None:

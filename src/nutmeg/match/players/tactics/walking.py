@@ -81,7 +81,7 @@ class Manner(NamedTuple):
     """Share of the top speed."""
 
 
-class Bend(NamedTuple):
+class _Bend(NamedTuple):
     """The way past the obstacle that is in the way first."""
 
     gap: float
@@ -116,7 +116,7 @@ def is_known(belief: BeliefRecord, k: int, own: int) -> bool:
 
 @inlined
 def stand(player: PlayerContext, intent: int) -> None:
-    """Orders to stand."""
+    """Orders to stand still, with an intent; the velocity that was asked for last is 0 from then on."""
     memory = player.memory
     player.order.legs, player.order.intent = Legs.STAND, intent
     memory.ahead, memory.left, memory.turn = 0.0, 0.0, 0.0
@@ -156,7 +156,7 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Mann
     dx, dy = x - belief.x, y - belief.y
     way, direction = length(dx, dy), math.atan2(dy, dx)
     if manner.room > 0.0 or manner.ball_room > 0.0:
-        direction = around_obstacles(player, direction, way, manner)
+        direction = _around_obstacles(player, direction, way, manner)
     bearing = wrap_angle(direction - belief.heading)
     # Far from the target the body turns to where it walks, which is faster; near it, to where it is to look.
     turn = turned if way < manner.face_within and not math.isnan(face) else bearing
@@ -229,31 +229,31 @@ def without_bumping(player: PlayerContext, ahead: float, left: float) -> tuple[f
 
 
 @inlined
-def around_obstacles(player: PlayerContext, direction: float, way: float, manner: Manner) -> float:
+def _around_obstacles(player: PlayerContext, direction: float, way: float, manner: Manner) -> float:
     """The direction to walk in, rad: that of the target, or past the obstacle that is in the way first."""
     belief, ground, own = player.belief, player.ground, player.game.number - 1
-    swerve, bend = player.memory.swerve, Bend(math.inf, 0, direction)
+    swerve, bend = player.memory.swerve, _Bend(math.inf, 0, direction)
     if manner.room > 0.0:
         for k in range(ALL_PLAYERS):
             other = belief.others[k]
             dx, dy = other.x - belief.x, other.y - belief.y
             if abs(dx) < LOOK_AHEAD_DISTANCE and abs(dy) < LOOK_AHEAD_DISTANCE and is_known(belief, k, own):
                 room = manner.room * (FALLEN_ROOM_SHARE if other.lies else 1.0)
-                bend = pass_by(bend, swerve, direction, way, dx, dy, room)
+                bend = _pass_by(bend, swerve, direction, way, dx, dy, room)
         goal = ground.length / 2
         if abs(belief.x) > goal - LOOK_AHEAD_DISTANCE:
             dx = math.copysign(goal, belief.x) - belief.x
             for y in (ground.goal_width / 2, -ground.goal_width / 2):
-                bend = pass_by(bend, swerve, direction, way, dx, y - belief.y, POST_ROOM)
+                bend = _pass_by(bend, swerve, direction, way, dx, y - belief.y, POST_ROOM)
     if manner.ball_room > 0.0:
         dx, dy = manner.ball_x - belief.x, manner.ball_y - belief.y
-        bend = pass_by(bend, swerve, direction, way, dx, dy, manner.ball_room)
+        bend = _pass_by(bend, swerve, direction, way, dx, dy, manner.ball_room)
     player.memory.swerve = bend.side
     return bend.direction
 
 
 @unchecked
-def pass_by(bend: Bend, swerve: int, direction: float, way: float, dx: float, dy: float, room: float) -> Bend:
+def _pass_by(bend: _Bend, swerve: int, direction: float, way: float, dx: float, dy: float, room: float) -> _Bend:
     """The bend past an obstacle at (dx, dy) from the player, if it is in the way before that of `bend`; else `bend`.
 
     `swerve` is the side on which the player was passing an obstacle already: it does not change its mind.
@@ -271,4 +271,4 @@ def pass_by(bend: Bend, swerve: int, direction: float, way: float, dx: float, dy
     side = 1 if off < 0 else -1
     if swerve != 0 and abs(off) <= 0.7:
         side = swerve
-    return Bend(gap - room, side, direction + off + side * width)
+    return _Bend(gap - room, side, direction + off + side * width)

@@ -127,7 +127,7 @@ class BallTrack:
         """Takes the ball's place in an image, (3,) polar."""
         e = self._estimate
         fresh = self.seen_ago < MAX_TRACK_AGE
-        see_ball(e, camera, polar, fresh, max(self.seen_ago, 0.02))
+        _see_ball(e, camera, polar, fresh, max(self.seen_ago, 0.02))
         self.seen_ago = 0.0
 
     def miss(self, camera: CameraPose) -> None:
@@ -170,7 +170,7 @@ MIN_VISIBLE_DISTANCE = 0.3
 
 
 @kernel
-def see_ball(estimate: Estimate, camera: CameraPose, polar: Floats, fresh: bool, since: float) -> int:
+def _see_ball(estimate: Estimate, camera: CameraPose, polar: Floats, fresh: bool, since: float) -> int:
     """Takes the ball's polar coordinates (3,) into the filter; it rolled on (0), was kicked (1), or put there (2)."""
     place, turn, _, ball, cov = estimate
     seen = onto_pitch(polar, camera, place, turn)
@@ -265,7 +265,7 @@ class OthersTrack:
         self.records["x"], self.records["y"], self.records["age"] = math.nan, math.nan, math.inf
 
     def pass_time(self, step: float) -> None:
-        """Lets time pass."""
+        """Lets what is known of others grow older by a time step, s."""
         self.records["age"] += step
 
     def see(self, sight: Sight, camera: CameraPose, place: Floats, turn: Floats) -> None:
@@ -275,7 +275,7 @@ class OthersTrack:
                 (number if team == self._team else MAX_PLAYERS + number) - 1 if 0 < number <= MAX_PLAYERS else -1
                 for team, number in zip(sight.teams, sight.numbers, strict=True)
             ]
-            see_players(np.array(rows), sight.parts, camera, place, turn, self.number - 1, self.records)
+            _see_players(np.array(rows), sight.parts, camera, place, turn, self.number - 1, self.records)
 
     def hear(self, number: int, x: float, y: float, age: float) -> None:
         """A team-mate told where it stands; what was seen since then is better."""
@@ -286,7 +286,7 @@ class OthersTrack:
 
 
 @kernel
-def see_players(
+def _see_players(
     rows: Ints,
     parts: Floats,
     camera: CameraPose,
@@ -346,7 +346,7 @@ BEAM_LANDING_DISTANCE = 0.6
 
 
 class Ends:
-    """The own side."""
+    """Which end the own team defends, as far as the player can know."""
 
     def __init__(self) -> None:
         self.side: Side | None = None
@@ -464,7 +464,7 @@ class LeagueTracker:
         return self._believe(upright=upright)
 
     def _see(self, sight: Sight, percept: Percept) -> None:
-        """Takes an image."""
+        """Corrects pose, ball, others and ends by an image."""
         yaw, pitch = percept.angles[:2].tolist()
         camera = head_frame(math.radians(yaw), math.radians(pitch))
         where, e = self._where, self._estimate
