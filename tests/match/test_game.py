@@ -22,7 +22,7 @@ REDS, BLUES = "reds", "blues"
 
 def new_game(rules: Rules = RULES, *, seed: int = 5, seats: int = 2, **options: Any) -> Game:
     """One player a side, the second of type 1."""
-    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, **options)
+    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, setup=PhysicalSetup(**options))
     game.enter(REDS, 1)
     game.enter(BLUES, 0, 1)
     return game
