@@ -20,9 +20,12 @@ RULES = load_rules("sim3d")
 REDS, BLUES = "reds", "blues"
 
 
-def new_game(rules: Rules = RULES, *, seed: int = 5, seats: int = 2, **options: Any) -> Game:
-    """One player a side, the second of type 1."""
-    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, setup=PhysicalSetup(**options))
+def new_game(
+    rules: Rules = RULES, *, seed: int = 5, seats: int = 2, record: Path | None = None, **options: Any
+) -> Game:
+    """One player a side, the second of type 1; options are those of the setup."""
+    setup = PhysicalSetup(**options)
+    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, record=record, setup=setup)
     game.enter(REDS, 1)
     game.enter(BLUES, 0, 1)
     return game
