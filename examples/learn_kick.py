@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.kicks import spread
 from nutmeg.match.players.limbs import COMMAND_DELAY, Limbs
 from nutmeg.match.players.request import Look, Stand
@@ -91,7 +91,7 @@ class KickingRobot:
     """
 
     def __init__(self, walk: str = "dynamic-rewards") -> None:
-        game = Game(load_rules("sim3d"), seed=0, noise=False, seats=1)
+        game = Game(load_rules("sim3d"), seed=0, seats=1, setup=PhysicalSetup(noise=False))
         self._slot = game.enter("kicks", 1)
         game.set_play_mode(PlayMode.PLAY_ON)
         game.place_player(self._slot, (0.0, 0.0, 0.4), 0.0)

@@ -92,7 +92,7 @@ def behavioural_game(trace: Trace) -> int:
     """Cycles of one behavioural game, four against four."""
     from nutmeg.match.behavioural_game import BehaviourGame
     from nutmeg.match.loop import GameLoop
-    from nutmeg.match.players.strategies.strategies import strategy_decide
+    from nutmeg.match.players.tactics.tactician import strategy_decide
     from nutmeg.match.rules.book import rules_on
 
     rules = rules_on("spl2011", "spl2011").with_match(players=4, automatic_kick_off=True)

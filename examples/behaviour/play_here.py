@@ -9,7 +9,7 @@ from pathlib import Path
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import read_decide
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 
 

@@ -1,8 +1,8 @@
 """A player in ten lines: it looks where it is and where the ball is, and walks into the ball."""
 
-from nutmeg.match.players.builtin.tactics import look_around
 from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.request import Walk
+from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.model.field import load_field

@@ -38,6 +38,20 @@ def test_what_is_called_from_another_file_is_compiled_anew_when_that_file_change
     assert found(2, factor=3) == [15, 0], "nor when a constant has changed"
 
 
+def test_code_for_a_type_that_is_gone_is_compiled_anew(tmp_path: Path) -> None:
+    types = "from typing import NamedTuple\n\n\nclass {}(NamedTuple):\n    x: float\n"
+    program = (
+        "from types_of import {0}\nfrom nutmeg.base.kernels import kernel\n\n\n"
+        "@kernel\ndef half(a):\n    return a.x / 2\n\n\nprint(half({0}(3.0)))\n"
+    )
+    for name in ("Pair", "Couple"):
+        (tmp_path / "types_of.py").write_text(types.format(name))
+        (tmp_path / "outer.py").write_text(program.format(name))
+        command = [sys.executable, "-B", "outer.py"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert float(ran.stdout) == 1.5
+
+
 def test_processes_that_compile_at_the_same_time_do_not_get_each_others_code(tmp_path: Path) -> None:
     one, other = (_Files(str(tmp_path), "kernel", source_stamp=(1.0, 7)) for _ in range(2))
     one.save("of floats", "code for floats")

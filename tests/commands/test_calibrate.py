@@ -12,7 +12,7 @@ from nutmeg.cli import main
 from nutmeg.commands.calibrate import found_recordings
 from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 

@@ -19,7 +19,7 @@ import pytest
 from nutmeg.cli import main
 from nutmeg.commands.agents import play_all
 from nutmeg.commands.serve import rehearse
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
@@ -379,7 +379,7 @@ def loaded_kernels() -> dict[str, int]:
 def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel() -> None:
     rules = load_rules("sim3d")
     settings = ServerSettings(agent_port=0, monitor_port=0, pace="sync")
-    with Game(rules, seed=0, seats=4, toed=2) as game, Server(game, settings) as server:
+    with Game(rules, seed=0, seats=4, setup=PhysicalSetup(toed=2)) as game, Server(game, settings) as server:
         rehearse(rules)
         before = loaded_kernels()
         thread = threading.Thread(target=server.run)

@@ -11,9 +11,8 @@ import pytest
 from nutmeg.base.errors import UsageError
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.builtin.player import team_decide
 from nutmeg.match.players.request import Look, Request, Stand, Walk
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.fouls import penalised
 from nutmeg.match.rules.slots import SLOTS
@@ -124,7 +123,7 @@ def test_a_recording_has_poses_beliefs_and_others_and_beliefs_are_near_the_truth
 
 
 def test_the_built_in_team_plays_here_as_well() -> None:
-    driver = new_match(team_decide, strategy_decide("statue"), players=3)
+    driver = new_match(strategy_decide("builtin"), strategy_decide("statue"), players=3)
     ball = []
     driver.run(170, on_cycle=lambda d: ball.append(d.game.world.state.ball[0].copy()))
     assert all(player.lost_turns == 0 for player in driver.players.values())

@@ -11,7 +11,7 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 
 BOOK = load_rules("spl2011")

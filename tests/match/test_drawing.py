@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nutmeg.match.drawing import LEAGUE_PHYSICS, LEAGUE_ROBOT, DrawingProcess, draw, league_scene
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
 from nutmeg.recording import Recording
@@ -26,7 +26,11 @@ def test_the_scene_of_a_game_in_which_nobody_plays_is_the_one_that_was_drawn_ahe
     settings = league_scene(RULES, "sim3d")
     asked = []
     with Game(
-        RULES, seed=0, seats=4, record=tmp_path / "a.nutmeg", make_drawing=lambda s: asked.append(s) or draw(s)
+        RULES,
+        seed=0,
+        seats=4,
+        record=tmp_path / "a.nutmeg",
+        setup=PhysicalSetup(make_drawing=lambda s: asked.append(s) or draw(s)),
     ) as game:
         game.cycle({})
     assert asked == [settings]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import Foul, Rules, load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.worlds.physical.percept import JOINTS, Action, Percept
@@ -20,9 +20,12 @@ RULES = load_rules("sim3d")
 REDS, BLUES = "reds", "blues"
 
 
-def new_game(rules: Rules = RULES, *, seed: int = 5, seats: int = 2, **options: Any) -> Game:
-    """One player a side, the second of type 1."""
-    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, **options)
+def new_game(
+    rules: Rules = RULES, *, seed: int = 5, seats: int = 2, record: Path | None = None, **options: Any
+) -> Game:
+    """One player a side, the second of type 1; options are those of the setup."""
+    setup = PhysicalSetup(**options)
+    game = Game(rules, seed=seed, left=REDS, right=BLUES, seats=seats, record=record, setup=setup)
     game.enter(REDS, 1)
     game.enter(BLUES, 0, 1)
     return game
@@ -234,7 +237,7 @@ def test_an_impossible_action_is_refused_and_disturbs_nobody(action: Action, why
 
 
 def test_a_team_is_limited_in_types_on_request() -> None:
-    game = Game(RULES, seed=1, type_limits=True, seats=8)
+    game = Game(RULES, seed=1, seats=8, setup=PhysicalSetup(type_limits=True))
     for _ in range(7):
         game.enter(REDS)
     with pytest.raises(UsageError, match="at most 7 of one type"):
@@ -281,7 +284,7 @@ def test_recorded_commands_move_the_robot_as_they_did_on_the_leagues_server() ->
     path = Path(__file__).parent / "data" / "walk_start.csv"
     recorded = np.genfromtxt(path, delimiter=",", skip_header=2)
     commands, angles, inertial = recorded[:, :22], recorded[:, 22:44], recorded[:, 44:]
-    game = Game(RULES, seed=1, noise=False, beam_noise=False, left=REDS, seats=1)
+    game = Game(RULES, seed=1, left=REDS, seats=1, setup=PhysicalSetup(noise=False, beam_noise=False))
     slot = game.enter(REDS)
     ground = game.world.ground
     ground.world.qpos[ground.seats["joints"][game.world.seat_of[slot], :22]] = np.radians(angles[1])

@@ -105,6 +105,13 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
     numba counts them, and two processes that compile different things at the same time would take the same number.
     """
 
+    def _load_index(self) -> dict[object, str]:
+        """The names of machine code by key; none if the index names a type that this version no longer has."""
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (AttributeError, ImportError):
+            return {}
+
     def save(self, key: object, data: object) -> None:
         """Writes machine code, then the index that names it: a reader never finds an entry without its file."""
         content = hashlib.sha256(repr((self._source_stamp, key)).encode()).digest()

@@ -28,7 +28,7 @@ from nutmeg.bench.row import Row, in_process, resident_bytes
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.model.ball import load_ball

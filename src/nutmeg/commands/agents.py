@@ -70,7 +70,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
     """Who plays, by number."""
-    from nutmeg.match.players.builtin.player import make_team
+    from nutmeg.match.players.deciding_player import make_team
     from nutmeg.match.players.registry import load_player
 
     if arguments.player:

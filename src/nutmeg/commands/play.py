@@ -272,7 +272,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
 
 
 def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
-    from nutmeg.match.game import Game
+    from nutmeg.match.game import Game, PhysicalSetup
 
     rules, (left, right) = rules_of(arguments), team_names(*teams_of(arguments))
     game = Game(
@@ -281,8 +281,8 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         left=left,
         right=right,
         record=path,
-        field=field_of(arguments),
         seats=2 * arguments.players,
+        setup=PhysicalSetup(field=field_of(arguments)),
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), teams_of(arguments), strict=True):
@@ -293,21 +293,16 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
 
 def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterable[Player]:
     """The players of a team in the physical world: the built-in team with a walk, or a `decide`."""
-    from nutmeg.match.players.builtin.player import make_team
-    from nutmeg.match.players.deciding_player import DecidingPlayer
+    from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, make_team
     from nutmeg.match.players.registry import is_decider, read_decide
     from nutmeg.motion.walk.files import read_walk
 
     field = field_of(arguments)
     if not is_decider(team):
         return make_team(team, arguments.players, team=name, field=field)
-    decide, walk = read_decide(team), read_walk(arguments.walk)
-    return [
-        DecidingPlayer(
-            decide, name, n, walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed
-        )
-        for n in range(1, arguments.players + 1)
-    ]
+    walk = read_walk(arguments.walk)
+    setup = PlayerSetup(walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed)
+    return [DecidingPlayer(read_decide(team), name, n, setup) for n in range(1, arguments.players + 1)]
 
 
 def _named(name: str) -> str | Path:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nutmeg.match.drawing import Drawing
-    from nutmeg.match.game import Game
+    from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.book import Rules
     from nutmeg.model.scene import SceneSettings
     from nutmeg.net.simspark.server import Server, ServerSettings
@@ -244,16 +244,18 @@ def _game(
     return Game(
         rules,
         seed=arguments.seed,
-        noise=arguments.noise,
-        beam_noise=arguments.beam_noise,
-        ground_truth=arguments.ground_truth,
         left=teams[0],
         right=teams[1],
         record=record,
-        field=FIELD,
         seats=plain + toed,
-        toed=toed,
-        make_drawing=make_drawing,
+        setup=PhysicalSetup(
+            noise=arguments.noise,
+            beam_noise=arguments.beam_noise,
+            ground_truth=arguments.ground_truth,
+            field=FIELD,
+            toed=toed,
+            make_drawing=make_drawing,
+        ),
     )
 
 
@@ -268,7 +270,7 @@ def rehearse(rules: Rules) -> None:
     from nutmeg.net.simspark.percepts import percept_message
 
     types = (0, 4)
-    with Game(rules, seed=0, ground_truth=True, seats=2, toed=1) as game:
+    with Game(rules, seed=0, seats=2, setup=PhysicalSetup(ground_truth=True, toed=1)) as game:
         for robot_type in types:
             percept_message(game.percept_before_joining(robot_type, 0))
         slots = [game.enter(f"team{robot_type}", 1, robot_type) for robot_type in types]

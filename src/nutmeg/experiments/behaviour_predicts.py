@@ -44,7 +44,7 @@ from nutmeg.experiments.experiment import (
     yes_or_no,
 )
 from nutmeg.match.calibration.calibrate import calibrate
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.series.series import Series, SeriesGames
@@ -317,10 +317,10 @@ def record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Pa
         seed=seed,
         left=settings.team[sides[0]].name,
         right=settings.team[sides[1]].name,
-        field=settings.ground,
         seats=2 * settings.players,
         kick_off=Side(number // 2 % 2),
         record=path,
+        setup=PhysicalSetup(field=settings.ground),
     )
     with game:
         driver = GameLoop(game, {who: player for index in sides for who, player in games.team(index)})

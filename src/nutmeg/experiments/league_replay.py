@@ -117,13 +117,15 @@ def _ball(line: str) -> Floats | None:
 
 def replay(lines: Sequence[str]) -> list[str]:
     """Sends the commands of a recording to a new server of ours; returns what it answers, as lines of a recording."""
-    from nutmeg.match.game import Game
+    from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.book import load_rules
     from nutmeg.net.simspark.server import Server, ServerSettings
 
     kind = re.search(r"nao_hetero\.rsg (\d)", "\n".join(lines[:40]))
     toed = int(kind is not None and kind[1] == "4")
-    game = Game(load_rules("sim3d"), seed=0, seats=1, toed=toed, beam_noise=False, ground_truth=True)
+    game = Game(
+        load_rules("sim3d"), seed=0, seats=1, setup=PhysicalSetup(toed=toed, beam_noise=False, ground_truth=True)
+    )
     game.cycle({})  # compiles what is not compiled yet, for which no agent waits
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         thread = threading.Thread(target=server.run, name="server")

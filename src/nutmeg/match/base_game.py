@@ -101,7 +101,7 @@ class BaseGame(Closing):
 
     @abstractmethod
     def _new_recording(self, path: Path) -> MatchRecording:
-        """Begins the recording."""
+        """Begins a recording at a path, with what the world has to show."""
 
     @abstractmethod
     def cycle(self, actions: Mapping[int, Any]) -> dict[int, Any]:
@@ -216,7 +216,7 @@ class BaseGame(Closing):
         self._obey(decisions)
 
     def set_score(self, left: int, right: int) -> None:
-        """A trainer's order."""
+        """A trainer's order: sets the score of the left and the right team."""
         self.state = trainer.set_score(self.state, left, right)
 
     def set_time(self, time: float) -> None:
@@ -257,6 +257,10 @@ class BaseGame(Closing):
                 "there is no recording, or it has begun already; say what to record before the first cycle."
             )
         self._minds, self._record_config = minds, dict(config or {})
+
+    def _recorded_config(self, **more: object) -> dict[str, object]:
+        """What a recording keeps of how the match was made: teams, what a world adds, and what `record_with` said."""
+        return {"left": self.teams[0], "right": self.teams[1], **more, **self._record_config}
 
     def _begin_recording(self, types: Ints) -> None:
         """Begins the recording with the first cycle, when the types (22,) of who has joined are known."""

@@ -29,8 +29,8 @@ from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
-from nutmeg.match.players.strategies.records import new_memories
-from nutmeg.match.players.strategies.strategies import strategy
+from nutmeg.match.players.tactics.records import new_memories
+from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
@@ -141,7 +141,7 @@ MAX_SPEED = 10.0
 """Bound of speeds, m/s."""
 
 
-def body_parts(length: float) -> list[Part]:
+def _body_parts(length: float) -> list[Part]:
     """Parts of an observation about the player itself and the game; `length` is that of the whole game, s."""
     return [
         Part("head", 2, -math.pi, math.pi),
@@ -154,7 +154,7 @@ def body_parts(length: float) -> list[Part]:
     ]
 
 
-def symbol_parts(players: int) -> list[Part]:
+def _symbol_parts(players: int) -> list[Part]:
     """Parts of an observation about what a player sees and believes."""
     low, high = (0.0, 0.0, -math.pi), (1.0, MAX_DISTANCE, math.pi)
     post_low, post_high = (-1.0, *low), (1.0, *high)
@@ -191,13 +191,13 @@ class SymbolObservations:
     """
 
     def __init__(self, options: BehaviourOptions) -> None:
-        parts = body_parts(options.length)
+        parts = _body_parts(options.length)
         self.body = Layout(parts)
         """The observation beside pictures."""
-        self.layout = Layout([*parts, *symbol_parts(options.players)])
+        self.layout = Layout([*parts, *_symbol_parts(options.players)])
         """The observation without pictures."""
         self._options = options
-        sides = [np.array([phase_of(mode, side) for mode in PlayMode]) for side in Side]
+        sides = [np.array([_phase_of(mode, side) for mode in PlayMode]) for side in Side]
         self._phases = np.stack(sides, axis=1)
 
     def rows(self, games: SteeredGames) -> Floats32:
@@ -207,7 +207,7 @@ class SymbolObservations:
             return self.body.rows(told).reshape(*games.slots.shape, -1)
         slots, sightings, players = games.slots, games.senses.sightings, self._options.players
         seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * MAX_POSTS + 5 * MAX_LANDMARKS))
-        fill_sightings(slots, sightings.things, sightings.count, players, seen)
+        _fill_sightings(slots, sightings.things, sightings.count, players, seen)
         ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * MAX_POSTS, 5 * MAX_LANDMARKS])
         names = ("ball", "mates", "opponents", "robots", "posts", "marks")
         flat = seen.reshape(len(told["head"]), -1)
@@ -236,7 +236,7 @@ class SymbolObservations:
         }
 
 
-def phase_of(mode: PlayMode, side: Side) -> Floats:
+def _phase_of(mode: PlayMode, side: Side) -> Floats:
     """(7,) the phase of play as a team sees it: 1 at one of `PHASE_NAMES`, else 0."""
     from nutmeg.match.worlds.physical.percept import GameView
 
@@ -268,7 +268,7 @@ def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
 
 
 @kernel
-def fill_sightings(
+def _fill_sightings(
     slots: Ints, things: Records[Records[Records[SightingRecord]]], count: Ints, players: int, out: Floats
 ) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
@@ -632,7 +632,7 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         return answer
 
     def _observed(self, observations: Any) -> ByAgent:  # noqa: ANN401
-        """Observations by agent."""
+        """The observations of all agents by their names."""
         if isinstance(observations, dict):
             return {
                 agent: {name: values[0, place] for name, values in observations.items()}

@@ -25,7 +25,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
-from nutmeg.match.players.strategies.decisions import CYCLES_PER_SECOND
+from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
 from nutmeg.match.players.tracking.batch_filters import arrives
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.players.tracking.records import belief_of
@@ -112,7 +112,7 @@ DEFAULT_SETUP = BehaviourSetup()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentMind:
+class _PresentMind:
     """The part of a player that is recorded."""
 
     belief: Belief
@@ -273,6 +273,7 @@ class BehaviourGame(BaseGame):
             heard=heard,
             believe=believe,
             belief_record=record,
+            shares_beliefs=True,
             render=self._camera(slot),
         )
 
@@ -335,18 +336,17 @@ class BehaviourGame(BaseGame):
             BehaviourFigures(self.world, MATCH),
             self.rules,
             seed=self.seed,
-            teams=self.teams,
-            config={"world": "behavioural", "eyes": self.eyes.name, **self._record_config},
+            config=self._recorded_config(world="behavioural", eyes=self.eyes.name),
             minds=None if self._minds is None else self._present_minds,
             others_every=1,
         )
 
-    def _present_minds(self) -> dict[int, PresentMind]:
+    def _present_minds(self) -> dict[int, _PresentMind]:
         """Who plays, with what it believes now, which it will be told next."""
         assert self._minds is not None
         beliefs, time = self.senses.beliefs[MATCH], self.time
         return {
-            slot: PresentMind(
+            slot: _PresentMind(
                 belief=belief_of(beliefs[slot : slot + 1], time),
                 request=getattr(mind, "request", None),
                 log=getattr(mind, "log", ()),

@@ -25,9 +25,9 @@ from nutmeg.base.kernels import kernel, unchecked
 from nutmeg.base.records import new_records, record_values
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
-from nutmeg.match.players.strategies.decisions import StrategyTable, decide_matches
-from nutmeg.match.players.strategies.records import ground_of, new_memories
-from nutmeg.match.players.strategies.strategies import Strategy, strategy
+from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
+from nutmeg.match.players.tactics.records import ground_of, new_memories
+from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Event, SwapEnds
@@ -43,7 +43,7 @@ from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints, SmallInts
     from nutmeg.base.records import Records
-    from nutmeg.match.players.strategies.records import GroundRecord
+    from nutmeg.match.players.tactics.records import GroundRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import MatchState
@@ -178,9 +178,9 @@ class BehaviourGames:
         for decision in decisions:
             self._obey(m, decision)
         self.states[m], self._table.modes[m] = state, int(state.mode)
-        clock = self._watch.clocks[m]
-        clock.since, clock.due = 0.0, time_to_next_judgement(state, self.rules, looks=False)
-        clock.look_at, clock.look_due = 0.0, time_to_next_look(state, self.rules)
+        # A record is written in one go: its fields one by one take four times as long.
+        due, look_due = time_to_next_judgement(state, self.rules, looks=False), time_to_next_look(state, self.rules)
+        self._watch.clocks[m] = 0.0, due, 0.0, look_due, False
         if state.still is not before.still:
             self._watch.place[m] = np.nan if state.still is None else state.still.place.reshape(SLOTS, 2)
         if state.held is not before.held:
@@ -188,8 +188,8 @@ class BehaviourGames:
 
     def _before(self, m: int) -> tuple[MatchState, float]:
         """What the referee remembers of a match, and the time since then: that of the last judgement, or look."""
-        clock = self._watch.clocks[m]
-        state, since, look = self.states[m], float(clock.since), float(clock.look_at)
+        state = self.states[m]
+        since, _, look, _, _ = self._watch.clocks[m].tolist()  # type: ignore[attr-defined]
         if 0.0 < look < since:  # a match that was begun anew is judged at once: its looks are of the one before
             return state_after_look(state, look, self._watch.place[m].reshape(*PLAYERS_SHAPE, 2).copy()), since - look
         return state, since

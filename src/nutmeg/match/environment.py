@@ -26,9 +26,9 @@ from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
 from nutmeg.learning.gym.spaces import checked_actions
 from nutmeg.match.behavioural_environments import BehaviourEnv
 from nutmeg.match.episodes import EpisodeOptions, PerceptRows, check_actions
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.builtin.player import make_team
+from nutmeg.match.players.deciding_player import make_team
 from nutmeg.match.players.learned import JointActionPlayer, WalkActionPlayer
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam
@@ -155,12 +155,11 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         self.game = Game(
             chosen.rule_book(),
             seed=int(rng.integers(2**63)),
-            noise=chosen.noise,
-            beam_noise=chosen.beam_noise,
             left=LEFT,
             right=RIGHT,
             seats=2 * chosen.players,
             kick_off=Side(int(rng.integers(2))),
+            setup=PhysicalSetup(noise=chosen.noise, beam_noise=chosen.beam_noise),
         )
         """The match of this episode, for who wants to know what no player does."""
         self._players = {agent: self._new_player(*who) for agent, who in self._who.items()}

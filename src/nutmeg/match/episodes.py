@@ -113,7 +113,7 @@ FORCE_LOW = (*(-1.0,) * 3, *(-1000.0,) * 3)
 FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
 
 
-def percept_parts(players: int, length: float) -> list[Part]:
+def _percept_parts(players: int, length: float) -> list[Part]:
     """The parts of a row.
 
     Args:
@@ -147,7 +147,7 @@ class PerceptRows:
     """
 
     def __init__(self, team: str, *, players: int, length: float, more: tuple[Part, ...] = ()) -> None:
-        self.layout = Layout([*percept_parts(players, length), *more])
+        self.layout = Layout([*_percept_parts(players, length), *more])
         self._team, self._players, self._length = team, players, length
         self._percept: Percept | None = None
         self._side = Side.LEFT

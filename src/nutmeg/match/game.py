@@ -18,6 +18,8 @@ play is decided at the start (`seats`); who joins when all are taken is refused.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +40,7 @@ from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
 from nutmeg.match.worlds.physical.world import MatchWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bools, Floats, Ints
@@ -54,24 +56,41 @@ CYCLES_A_SECOND = round(1 / CONTROL_CYCLE)
 NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 
+@dataclass(frozen=True, kw_only=True)
+class PhysicalSetup:
+    """What physical matches are played on, how players perceive there, and what viewers are shown."""
+
+    field: str = "sim3d"
+    """Name of the field; the pitch of the rule book must be its."""
+    toed: int = 0
+    """How many of the seats are for robots with toes (type 4)."""
+    noise: bool = True
+    """Whether cameras err."""
+    beam_noise: bool = True
+    """Whether players land near where they wish to be put rather than there."""
+    ground_truth: bool = False
+    """Whether players are told where they and the ball truly are."""
+    type_limits: bool = False
+    """Whether a team may not have more than 7 robots of one type, nor 9 of two."""
+    make_drawing: Callable[[SceneSettings], Drawing] = draw
+    """Draws the scene that viewers of the recording show."""
+
+
+DEFAULT_SETUP = PhysicalSetup()
+
+
 class Game(BaseGame):
     """A match.
 
     Args:
         rules: the rule book; its pitch must be that of the field.
         seed: of everything random.
-        noise: whether cameras err.
-        beam_noise: whether players land near where they wish to be put rather than there.
-        ground_truth: whether players are told where they and the ball truly are.
+        setup: field and senses.
         left: name of the left team; empty for whoever joins first.
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
-        field: what is played on.
         seats: how many robots can play at once; each costs some microseconds a cycle, whether it plays or not.
-        toed: how many of the seats are for robots with toes (type 4).
-        type_limits: whether a team may not have more than 7 of one type, nor 9 of two.
         kick_off: who starts.
-        make_drawing: draws the scene that viewers of the recording show.
     """
 
     def __init__(
@@ -79,28 +98,24 @@ class Game(BaseGame):
         rules: Rules,
         *,
         seed: int,
-        noise: bool = True,
-        beam_noise: bool = True,
-        ground_truth: bool = False,
+        setup: PhysicalSetup = DEFAULT_SETUP,
         left: str = "",
         right: str = "",
         record: Path | None = None,
-        field: str = "sim3d",
         seats: int = SLOTS,
-        toed: int = 0,
-        type_limits: bool = False,
         kick_off: Side = Side.LEFT,
-        make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
-        self.world = MatchWorld(field, seats=seats, toed=toed)
+        self.world = MatchWorld(setup.field, seats=seats, toed=setup.toed)
         cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-        self.seeing = Seeing(self.world.field, cameras if noise else None, ground_truth=ground_truth)
-        newcomers_see = Seeing(self.world.field, newcomers if noise else None, ground_truth=ground_truth)
+        self.seeing, newcomers_see = (
+            Seeing(self.world.field, rng if setup.noise else None, ground_truth=setup.ground_truth)
+            for rng in (cameras, newcomers)
+        )
         self._newcomers = Newcomers(rules, newcomers_see)
         self.hearing = Hearing()
-        self._beams = beams if beam_noise else None
-        self._type_limits, self._make_drawing = type_limits, make_drawing
+        self._beams = beams if setup.beam_noise else None
+        self._setup = setup
         self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
@@ -112,7 +127,7 @@ class Game(BaseGame):
         slot = self._admit(side, number, team)
         if robot_type not in ROBOT_TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {ROBOT_TYPES[-1]}.")
-        if self._type_limits:
+        if self._setup.type_limits:
             check_types(self.robot_types, self.present, side, robot_type)
         self.world.join(slot, robot_type)
         x, y, heading = self._newcomers.next_place(side)
@@ -307,10 +322,9 @@ class Game(BaseGame):
             LeagueFigures(self.world),
             self.rules,
             seed=self.seed,
-            teams=self.teams,
-            config=self._record_config,
+            config=self._recorded_config(),
             minds=self._minds,
-            make_drawing=self._make_drawing,
+            make_drawing=self._setup.make_drawing,
         )
 
 

@@ -99,7 +99,7 @@ class Newcomers:
             percepts: how many it has had since it asked for its robot.
         """
         joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
-        height = head_height(percepts)
+        height = _head_height(percepts)
         falls = height > STANDING_HEIGHT
         # An accelerometer in free fall feels nothing but the damping, which is proportional to the velocity.
         felt = DAMPING * GRAVITY * percepts if falls else GRAVITY
@@ -118,7 +118,7 @@ class Newcomers:
         return self._seeing.look(with_newcomer, teams)[_SLOT]
 
 
-def head_height(percepts: int) -> float:
+def _head_height(percepts: int) -> float:
     """Height of a newcomer's head after so many percepts [m]: free fall with damping, then standing."""
     height, speed = HEAD_HEIGHT, 0.0
     for _ in range(percepts + CYCLES_BEFORE):

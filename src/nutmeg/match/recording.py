@@ -1,6 +1,7 @@
 """The recording of a match: robots, ball, the state of the game, what players believe and want, and events.
 
-    recording = MatchRecording(Path("final.nutmeg"), LeagueFigures(world), rules, seed=7, teams=("reds", "blues"))
+    teams = {"left": "reds", "right": "blues"}
+    recording = MatchRecording(Path("final.nutmeg"), LeagueFigures(world), rules, seed=7, config=teams)
     recording.sample(time, state)
     recording.event(time, "goal", side="left")
 
@@ -92,8 +93,7 @@ class MatchRecording:
         figures: what is recorded; who plays already is drawn with its own type.
         rules: how many players a team may have.
         seed: of the match.
-        teams: names of left and right.
-        config: what else to keep with it.
+        config: what to keep with it: the names of the teams, `left` and `right`, and whatever else.
         minds: who tells what players believe and want; None if nobody does.
         make_drawing: draws the scene that viewers show.
         others_every: cycles between two times at which beliefs about others, and intents, are looked at.
@@ -106,8 +106,7 @@ class MatchRecording:
         rules: Rules,
         *,
         seed: int,
-        teams: tuple[str, str],
-        config: Mapping[str, object] | None = None,
+        config: Mapping[str, object],
         minds: Minds | None = None,
         make_drawing: Callable[[SceneSettings], Drawing] = draw,
         others_every: int = OTHERS_EVERY,
@@ -138,13 +137,7 @@ class MatchRecording:
         self._told: dict[int, int] = {}
         if minds is not None:
             channels += self._mind_channels()
-        settings = {
-            "rules": rules.name,
-            "field": figures.field,
-            "left": teams[0],
-            "right": teams[1],
-            **(config or {}),
-        }
+        settings = {"rules": rules.name, "field": figures.field, **config}
         self.writer = RecordingWriter.create(
             path,
             channels,
@@ -345,7 +338,7 @@ class Figures(Protocol):
         ...
 
     def angles(self) -> Floats:
-        """(22, joints) rad."""
+        """(22, joints) angles of all robots' joints, rad."""
         ...
 
     def ball(self) -> Floats:
@@ -380,10 +373,10 @@ class LeagueFigures:
         return self._world.poses()
 
     def angles(self) -> Floats:
-        """(22, 24) rad."""
+        """(22, 24) angles of all robots' joints, rad."""
         return np.asarray(np.radians(self._world.angles))
 
     def ball(self) -> Floats:
-        """(7,)."""
+        """(7,) place, m, and quaternion of the ball."""
         ground = self._world.ground
         return np.asarray(ground.world.qpos[ground.ball : ground.ball + 7])

@@ -17,12 +17,12 @@ from nutmeg.match.calibration.ball import friction_of
 from nutmeg.match.calibration.calibrate import calibrate, estimate_all
 from nutmeg.match.calibration.estimates import rate_estimate, robust_fit, share_estimate
 from nutmeg.match.calibration.tracks import RobotTrack, Tracks, fallen_times, read_tracks
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.behavioural import request_row
-from nutmeg.match.players.deciding_player import DecidingPlayer
+from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup
 from nutmeg.match.players.request import Dive, Kick, Look, Request, Walk
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import Rules, load_rules, pitch_of
 from nutmeg.match.rules.slots import SLOT_NAMES
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour, write_behaviour
@@ -201,12 +201,10 @@ def test_a_recording_tells_speeds_and_wishes_and_the_rest_stays_as_it_was(tmp_pa
 @pytest.mark.slow
 def test_a_physical_match_tells_how_its_ball_rolls_and_its_heads_turn(tmp_path: Path) -> None:
     rules, path = small_match(1, 12.0), tmp_path / "physical.nutmeg"
-    game = Game(rules, seed=1, left="reds", right="blues", field=FIELD, seats=2, record=path)
-    walk = read_walk("final")
+    game = Game(rules, seed=1, left="reds", right="blues", seats=2, record=path, setup=PhysicalSetup(field=FIELD))
+    setup = PlayerSetup(walk=read_walk("final"), players=1, field=FIELD, rules=rules, longest=0.0)
     players = {
-        (team, 1): DecidingPlayer(
-            strategy_decide(name), team, 1, walk=walk, players=1, field=FIELD, rules=rules, longest=0.0
-        )
+        (team, 1): DecidingPlayer(strategy_decide(name), team, 1, setup)
         for team, name in (("reds", "kick-anywhere"), ("blues", "statue"))
     }
     with game:

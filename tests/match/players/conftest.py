@@ -11,18 +11,20 @@ import numpy as np
 import pytest
 
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
-from nutmeg.match.players.builtin.situation import Memory
-from nutmeg.match.players.builtin.tactics import decide
+from nutmeg.match.players.deciding_player import league_abilities
 from nutmeg.match.players.kicks import foot_for
-from nutmeg.match.players.messages import decode
+from nutmeg.match.players.messages import decode, encode, speaks
 from nutmeg.match.players.request import Kick, Request, Walk
+from nutmeg.match.players.tactics.records import PlayerContext, ground_of
+from nutmeg.match.players.tactics.tactician import Tactician
+from nutmeg.match.players.tracking.records import belief_record
 from nutmeg.match.rules import trainer
 from nutmeg.match.rules.book import Rules, load_rules
 from nutmeg.match.rules.decisions import Decision, Event, MovePlayer, PlaceBall
 from nutmeg.match.rules.play_modes import PlayMode, Side, may_beam
 from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.state import Facts, new_match
-from nutmeg.match.worlds.physical.percept import GameView
+from nutmeg.model.ball import load_ball
 
 STANDING, LYING = 0.38, 0.1
 FASTEST = (0.65, 0.35, 1.5)
@@ -45,8 +47,9 @@ class Toy:
         self.speed = np.zeros((2, 11, 3))
         self.upright = np.ones((2, 11), bool)
         self.ball, self.ball_velocity = np.zeros(2), np.zeros(2)
-        self.memories = {
-            (side, n): Memory(number=n + 1, players=players, pitch=self.rules.pitch, side=side)
+        ground = ground_of(self.rules, league_abilities(load_ball("sim3d")))
+        self.tacticians = {
+            (side, n): Tactician("builtin", ground, number=n + 1, players=players)
             for side in Side
             for n in range(players)
         }
@@ -92,23 +95,31 @@ class Toy:
             upright=bool(self.upright[side, n]),
         )
 
-    @property
-    def view(self) -> GameView:
-        left, right = self.state.score
-        return GameView(mode=self.state.mode.wire_name, time=self.state.time, score_left=left, score_right=right)
+    def told(self, side: Side, n: int, mode: str | None = None) -> dict[str, Any]:
+        """What a player is told beside its belief."""
+        return {"time": self.time, "mode": mode or self.state.mode.wire_name, "side": side}
+
+    def context(self, side: Side, n: int) -> PlayerContext:
+        """The records of a player in the present situation, for functions of the tactics."""
+        tactician, belief = self.tacticians[side, n], belief_record(self.belief(side, n))
+        tactician.decide(belief, **self.told(side, n))
+        beliefs, games, grounds, traits, memories, orders = tactician.records
+        return PlayerContext(beliefs[0], games[0], grounds[0], traits[0], memories[0], orders[0])
 
     def cycle(self) -> None:
         """Everybody decides; points move; the referee judges."""
-        said, self.said, view = self.said, [], self.view
-        for (side, n), memory in self.memories.items():
+        said, self.said = self.said, []
+        for (side, n), tactician in self.tacticians.items():
             for speaker, text in said:
                 report = decode(text, self.time)
                 if speaker is side and report is not None:
-                    memory.hear(report)
-            request = decide(self.belief(side, n), view, memory)
+                    tactician.hear(report)
+            belief = belief_record(self.belief(side, n))
+            request = tactician.decide(belief, **self.told(side, n))
             self.requests[side, n] = request
-            if request.say is not None:
-                self.said.append((side, request.say))
+            report = tactician.report(belief)
+            if report is not None and speaks(number=n + 1, players=self.players, time=self.time):
+                self.said.append((side, encode(report)))
             self._move(side, n, request)
         touches = self._roll()
         self.time = round(self.time + 0.02, 2)
@@ -147,7 +158,7 @@ class Toy:
         touches = np.zeros((2, 11), bool)
         if self._kicked is not None:
             touches[self._kicked], self._kicked = True, None
-        who = list(self.memories)
+        who = list(self.tacticians)
         for i, a in enumerate(who):
             for b in who[:i]:
                 gap = self.pose[a][:2] - self.pose[b][:2]

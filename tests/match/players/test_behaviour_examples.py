@@ -18,7 +18,7 @@ from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import load_function, read_decide
 from nutmeg.match.players.request import Request, Walk
 from nutmeg.match.players.skills import walk_to
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 

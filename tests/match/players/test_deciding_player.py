@@ -10,9 +10,9 @@ import pytest
 
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.deciding_player import DECISION_CYCLES, DecidingPlayer, crossings
+from nutmeg.match.players.deciding_player import DECISION_CYCLES, DecidingPlayer, PlayerSetup, crossings
 from nutmeg.match.players.request import Look, Request, Stand
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.motion.walk.files import read_walk
@@ -27,8 +27,8 @@ WALK = read_walk("final")
 def match(left: Decide, right: Decide, longest: float = 20.0) -> tuple[GameLoop, dict[tuple[str, int], DecidingPlayer]]:
     """Two players; the one on the left has less time than the other."""
     players = {
-        (team, 2): DecidingPlayer(decide, team, 2, walk=WALK, players=2, longest=longest if team == "reds" else 20.0)
-        for team, decide in (("reds", left), ("blues", right))
+        (team, 2): DecidingPlayer(decide, team, 2, PlayerSetup(walk=WALK, players=2, longest=limit))
+        for team, decide, limit in (("reds", left, longest), ("blues", right, 20.0))
     }
     return GameLoop(Game(RULES, seed=1, left="reds", right="blues", seats=2), players), players
 

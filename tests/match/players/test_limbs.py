@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.kicks import foot_for, kick_distance, kick_place, kick_tolerance
 from nutmeg.match.players.limbs import Limbs, Pace
 from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
@@ -26,7 +26,7 @@ class Alone:
     """One player on an empty pitch, at its centre, looking along x."""
 
     def __init__(self, robot_type: int = 0, pace: Pace | None = None) -> None:
-        self.game = Game(load_rules("sim3d"), seed=3, seats=1, toed=int(robot_type == 4))
+        self.game = Game(load_rules("sim3d"), seed=3, seats=1, setup=PhysicalSetup(toed=int(robot_type == 4)))
         self.slot = self.game.enter("us", 1, robot_type)
         self.limbs = Limbs(WALK, robot_type, pace=pace)
         self.game.set_play_mode(PlayMode.PLAY_ON)

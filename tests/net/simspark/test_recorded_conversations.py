@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Percept, Sight
 from nutmeg.net.connection import Report
@@ -102,7 +102,7 @@ def joined(sock: socket.socket, messages: list[tuple[bool, bytes]]) -> list[Perc
 
 
 def test_newcomers_fall_see_and_stand_as_recorded(recorded: SimpleNamespace) -> None:
-    game = Game(load_rules("sim3d"), seed=1, seats=3, toed=1, ground_truth=True)
+    game = Game(load_rules("sim3d"), seed=1, seats=3, setup=PhysicalSetup(toed=1, ground_truth=True))
     ours: dict[str, list[Percept]] = {}
     with game, contextlib.ExitStack() as stack:
         server = stack.enter_context(Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")))

@@ -100,14 +100,14 @@ class Touch:
     """From the ball until the robot wanted something else, s; nan without a wish."""
 
 
-def ball_speeds(tracks: Tracks) -> Floats:
+def _ball_speeds(tracks: Tracks) -> Floats:
     """(T,) mean speed of the ball in the cycle that ended then, m/s; nan if it was put elsewhere."""
     moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
     speeds = np.hypot(*moved.T) / BEHAVIOURAL_CYCLE
     return np.where(speeds < MAX_BALL_SPEED, speeds, np.nan)
 
 
-def clear_ball(tracks: Tracks) -> Bools:
+def _clear_ball(tracks: Tracks) -> Bools:
     """(T,) whether the ball rolls freely: nobody and no line near, and not in the air."""
     x, y = np.abs(tracks.ball).T
     clear = (
@@ -134,7 +134,7 @@ def ball_friction(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> lis
 
 def _speed_pairs(tracks: Tracks) -> Floats:
     """(n, 2) speeds of the ball in two cycles with a free way between them."""
-    speeds, clear = ball_speeds(tracks), clear_ball(tracks)
+    speeds, clear = _ball_speeds(tracks), _clear_ball(tracks)
     moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
     way = np.arctan2(moved[:, 1], moved[:, 0])
     first = np.arange(1, len(speeds) - FRICTION_LAG)
@@ -172,7 +172,7 @@ def friction_of(pairs: Floats) -> tuple[float, float]:
 
 def find_touches(tracks: Tracks, friction: tuple[float, float]) -> list[Touch]:
     """All moments at which a robot sent off a ball that lay still or nearly so."""
-    speeds = np.nan_to_num(ball_speeds(tracks), nan=MAX_BALL_SPEED)
+    speeds = np.nan_to_num(_ball_speeds(tracks), nan=MAX_BALL_SPEED)
     found = []
     for row in range(2, len(speeds) - 3):
         before = speeds[row - 1]

@@ -77,7 +77,7 @@ MAX_STRAY = 5.0
 
 
 @kernel
-def model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
+def _model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
     """Fills the paces (n, 3) that wishes (n, 3) lead to, and what each cycle says about which limit, (n, 6) of 0 or 1.
 
     A run of cycles begins with the speed that was seen. `limits` (6,) are those of `FITTED_NUMBERS`.
@@ -107,7 +107,7 @@ def model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, pace
 
 
 @dataclass(frozen=True)
-class WalkModel:
+class _WalkModel:
     """Top speeds and accelerations, and how sure they are."""
 
     limits: Floats
@@ -121,7 +121,7 @@ class WalkModel:
         free = track.present & ~track.lies & (track.legs >= 0)
         found, pressed = np.zeros((len(free), 3)), np.zeros((len(free), 6))
         begins = free & ~np.concatenate([[False], free[:-1]])
-        model_paces(track.wish, np.zeros_like(track.wish), begins, self.limits, found, pressed)
+        _model_paces(track.wish, np.zeros_like(track.wish), begins, self.limits, found, pressed)
         found[~free] = 0.0
         return found
 
@@ -139,7 +139,7 @@ class Runs:
     """(n,) which cycles belong together."""
 
 
-def free_cycles(tracks: Tracks, name: str) -> Bools:
+def _free_cycles(tracks: Tracks, name: str) -> Bools:
     """(T,) when a robot is on its feet, told what to do, and nobody is near."""
     track = tracks.robots[name]
     free = track.present & (track.legs >= 0) & (track.legs <= int(Legs.WALK))
@@ -162,7 +162,7 @@ def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
     parts: list[tuple[Floats, Floats, Bools, Bools]] = []
     for tracks in all_tracks:
         for name, track in tracks.robots.items():
-            free = free_cycles(tracks, name)
+            free = _free_cycles(tracks, name)
             begins = free & ~np.concatenate([[False], free[:-1]])
             since = np.arange(len(free)) - np.maximum.accumulate(np.where(begins, np.arange(len(free)), 0))
             wish = np.concatenate([track.wish[:1].repeat(delay, axis=0), track.wish])[: len(free)]
@@ -177,23 +177,23 @@ def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
     return Runs(wish, speed, begins, settled, block.ravel())
 
 
-def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Runs, WalkModel]:
+def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Runs, _WalkModel]:
     """The fit with the delay between wish and walk with which it is best."""
-    found = [(runs, fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(MAX_DELAY + 1))]
+    found = [(runs, _fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(MAX_DELAY + 1))]
     return min(found, key=lambda pair: pair[1].cost)
 
 
-def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
+def _fit_walk(runs: Runs, base: BehaviourSettings) -> _WalkModel:
     """Top speeds and accelerations; where nothing tells them, those of the base."""
     start = np.array([base.number(name) for name in FITTED_NUMBERS])
     start = np.where(np.isfinite(start), start, 10.0)
     if runs.settled.sum() < 10 * MIN_WALK_SAMPLES:
         reason = f"{int(runs.settled.sum())} cycles of free walking; needed are {10 * MIN_WALK_SAMPLES}"
-        return WalkModel(start, tuple(unknown(name, reason) for name in FITTED_NUMBERS), math.inf)
+        return _WalkModel(start, tuple(unknown(name, reason) for name in FITTED_NUMBERS), math.inf)
     paces, pressed = np.zeros_like(runs.wish), np.zeros((len(runs.wish), 6))
 
     def residuals(logs: Floats) -> Floats:
-        model_paces(runs.wish, runs.speed, runs.begins, np.exp(logs), paces, pressed)
+        _model_paces(runs.wish, runs.speed, runs.begins, np.exp(logs), paces, pressed)
         return np.asarray(((runs.speed - paces) / ERROR_SCALE)[runs.settled].ravel())
 
     fit = robust_fit(residuals, np.log(start), np.log(start) - 2.5, np.log(start) + 2.5)
@@ -208,7 +208,7 @@ def fit_walk(runs: Runs, base: BehaviourSettings) -> WalkModel:
             continue
         low, high = limits[k] * math.exp(-1.96 * errors[k]), limits[k] * math.exp(1.96 * errors[k])
         estimates.append(Estimate(name=name, value=float(limits[k]), low=low, high=high, samples=int(seen[k])))
-    return WalkModel(limits, tuple(estimates), fit.cost)
+    return _WalkModel(limits, tuple(estimates), fit.cost)
 
 
 def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
@@ -222,7 +222,7 @@ def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
     return np.where(told, np.sqrt(np.maximum(variances, 0.0)), np.inf)
 
 
-def walk_noise(runs: Runs, model: WalkModel, rng: np.random.Generator) -> list[Estimate]:
+def walk_noise(runs: Runs, model: _WalkModel, rng: np.random.Generator) -> list[Estimate]:
     """Noise at any speed and as a share of it, on each axis."""
     names = [(f"walk.{axis}_noise", f"walk.{axis}_noise_share") for axis in NOISE_AXES]
     strays, sizes = _windows(runs, model)
@@ -238,10 +238,10 @@ def walk_noise(runs: Runs, model: WalkModel, rng: np.random.Generator) -> list[E
     return found
 
 
-def _windows(runs: Runs, model: WalkModel) -> tuple[Floats, Floats]:
+def _windows(runs: Runs, model: _WalkModel) -> tuple[Floats, Floats]:
     """By how much robots strayed from the model in whole seconds, per square root of a cycle, and their paces."""
     paces, pressed = np.zeros_like(runs.wish), np.zeros((len(runs.wish), 6))
-    model_paces(runs.wish, runs.speed, runs.begins, model.limits, paces, pressed)
+    _model_paces(runs.wish, runs.speed, runs.begins, model.limits, paces, pressed)
     walks = runs.settled & paces.any(axis=1)
     strays, sizes = [], []
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (walks & ~runs.begins).astype(np.int8), [0]])))
@@ -328,7 +328,7 @@ MAX_CONTACT_DISTANCE = 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fall:
+class _Fall:
     """A robot that fell and got up again."""
 
     robot: str
@@ -344,7 +344,7 @@ class Fall:
     """Whether it had been up for a moment only: it had not got up."""
 
 
-def find_falls(tracks: Tracks) -> list[Fall]:
+def find_falls(tracks: Tracks) -> list[_Fall]:
     """All falls but dives."""
     found = []
     for name, track in tracks.robots.items():
@@ -358,7 +358,7 @@ def find_falls(tracks: Tracks) -> list[Fall]:
     return found
 
 
-def _fall(tracks: Tracks, name: str, row: int) -> Fall:
+def _fall(tracks: Tracks, name: str, row: int) -> _Fall:
     track = tracks.robots[name]
     up = np.flatnonzero(~track.lies[row:])
     end = row + int(up[0]) if len(up) else -1
@@ -370,10 +370,10 @@ def _fall(tracks: Tracks, name: str, row: int) -> Fall:
         time = float(tracks.times[end] - tracks.times[row]) - 0.5 * BEHAVIOURAL_CYCLE
         turned = wrap_angle_exactly(float(track.heading[end] - before))
     time = time if time < MAX_LYING_TIME else math.nan
-    return Fall(robot=name, row=row, side=side, time=time, turned=turned, again=len(was_up) > 0)
+    return _Fall(robot=name, row=row, side=side, time=time, turned=turned, again=len(was_up) > 0)
 
 
-def get_up_estimates(falls: Sequence[Fall], rng: np.random.Generator) -> list[Estimate]:
+def get_up_estimates(falls: Sequence[_Fall], rng: np.random.Generator) -> list[Estimate]:
     """How long getting up takes, by the side that a robot lies on, and how it ends."""
     found, shares, turns, tries, failures = [], [np.zeros(0)], [np.zeros(0)], 0, 0
     for side in FALL_SIDES:
@@ -425,7 +425,7 @@ class Exposure:
     stepped_falls: int = 0
 
 
-def fall_estimates(all_tracks: Sequence[Tracks], model: WalkModel, base: BehaviourSettings) -> list[Estimate]:
+def fall_estimates(all_tracks: Sequence[Tracks], model: _WalkModel, base: BehaviourSettings) -> list[Estimate]:
     """Hazards of falling: by walking, by walking fast, by collisions, by walking into robots that lie."""
     seen = Exposure([np.zeros(0)], [])
     for tracks in all_tracks:
@@ -482,7 +482,7 @@ def _attributed(efforts: Floats, at_falls: Floats) -> tuple[float, float]:
     return steady, fast
 
 
-def _expose(tracks: Tracks, model: WalkModel, base: BehaviourSettings, seen: Exposure) -> None:
+def _expose(tracks: Tracks, model: _WalkModel, base: BehaviourSettings, seen: Exposure) -> None:
     """Adds what happened in a match."""
     names = list(tracks.robots)
     paces = {name: model.paces(track) for name, track in tracks.robots.items()}
@@ -513,7 +513,7 @@ def _count(
     touching: Bools,
     falls: Sequence[int],
     seen: Exposure,
-    model: WalkModel,
+    model: _WalkModel,
     after: int,
 ) -> None:
     ahead, back, side, turn = model.limits[:4]

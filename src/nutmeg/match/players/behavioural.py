@@ -3,8 +3,7 @@
     order_from(request, orders, match=0, slot=3, lying=False)
     request_row(request)                                # as a recording keeps it
     activity_of(Posture.KICKING, moves=False)           # "kick"
-    seen_of(sightings.of(match, slot))                  # ball, robots and landmarks in the body's frame
-    seen_later(sightings, match, slot)()                # the same, worked out when it is asked for
+    seen_later(sightings, match, slot)()                # ball, robots and landmarks in the body's frame
 
 A kick to the left is one with the inside of the right foot, and the other way round. A player that lies gets up,
 whatever it wants, as in the physical world.
@@ -103,10 +102,10 @@ POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}
 def seen_later(sightings: Sightings, match: int, slot: int) -> Callable[[], Seen]:
     """A function that gives what a player sees now as objects, later: few players ask for it."""
     now = sightings.copy_of(match, slot)
-    return lambda: seen_of(now.of(0, 0))
+    return lambda: _seen_of(now.of(0, 0))
 
 
-def seen_of(things: Iterable[Sighting]) -> Seen:
+def _seen_of(things: Iterable[Sighting]) -> Seen:
     """What a player sees; of several balls the nearest, since one of them is none."""
     ball: Point | None = None
     robots, marks = [], []

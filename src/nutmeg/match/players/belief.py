@@ -34,7 +34,7 @@ class Pose:
 
     @property
     def place(self) -> Floats:
-        """(2,)."""
+        """(2,) x and y, m."""
         return np.array([self.x, self.y])
 
 
@@ -43,7 +43,7 @@ class BallBelief:
     """Where the ball is believed to be."""
 
     place: Floats
-    """(2,)."""
+    """(2,) x and y, m."""
     height: float
     """The height of its centre above the ground, m."""
     velocity: Floats

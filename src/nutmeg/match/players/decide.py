@@ -57,15 +57,34 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a player's body can do, in a few numbers that a `decide` may want to know.
+# What a player's body can do, in numbers that tactics decide by and that a `decide` may want to know.
 #
-# They come from the settings of the behavioural world: `nao-spark` stands for the robot of the physical world.
+# In the behavioural world they come from its settings (`abilities_of`), in the physical one from the league's robot and
+# its motions (`deciding_player.league_abilities`).
 
 
 KICK_AREA_SHARE = 0.8
 """Share of a kick's rectangle that is good enough to kick from."""
 FOOT_BALL_GAP = 0.005
 """Between the ball and the tips of the feet [m]."""
+SHORT_KICK_SHARE = 0.5
+"""Reach of a short kick, as a share of that of a full one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KickAbility:
+    """A kick: where the ball must lie for it, how exactly, and how far it goes."""
+
+    place: tuple[float, float]
+    """Where the ball should lie for the left foot: ahead and to the left, m."""
+    nearer: float = 0.0
+    """By how much nearer the ball is wanted than there, m."""
+    slack: tuple[float, float]
+    """How far off a player begins to kick, m."""
+    tolerance: float
+    """How far off a kick still hits the ball, m."""
+    reach: float
+    """How far the ball goes, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,41 +99,93 @@ class Abilities:
     """Fastest to a side, m/s."""
     turn: float
     """Fastest turn, rad/s."""
-    kick_place: tuple[float, float]
-    """Where the ball should lie for a straight kick with the left foot: ahead and to the left, m."""
-    kick_slack: tuple[float, float]
-    """How far from there it may lie, m."""
-    kick_reach: float
-    """How far a kick of full strength sends the ball, m."""
+    ask: tuple[float, float, float, float]
+    """What tactics ask for at most: ahead, back, to a side, turn, m/s and rad/s. More than the above where the body
+    cuts wishes by itself, since walks differ."""
+    run: float
+    """How fast it covers ground on the way to the ball, about, m/s."""
+    kick: KickAbility
+    """Its kick of full strength."""
+    short_kick: KickAbility
+    """Its kick of less strength, for passes."""
+    can_kick: bool = True
+    """Whether it can kick without falling; else it walks through the ball."""
+    kick_time: float
+    """From the wish to kick, walking slowly, to the hit, s."""
+    swing_time: float = 0.0
+    """From the beginning of a kick to its hit, for which the place of the ball is predicted, s."""
+    kick_ball_speed: float = 0.25
+    """Faster balls are not kicked, m/s."""
+    stop_time: float = 0.0
+    """How long a walk takes to stop before a kick, s."""
+    stop_linear: float = 0.0
+    """How far a walk that stops still comes for each m/s, s."""
+    stop_quadratic: float = 0.0
+    """And for each square of its speed, s^2/m."""
+    stop_aside: float = 0.0
+    """How far a walk that stops still comes to a side for each m/s, s."""
+    ahead_gain: float = 2.0
+    """Speed ahead for each metre that the ball is off its place before the foot, 1/s."""
+    side_gain: float = 2.0
+    """The same to a side, 1/s."""
+    get_up_time: float = 4.0
+    """How long it takes to get up, about, s."""
     dive_reach: float
     """How far to a side a dive covers the goal, m."""
+    dive_time: float
+    """A dive is begun when the ball passes so soon, s."""
     eyes: float = 0.5
     """Height of the cameras, m."""
     lower_eye: float = math.radians(40.0)
     """How much further down than the upper camera the lower one looks, rad."""
+    wide_view: bool = False
+    """Whether it has one camera with a wide view instead of two with narrow ones."""
     ball_slows: float
     """Friction of a rolling ball, m/s^2."""
     ball_damped: float
     """What grows with its speed, 1/s."""
 
+    @property
+    def kick_place(self) -> tuple[float, float]:
+        """Where the ball should lie for a straight kick with the left foot: ahead and to the left, m."""
+        return self.kick.place
+
+    @property
+    def kick_slack(self) -> tuple[float, float]:
+        """How far from there it may lie, m."""
+        return self.kick.slack
+
+    @property
+    def kick_reach(self) -> float:
+        """How far a kick of full strength sends the ball, m."""
+        return self.kick.reach
+
 
 def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) -> Abilities:
-    """The abilities of a robot of the behavioural world."""
+    """The abilities of a robot of the behavioural world, whose kicks are as exact as their orders."""
     walk, kick, ball = settings.walk, settings.kick, settings.ball
     near = max(kick.straight_near, settings.body.base_front + ball_radius + FOOT_BALL_GAP)
     far = max(kick.straight_far, near)
+    half = (far - near) / 2, (kick.straight_outer - kick.straight_inner) / 2
+    full = KickAbility(
+        place=((near + far) / 2, (kick.straight_inner + kick.straight_outer) / 2),
+        slack=(KICK_AREA_SHARE * half[0], KICK_AREA_SHARE * half[1]),
+        tolerance=min(half),
+        reach=kick.straight_distance,
+    )
     return Abilities(
         ahead=walk.ahead,
         back=walk.back,
         side=walk.side,
         turn=walk.turn,
-        kick_place=((near + far) / 2, (kick.straight_inner + kick.straight_outer) / 2),
-        kick_slack=(
-            KICK_AREA_SHARE * (far - near) / 2,
-            KICK_AREA_SHARE * (kick.straight_outer - kick.straight_inner) / 2,
-        ),
-        kick_reach=kick.straight_distance,
+        ask=(walk.ahead, walk.back, walk.side, walk.turn),
+        run=walk.ahead,
+        kick=full,
+        short_kick=dataclasses.replace(full, reach=SHORT_KICK_SHARE * full.reach),
+        kick_time=kick.wind_up,
+        get_up_time=settings.fall.lying + settings.get_up.front,
         dive_reach=settings.dive.reach,
+        dive_time=2.0 * settings.dive.time,
         ball_slows=ball.deceleration,
         ball_damped=ball.damping,
     )
@@ -306,7 +377,9 @@ class View:
     believe: Callable[[], Belief] = field(repr=False)
     """Gives `belief`."""
     belief_record: Records[BeliefRecord] | None = field(default=None, repr=False)
-    """(1,) the belief as a record for compiled strategies, where the world keeps records."""
+    """(1,) the belief as a record for compiled tactics, where the world keeps records."""
+    shares_beliefs: bool = False
+    """Whether the world tells players what their team-mates believe, so that they need not say it."""
     render: Callable[[], Mapping[str, Image]] | None = field(default=None, repr=False)
     """Gives `images`; None where there are no cameras."""
 
@@ -393,7 +466,7 @@ class Mind:
         self.memory.number = self.number = view.number
         try:
             with time_limit(self._patience):
-                request = checked_request(self.decide(view, self.memory))
+                request = _checked_request(self.decide(view, self.memory))
             self._patience = self.longest
         except KeyboardInterrupt:
             raise
@@ -414,7 +487,7 @@ class Mind:
         return Request(legs=Stand(), look=look, intent="lost its turn")
 
 
-def checked_request(request: Request) -> Request:
+def _checked_request(request: Request) -> Request:
     """A request, if a body can do something with it."""
     if not isinstance(request, Request):
         raise UsageError(f"decide answered {request!r:.80}; it must answer a Request.")

@@ -1,48 +1,59 @@
-"""A `decide` function in the body of the league's robot: the physical side of the interface in `players.decide`.
+"""Players of the physical world: a `decide` in the body of the league's robot, and the built-in team.
 
-    player = DecidingPlayer(decide, "reds", 2, walk=read_walk("final"), players=4)
+    player = DecidingPlayer(decide, "reds", 2, PlayerSetup(walk=read_walk("final"), players=4))
     GameLoop(game, {("reds", 2): player}).run()
     player.log, player.belief, player.request
 
-Observations come every 20 ms; `decide` is called with every fifth one, and its request holds in between. Tracker and
-limbs are those of the built-in team (`tracking.league_tracker`, `limbs`). Sightings come from the last image, in the
-frame of the torso; crossings of lines are computed from the lines in it. There is no sonar and no camera picture here.
+    GameLoop(game, by_number(make_team("final", 4, team="reds"), make_team("holonomic", 4, team="blues"))).run()
+
+Observations come every 20 ms; `decide` is called with every fifth one, and its request holds in between. The built-in
+team is the strategy `builtin` (`tactics`), which decides with every observation. Players know what the protocol tells a
+player, no more, and are nowhere random: the same percepts give the same actions. Sightings come from the last image, in
+the frame of the torso; crossings of lines are computed from the lines in it. There is no sonar and no camera picture
+here.
 
 Team-mates send each other their places and the ball's (`messages`) whenever it is their turn to speak, so that beliefs
-include them; where `decide` sends messages itself, the two take turns.
+include them; where `decide` sends messages itself that are no such reports, the two take turns.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
-from nutmeg.match.players.builtin.player import MAX_HEARD_BALL_AGE
+from nutmeg.base.errors import UsageError
 from nutmeg.match.players.decide import (
     DECISION_INTERVAL,
     MAX_DECISION_TIME,
+    Abilities,
+    KickAbility,
     Mind,
     Seen,
     SeenMark,
     SeenRobot,
     View,
-    abilities_of,
     own_name,
 )
+from nutmeg.match.players.kicks import UNSTEADY_TYPES, kick_distance, kick_place, kick_tolerance
 from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import Request
+from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.players.tracking.localisation import head_frame, spot
-from nutmeg.match.rules.book import load_rules, pitch_of
+from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.physical.percept import Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
+from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,19 +61,93 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.players.decide import Decide, MarkKind, Point
+    from nutmeg.match.players.request import KickKind
     from nutmeg.match.rules.book import Rules
-    from nutmeg.match.worlds.physical.percept import Heard, Percept, Sight
+    from nutmeg.match.worlds.physical.percept import Heard, Percept, Player, Sight
+    from nutmeg.model.ball import BallSettings
     from nutmeg.motion.walk.files import WalkParameters
 
 
 ABILITIES_NAME = "nao-spark"
-"""Whose abilities the league's robot has."""
+"""The settings of the behavioural world that have the speeds of the league's robot."""
 DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
 """A head lower than the own torso belongs to somebody who lies [m]."""
 CROSSING_GAP, CROSSING_ANGLE = 0.12, math.radians(50.0)
 """Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
+MAX_HEARD_BALL_AGE = 0.5
+"""Where a team-mate saw the ball longer ago is not taken over, s."""
+KICK_NEARER = 0.02
+"""The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
+KICK_SLACK_SHARE = 0.65
+"""Share of a kick's tolerance within which a walker stops for it."""
+
+
+def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
+    """What the league's robot can do: measured speeds, and the kicks that it has motions for."""
+    walk = load_behaviour(ABILITIES_NAME).walk
+    return Abilities(
+        ahead=walk.ahead,
+        back=walk.back,
+        side=walk.side,
+        turn=walk.turn,
+        ask=(0.9, 0.5, 0.45, 2.0),
+        run=0.6,
+        kick=_kick("straight"),
+        short_kick=_kick("pass"),
+        can_kick=robot_type not in UNSTEADY_TYPES,
+        kick_time=1.15,
+        swing_time=0.75,
+        kick_ball_speed=0.5,
+        # How a walker stops was measured: 0.07 s of its speed, and 0.42 s^2/m of its square.
+        stop_time=0.4,
+        stop_linear=0.07,
+        stop_quadratic=0.42,
+        stop_aside=0.15,
+        ahead_gain=3.0,
+        side_gain=5.0,
+        dive_reach=0.75,
+        dive_time=0.9,
+        wide_view=True,
+        ball_slows=0.0,
+        ball_damped=ball.rolling_damping,
+    )
+
+
+def _kick(kind: KickKind) -> KickAbility:
+    """A kick of the league's robot; the middle of where it can be kicked is `place`."""
+    tolerance = kick_tolerance(kind)
+    slack = KICK_SLACK_SHARE * tolerance
+    return KickAbility(
+        place=kick_place(kind),
+        nearer=KICK_NEARER,
+        slack=(slack, slack),
+        tolerance=tolerance,
+        reach=kick_distance(kind),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayerSetup:
+    """The body of a player of the physical world, and the match that it plays in."""
+
+    walk: WalkParameters
+    """How it walks."""
+    players: int = MAX_PLAYERS
+    """How many its team has; of more than one, number 1 keeps the goal."""
+    robot_type: int = 0
+    """Of the league's robot, 0 to 4."""
+    field: str = "sim3d"
+    """Name of the field it plays on."""
+    rules: Rules | None = None
+    """The rule book; that of the league, on this field, if left out."""
+    seed: int = 0
+    """Of the random numbers in its memory."""
+    longest: float = MAX_DECISION_TIME
+    """A decision that takes longer is given up, s; 0 for never."""
+    cycles: int = DECISION_CYCLES
+    """Percepts from one decision to the next."""
 
 
 class DecidingPlayer:
@@ -72,51 +157,32 @@ class DecidingPlayer:
         decide: who decides.
         team: name of its team.
         number: its number.
-        walk: how it walks.
-        players: how many its team has.
-        robot_type: of the league's robot, 0 to 4.
-        field: the name of the field it plays on.
-        rules: the rule book; that of the league, on this field, if left out.
-        seed: of the random numbers in its memory.
-        longest: a decision that takes longer is given up, s; 0 for never.
+        setup: its body, and the match.
     """
 
-    def __init__(
-        self,
-        decide: Decide,
-        team: str,
-        number: int,
-        *,
-        walk: WalkParameters,
-        players: int = 11,
-        robot_type: int = 0,
-        field: str = "sim3d",
-        rules: Rules | None = None,
-        seed: int = 0,
-        longest: float = MAX_DECISION_TIME,
-    ) -> None:
-        self.team, self.number, self.robot_type = team, number, robot_type
-        ground = load_field(field)
+    def __init__(self, decide: Decide, team: str, number: int, setup: PlayerSetup) -> None:
+        self.team, self.number, self.robot_type, self._cycles = team, number, setup.robot_type, setup.cycles
+        ground = load_field(setup.field)
         ball = load_ball(ground.ball)
         self.mind = Mind(
             decide,
             team=team,
             number=number,
-            players=players,
-            rules=rules or load_rules("sim3d").on(pitch_of(ground, ball)),
-            body=abilities_of(load_behaviour(ABILITIES_NAME), ball_radius=ball.radius),
-            seed=seed,
-            longest=longest,
+            players=setup.players,
+            rules=setup.rules or load_rules("sim3d").on(pitch_of(ground, ball)),
+            body=league_abilities(ball, setup.robot_type),
+            seed=setup.seed,
+            longest=setup.longest,
         )
         self.senses = LeagueTracker(ground, team=team, number=number)
-        self.limbs = Limbs(walk, robot_type)
+        self.limbs = Limbs(setup.walk, setup.robot_type)
         self.belief: Belief | None = None
         """What it believes; None before its first percept."""
         self.request = Request()
         """What it wants."""
         self._percepts = self._decisions = 0
         self._moved = np.zeros(3)
-        self._seen = Seen()
+        self._seen: tuple[Sight, Floats] | None = None
         self._heard: list[Heard] = []
         self._say: str | None = None
         self._reported = False
@@ -139,9 +205,9 @@ class DecidingPlayer:
         self.belief = senses.update(percept, limbs.odometry, upright=limbs.upright)
         self._go_on(limbs.odometry)
         if percept.sight is not None:
-            self._seen = seen_from_torso(percept.sight, percept.angles, self.team, self.number, self._side)
+            self._seen = percept.sight, percept.angles
         beam = None
-        if self._percepts % DECISION_CYCLES == 0:
+        if self._percepts % self._cycles == 0:
             self.request = request = self.mind.act(self._view(percept, self.belief))
             self._say, beam = request.say or self._say, request.beam
         self._percepts += 1
@@ -167,24 +233,29 @@ class DecidingPlayer:
         yaw, pitch = np.radians(percept.angles[:2]).tolist()
         ahead, left, turn = self._moved.tolist()
         c, s = math.cos(turn), math.sin(turn)
-        seen = self._seen
+        seen, side = self._seen, self._side
+
+        def see() -> Seen:
+            return Seen() if seen is None else _seen_from_torso(*seen, self.team, self.number, side)
+
         view = View(
             time=percept.time,
             cycle=self._decisions,
             game=percept.game,
             team=self.team,
             number=self.number,
-            side=self._side,
+            side=side,
             odometry=(c * ahead - s * left, s * ahead + c * left, turn),
             head=(yaw, pitch),
             upright=self.limbs.upright,
             doing=self.limbs.doing,
-            see=lambda: seen,
+            see=see,
             heard=tuple(self._heard),
             believe=lambda: belief,
+            belief_record=self.senses.record,
         )
         self._decisions += 1
-        self._seen, self._heard = Seen(), []
+        self._seen, self._heard = None, []
         self._moved[:] = 0.0
         return view
 
@@ -205,7 +276,7 @@ class DecidingPlayer:
         """What to say, if it is the player's turn: what `decide` wants to, or a report; both, one after the other."""
         if not speaks(number=self.number, players=self.mind.memory.players, time=time):
             return None
-        if self._say is not None and self._reported:
+        if self._say is not None and (self._reported or decode(self._say) is not None):
             said, self._say, self._reported = self._say, None, False
             return said
         self._reported = True
@@ -225,7 +296,7 @@ class DecidingPlayer:
         )
 
 
-def seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
+def _seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
     """What an image shows, with the joints at these angles [degrees], for a player of a team."""
     camera = head_frame(*np.radians(angles[:2]).tolist())
 
@@ -290,3 +361,44 @@ def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
     )
     kinds: tuple[MarkKind, ...] = ("L", "T", "X")
     return SeenMark(place=(a[0] + along_first * ux, a[1] + along_first * uy), kind=kinds[through])
+
+
+# ----------------------------------------------------------------------------------------------------
+# The built-in team: its players by the name of a walk. A team plays from whichever side it is told to.
+
+
+def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
+    """A player of the built-in team; it decides with every percept, for as long as it takes."""
+    decide = strategy_decide(BUILTIN_NAME)
+    return DecidingPlayer(decide, team, number, dataclasses.replace(setup, cycles=1, longest=0.0))
+
+
+def make_team(
+    walk: str, players: int, *, team: str = "", types: Sequence[int] = (0,), field: str = "sim3d"
+) -> list[DecidingPlayer]:
+    """The players of a built-in team, number 1 first.
+
+    Args:
+        walk: name or file of the walk they have.
+        players: how many, 1 to 11; of more than one, number 1 keeps the goal.
+        team: name of the team, as the game knows it; that of the walk if empty.
+        types: types of their robots, in turn.
+        field: the name of the field they play on.
+    """
+    if not 1 <= players <= MAX_PLAYERS:
+        raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
+    if not types:
+        raise UsageError("a team needs at least one robot type.")
+    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
+    return [
+        team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]))
+        for n in range(players)
+    ]
+
+
+def by_number(left: Sequence[DecidingPlayer], right: Sequence[DecidingPlayer]) -> dict[tuple[str, int], Player]:
+    """The players of two teams by team and number, as a `GameLoop` wants them; the left team first."""
+    names = {player.team for player in left}, {player.team for player in right}
+    if names[0] & names[1]:
+        raise UsageError(f"both teams are called {min(names[0] & names[1])!r}; two names are needed.")
+    return {(player.team, player.number): player for player in (*left, *right)}

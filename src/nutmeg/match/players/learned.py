@@ -11,14 +11,14 @@ finds out where it is and turns its head by itself, as the players of the built-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.learning.gym.spaces import Part
-from nutmeg.match.players.builtin.tactics import look_around
 from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.request import Kick, Stand, Walk
+from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, Action
 from nutmeg.model.field import load_field
@@ -44,21 +44,6 @@ BELIEF_PART = Part(
 ball ahead and to the left (m), since when it has not seen it (s), and whether it is on its feet."""
 
 
-class Steered(Protocol):
-    """A player that somebody else steers."""
-
-    wish: Floats
-    """What it is to do."""
-    beam: tuple[float, float, float] | None
-    """Where it wishes to be put, if anywhere."""
-
-    def act(self, percept: Percept) -> Action:
-        """Does what it is told."""
-
-    def told(self) -> dict[str, Floats]:
-        """What it knows beyond its percept, for observations."""
-
-
 class JointActionPlayer:
     """Its joints are steered; a wish is (22,)."""
 
@@ -74,7 +59,7 @@ class JointActionPlayer:
         return Action(speeds=JOINT_SPEED * self.wish, beam=self.beam)
 
     def told(self) -> dict[str, Floats]:
-        """Nothing."""
+        """Nothing beyond its percept."""
         return {}
 
 

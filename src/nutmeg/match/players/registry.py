@@ -1,7 +1,7 @@
-"""Teams that are a `decide`, by name: a compiled strategy, the built-in team's tactics, or a function of a user's own.
+"""Teams that are a `decide`, by name: a strategy of the compiled tactics, or a function of a user's own.
 
     decide = read_decide("roles-pass")                  # a strategy that comes with Nutmeg
-    decide = read_decide("builtin")                     # the built-in team's tactics
+    decide = read_decide("builtin")                     # that of the built-in team
     decide = read_decide("chaser.py:decide")            # decide(percept, memory) -> Request; or package.module:name
     title_of("teams/chaser.py:decide")                  # "chaser"
 
@@ -79,41 +79,31 @@ def player_digest(name: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
 
 
-BUILTIN_NAME = "builtin"
-"""The built-in team's tactics."""
 DEFAULT_FUNCTION = "decide"
 """A function of this name lends its team the name of its file."""
 
 
-def decider_names() -> list[str]:
-    """Those that come with Nutmeg."""
-    from nutmeg.match.players.strategies.strategies import strategy_names
-
-    return [*strategy_names(), BUILTIN_NAME]
-
-
 def is_decider(name: str) -> bool:
     """Whether a name stands for a `decide`, rather than for a walk."""
-    return ":" in name or name in decider_names()
+    return ":" in name or is_strategy(name)
 
 
 def is_strategy(name: str) -> bool:
     """Whether a name stands for a compiled strategy."""
-    return ":" not in name and name != BUILTIN_NAME and is_decider(name)
+    from nutmeg.match.players.tactics.strategies import strategy_names
+
+    return name in strategy_names()
 
 
 def read_decide(name: str) -> Decide:
     """What a name stands for."""
     if ":" in name:
         return load_function(name)
-    if name == BUILTIN_NAME:
-        from nutmeg.match.players.builtin.player import team_decide
+    from nutmeg.match.players.tactics.strategies import strategy_names
+    from nutmeg.match.players.tactics.tactician import strategy_decide
 
-        return team_decide
-    if name not in decider_names():
-        raise UnknownNameError("strategy", name, (*decider_names(), "file.py:decide"))
-    from nutmeg.match.players.strategies.strategies import strategy_decide
-
+    if not is_strategy(name):
+        raise UnknownNameError("strategy", name, (*strategy_names(), "file.py:decide"))
     return strategy_decide(name)
 
 

@@ -59,7 +59,7 @@ class Foul(IntEnum):
         return self.name.title().replace("_", "")
 
 
-def refuse_negative(rules: Any) -> None:  # noqa: ANN401 (any of the dataclasses of a rule book)
+def _refuse_negative(rules: Any) -> None:  # noqa: ANN401 (any of the dataclasses of a rule book)
     """Raise ValueError for a number below zero in a dataclass; none of them may be."""
     for field in fields(rules):
         value = getattr(rules, field.name)
@@ -92,7 +92,7 @@ class IncapableRules:
 
     def __post_init__(self) -> None:
         """Refuse numbers that contradict each other."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if self.ground_height > self.not_standing_height:
             raise ValueError(
                 f"ground_height is {self.ground_height} m, above not_standing_height {self.not_standing_height} m; "
@@ -113,7 +113,7 @@ class AreaRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class CrowdingRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +184,7 @@ class ChargingRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers, and an average over nothing."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if self.velocity_samples < 1:
             raise ValueError("velocity_samples is 0; an average needs at least 1.")
 
@@ -214,7 +214,7 @@ class SelfCollisionRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +230,7 @@ class PushingRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class InactiveRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers, and looks without a pause."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if self.look_interval == 0:
             raise ValueError("look_interval is 0; there is some time between two looks.")
 
@@ -296,7 +296,7 @@ class FoulRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 FOLDER = Path(__file__).parent / "data" / "rules"
@@ -331,7 +331,7 @@ class Pitch:
 
     def __post_init__(self) -> None:
         """Refuse what no pitch can have."""
-        refuse_negative(self)
+        _refuse_negative(self)
         for field in dataclasses.fields(self):
             if getattr(self, field.name) == 0 and field.name != "penalty_mark":
                 raise ValueError(f"{field.name} is {getattr(self, field.name)}; it must be above 0.")
@@ -371,7 +371,7 @@ class MatchRules:
 
     def __post_init__(self) -> None:
         """Refuse what no match can have."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if not 1 <= self.players <= MAX_PLAYERS:
             raise ValueError(f"players is {self.players}; allowed are 1 to {MAX_PLAYERS}.")
         for name in ("half_length", "extra_half_length"):
@@ -410,7 +410,7 @@ class RestartRules:
 
     def __post_init__(self) -> None:
         """Refuse numbers that contradict each other."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if self.move_distance < self.distance:
             raise ValueError(
                 f"move_distance is {self.move_distance} m, but opponents nearer than distance {self.distance} m are "
@@ -444,7 +444,7 @@ class OutRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -501,7 +501,7 @@ class PassRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        refuse_negative(self)
+        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -531,7 +531,7 @@ class ShootOutRules:
 
     def __post_init__(self) -> None:
         """Refuse what no shoot-out can have."""
-        refuse_negative(self)
+        _refuse_negative(self)
         if not 1 <= self.rounds <= self.most_rounds:
             raise ValueError(f"rounds is {self.rounds}; allowed are 1 to most_rounds = {self.most_rounds}.")
         far, near = self.kicker_distance, self.ball_distance

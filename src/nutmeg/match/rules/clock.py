@@ -130,7 +130,7 @@ def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = Tru
         return math.inf
     fouls = rules.fouls
     stopped = state.mode is not PlayMode.PLAY_ON or state.shoot_out is not None
-    if stopped or state.pass_watch is not None or positions_matter(fouls):
+    if stopped or state.pass_watch is not None or _positions_matter(fouls):
         return 0.0
     if state.in_contact and fouls.touching.on:
         return 0.0
@@ -174,7 +174,7 @@ def state_after_look(state: MatchState, since: float, place: Floats) -> MatchSta
     )
 
 
-def positions_matter(fouls: FoulRules) -> bool:
+def _positions_matter(fouls: FoulRules) -> bool:
     """Whether a foul is called that a player can commit in any cycle just by its position."""
     by_place = fouls.illegal_defence.on or fouls.illegal_attack.on or fouls.crowding.on
     return by_place or (fouls.charging.on and fouls.charging.velocity_samples > 1)

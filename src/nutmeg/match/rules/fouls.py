@@ -54,7 +54,7 @@ def penalised(state: MatchState) -> Bools:
     return found
 
 
-def penalise(judgement: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
+def _penalise(judgement: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
     """Call a foul. With `to`, in own coordinates, the player is moved there; without, it is held and sent outside."""
     x, y = judgement.facts.position[side, index, :2].tolist()
     judgement.state.fouls = judgement.state.fouls + 1
@@ -84,7 +84,7 @@ def serve_penalties(judgement: Judgement) -> None:
                 staying.append(held)
                 _keep_out(judgement, held, held.place)
             else:
-                come_back(judgement, held)
+                _come_back(judgement, held)
         elif waited < rules.hold_time - TIME_TOLERANCE:
             staying.append(held)
             x, y = judgement.facts.position[held.side, held.index, :2].tolist()
@@ -99,7 +99,7 @@ def forget_penalties(judgement: Judgement) -> None:
     """Pardon everybody; who is beside the pitch comes back."""
     for held in judgement.state.held:
         if held.place is not None and judgement.facts.present[held.side, held.index]:
-            come_back(judgement, held)
+            _come_back(judgement, held)
     judgement.hold()
 
 
@@ -118,7 +118,7 @@ def _keep_out(judgement: Judgement, held: Held, place: Place) -> None:
         judgement.move(held.side, held.index, place, held.foul.title)
 
 
-def come_back(judgement: Judgement, held: Held) -> None:
+def _come_back(judgement: Judgement, held: Held) -> None:
     """Put a player on the touch line away from the ball, in its own half, looking at the pitch."""
     side, pitch = held.side, judgement.rules.pitch
     away = -sign_of(judgement.ball[1], side.sign)
@@ -170,7 +170,7 @@ def judge_incapable(judgement: Judgement) -> None:
     )
     steps = facts.time_step - judgement.cycle, judgement.cycle
     known = before.flags, down.times, down.flags
-    anybody, fell = count_down_times(facts.position, judgement.active, limits, steps, *known)
+    anybody, fell = _count_down_times(facts.position, judgement.active, limits, steps, *known)
     if fell:
         for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
             place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
@@ -191,13 +191,13 @@ def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
     )
     offends &= judgement.active
     for side, index in np.argwhere(offends).tolist():
-        penalise(judgement, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
+        _penalise(judgement, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
     down.times[:, offends] = 0.0
     down.flags[:, offends] = False
 
 
 @kernel
-def count_down_times(
+def _count_down_times(
     position: Floats,
     active: Bools,
     limits: Floats,
@@ -272,12 +272,12 @@ def areas(judgement: Judgement) -> Bools:
     """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
     pitch, before, inside = judgement.rules.pitch, judgement.state.in_areas, np.empty((2, *PLAYERS_SHAPE), bool)
     edge, end, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.length / 2, pitch.penalty_width / 2
-    changed = find_in_areas(judgement.facts.position, judgement.active, edge, end, half_width, before, inside)
+    changed = _find_in_areas(judgement.facts.position, judgement.active, edge, end, half_width, before, inside)
     return inside if changed else before
 
 
 @kernel
-def find_in_areas(
+def _find_in_areas(
     position: Floats, active: Bools, edge: float, end: float, half_width: float, before: Bools, inside: Bools
 ) -> bool:
     """Finds who is in the penalty areas; whether that has changed.
@@ -313,7 +313,7 @@ def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, 
     whose = "the own" if which == OWN_AREA else "the opponents'"
     for index in field_players[: int(np.count_nonzero(inside)) - rules.most]:
         to = None if rules.sent_outside else _edge_of_area(judgement, which, own[index].tolist())
-        penalise(judgement, side, index, foul, f"is one too many in {whose} area", to=to)
+        _penalise(judgement, side, index, foul, f"is one too many in {whose} area", to=to)
         inside[index] = False
 
 
@@ -344,7 +344,7 @@ def judge_crowding(judgement: Judgement) -> None:
             index = int(order[rank])
             if distance[side, index] <= limit and not judgement.facts.goalie[side, index]:
                 to = None if rules.sent_outside else _away_from_ball(judgement, side, index, limit)
-                penalise(judgement, side, index, Foul.CROWDING, "crowds the ball", to=to)
+                _penalise(judgement, side, index, Foul.CROWDING, "crowds the ball", to=to)
 
 
 def _away_from_ball(judgement: Judgement, side: Side, index: int, distance: float) -> Place:
@@ -375,7 +375,7 @@ def judge_self_collisions(judgement: Judgement) -> None:
         side, limbs = Side(s), tuple(LIMBS[i] for i in np.flatnonzero(due[s, index]).tolist())
         text = f"collides with itself ({', '.join(limbs)})"
         if rules.penalty == "outside":
-            penalise(judgement, side, index, Foul.SELF_COLLISION, text, to=None)
+            _penalise(judgement, side, index, Foul.SELF_COLLISION, text, to=None)
             continue
         x, y = judgement.facts.position[s, index, :2].tolist()
         judgement.state.fouls = judgement.state.fouls + 1
@@ -412,7 +412,7 @@ def judge_touching(judgement: Judgement) -> None:
                 if offender is None:
                     break
                 to = None if rules.sent_outside else _out_of_group(judgement, players, offender)
-                penalise(judgement, *offender, Foul.TOUCHING, f"touches a group of {len(players)}", to=to)
+                _penalise(judgement, *offender, Foul.TOUCHING, f"touches a group of {len(players)}", to=to)
                 players.remove(offender)
 
 
@@ -467,7 +467,7 @@ def judge_charging(judgement: Judgement) -> None:
             charging |= _judge_pair(judgement, players, place, touched, innocent)
     judgement.state.stamps = dataclasses.replace(stamps, touched_ball=touched, innocent=innocent)
     for side, index in sorted(charging, key=lambda p: (p[1], p[0] is not judgement.doubtful())):
-        penalise(judgement, side, index, Foul.CHARGING, "charged an opponent", to=None)
+        _penalise(judgement, side, index, Foul.CHARGING, "charged an opponent", to=None)
 
 
 def _may_be_judged(judgement: Judgement, player: Player) -> bool:
@@ -488,7 +488,7 @@ def _judge_pair(
     rules, stamps = judgement.rules.fouls.charging, judgement.state.stamps
     ball = judgement.ball[:2]
     charges = _who_is_at_fault(judgement, players, place)
-    safe = [goalie_at_home(judgement, p) for p in players]
+    safe = [_goalie_at_home(judgement, p) for p in players]
     for i, player in enumerate(players):
         if charges[i]:  # who is run into is excused for as long as who runs into it
             victim = players[1 - i]
@@ -524,9 +524,9 @@ def judge_pushing(judgement: Judgement) -> None:
         if free and judgement.elapsed - judgement.state.stamps.moved[player] >= rules.moved_immunity - TIME_TOLERANCE:
             guilty.add(player)
     if rules.goalie_exempt:
-        guilty = {p for p in guilty if not goalie_at_home(judgement, p)}
+        guilty = {p for p in guilty if not _goalie_at_home(judgement, p)}
     for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not judgement.doubtful())):
-        penalise(judgement, side, index, Foul.PUSHING, "pushed an opponent", to=None)
+        _penalise(judgement, side, index, Foul.PUSHING, "pushed an opponent", to=None)
 
 
 def _mean_velocity(judgement: Judgement, player: Player) -> list[float]:
@@ -564,7 +564,7 @@ def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] |
     return abs(math.degrees(wrap_angle_exactly(turn)))
 
 
-def goalie_at_home(judgement: Judgement, player: Player) -> bool:
+def _goalie_at_home(judgement: Judgement, player: Player) -> bool:
     """Whether a player is a goalie in its own penalty area, or behind it in the goal."""
     side, index = player
     if not judgement.facts.goalie[player]:
@@ -609,7 +609,7 @@ def judge_inactive(judgement: Judgement) -> None:
     judgement.state.still = Stillness(place=place, since=since)
     if near.any():
         for side, index in np.argwhere(near & (now - since >= rules.time - TIME_TOLERANCE)).tolist():
-            penalise(judgement, Side(side), index, Foul.INACTIVE, "stands still near the ball", to=None)
+            _penalise(judgement, Side(side), index, Foul.INACTIVE, "stands still near the ball", to=None)
 
 
 def _near_ball(judgement: Judgement) -> Bools:
@@ -620,7 +620,7 @@ def _near_ball(judgement: Judgement) -> Bools:
     near: Bools = (distance < rules.ball_distance) & standing & judgement.active
     if rules.goalie_exempt:
         for side, index in np.argwhere(near & judgement.facts.goalie).tolist():
-            near[side, index] = not goalie_at_home(judgement, (Side(side), index))
+            near[side, index] = not _goalie_at_home(judgement, (Side(side), index))
     return near
 
 

@@ -34,11 +34,11 @@ def judge_offside(judgement: Judgement) -> bool:
         place = (judgement.ball[0], judgement.ball[1])
         award_offside(judgement, side.other, place)
         return True
-    judgement.state.in_offside = offside_positions(judgement, side, index)
+    judgement.state.in_offside = _offside_positions(judgement, side, index)
     return False
 
 
-def offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
+def _offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
     """(2, 11) who is in an offside position when `toucher` plays the ball; None if nobody is or can be."""
     kick = judgement.state.kick
     if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:

@@ -27,7 +27,7 @@ class Side(IntEnum):
 
     @property
     def other(self) -> Side:
-        """The opponents."""
+        """The side of the opponents."""
         return Side.RIGHT if self is Side.LEFT else Side.LEFT
 
     @property
@@ -37,7 +37,7 @@ class Side(IntEnum):
 
     @property
     def word(self) -> str:
-        """`left` or `right`."""
+        """The side in a word, `left` or `right`."""
         return self.name.lower()
 
 

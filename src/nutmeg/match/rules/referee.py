@@ -70,17 +70,17 @@ def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tu
     if judgement.state.shoot_out is not None:
         judge_shoot_out(judgement)
     else:
-        judge_play(judgement)
-        judge_fouls(judgement)
+        _judge_play(judgement)
+        _judge_fouls(judgement)
     remember(judgement)
     return judgement.state, tuple(judgement.decisions)
 
 
-def judge_play(judgement: Judgement) -> None:
+def _judge_play(judgement: Judgement) -> None:
     """What the present mode asks for."""
     mode = judgement.state.mode
     if mode is PlayMode.PLAY_ON or mode in PASSES:
-        judge_ball_in_play(judgement)
+        _judge_ball_in_play(judgement)
     elif mode in RESTARTS or mode in KICK_OFFS:
         (update_kick_off if mode in KICK_OFFS else update_restart)(judgement)
         if judgement.state.mode is PlayMode.PLAY_ON:
@@ -91,7 +91,7 @@ def judge_play(judgement: Judgement) -> None:
         update_before_kick_off(judgement)
 
 
-def judge_ball_in_play(judgement: Judgement) -> None:
+def _judge_ball_in_play(judgement: Judgement) -> None:
     """Goals, balls over a line, and everything that only counts while the ball is live."""
     update_kick_off_scoring(judgement)
     if judgement.state.mode in PASSES:
@@ -102,7 +102,7 @@ def judge_ball_in_play(judgement: Judgement) -> None:
         judge_pass_requests(judgement)
 
 
-def judge_fouls(judgement: Judgement) -> None:
+def _judge_fouls(judgement: Judgement) -> None:
     """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
     mode = judgement.state.mode
     if mode in PAUSED or mode is PlayMode.GAME_OVER:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CENTRE = (0.0, 0.0)
 
 
-def award(judgement: Judgement, mode: PlayMode, place: Place) -> None:
+def _award(judgement: Judgement, mode: PlayMode, place: Place) -> None:
     """Give a restart; what was watched before no longer matters."""
     judgement.forget_kick()
     judgement.state.place, judgement.state.ball_put, judgement.state.goal_kick_touched = place, False, False
@@ -54,7 +54,7 @@ def award_kick_in(judgement: Judgement, side: Side, out: Place) -> None:
     pitch = judgement.rules.pitch
     line, end = pitch.width / 2 - pitch.ball_radius, pitch.length / 2 - pitch.ball_radius
     x = min(max(out[0], -end), end)
-    award(judgement, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
+    _award(judgement, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
 
 
 def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
@@ -62,23 +62,23 @@ def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
     pitch = judgement.rules.pitch
     far = pitch.width / 2 if judgement.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
     x = side.sign * (pitch.length / 2 - pitch.ball_radius)
-    award(judgement, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
+    _award(judgement, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
 
 
 def award_goal_kick(judgement: Judgement, side: Side) -> None:
     """A goal kick in front of the own goal."""
     x = judgement.rules.pitch.length / 2 - judgement.rules.restarts.goal_kick_distance
-    award(judgement, GOAL_KICKS[side], (-side.sign * x, 0.0))
+    _award(judgement, GOAL_KICKS[side], (-side.sign * x, 0.0))
 
 
 def award_free_kick(judgement: Judgement, side: Side, place: Place, *, direct: bool = False) -> None:
     """A free kick; not inside a penalty area, but at its corner."""
-    award(judgement, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, judgement.rules.pitch))
+    _award(judgement, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, judgement.rules.pitch))
 
 
 def award_offside(judgement: Judgement, side: Side, place: Place) -> None:
     """The kick after the opponents were offside."""
-    award(judgement, OFFSIDES[side], playable(place, judgement.rules.pitch))
+    _award(judgement, OFFSIDES[side], playable(place, judgement.rules.pitch))
 
 
 def playable(place: Place, pitch: Pitch) -> Place:
@@ -117,14 +117,14 @@ def update_goal(judgement: Judgement) -> None:
 
 def start_kick_off(judgement: Judgement, side: Side) -> None:
     """Put the ball on the centre mark and let a side kick off, perhaps in formation."""
-    award(judgement, KICK_OFFS[side], CENTRE)
+    _award(judgement, KICK_OFFS[side], CENTRE)
     judgement.put_ball(CENTRE)
     if judgement.rules.formation.on:
-        form_up(judgement, side, judgement.rules.formation.kicking)
-        form_up(judgement, side.other, judgement.rules.formation.receiving)
+        _form_up(judgement, side, judgement.rules.formation.kicking)
+        _form_up(judgement, side.other, judgement.rules.formation.receiving)
 
 
-def form_up(judgement: Judgement, side: Side, places: tuple[tuple[float, float], ...]) -> None:
+def _form_up(judgement: Judgement, side: Side, places: tuple[tuple[float, float], ...]) -> None:
     """Put the players of a side to their places for a kick-off, looking at the opponents' goal."""
     pitch, heading = judgement.rules.pitch, 0.0 if side is Side.LEFT else math.pi
     for index, (x, y) in enumerate(places):
@@ -163,7 +163,7 @@ def update_restart(judgement: Judgement) -> None:
     assert side is not None
     if state.mode_time < restarts.pause - TIME_TOLERANCE:
         return
-    keep_away(judgement, side.other)
+    _keep_away(judgement, side.other)
     if not state.ball_put:
         repel(judgement, side, state.place, restarts.repel_distance, restarts.repel_distance, "under the ball")
         judgement.put_ball(state.place)
@@ -178,7 +178,7 @@ def update_restart(judgement: Judgement) -> None:
         judgement.put_ball(state.place)
 
 
-def keep_away(judgement: Judgement, side: Side) -> None:
+def _keep_away(judgement: Judgement, side: Side) -> None:
     """Keep a side away from the restart of its opponents."""
     if judgement.state.mode in GOAL_KICKS:
         clear_area(judgement, side, "goal kick of the opponents")
@@ -219,7 +219,7 @@ def give_up(judgement: Judgement, place: Place) -> None:
     if judgement.rules.restarts.untaken == "drop":
         drop_ball(judgement, place)
     else:
-        award(judgement, PlayMode.PLAY_ON, place)
+        _award(judgement, PlayMode.PLAY_ON, place)
 
 
 def put_back(judgement: Judgement, out: Place, *, over_end: bool) -> None:
@@ -250,7 +250,7 @@ def drop_ball(judgement: Judgement, place: Place) -> None:
     place = playable(place, judgement.rules.pitch)
     for side in Side:
         clear_circle(judgement, side, place, "drop ball")
-    award(judgement, PlayMode.PLAY_ON, place)
+    _award(judgement, PlayMode.PLAY_ON, place)
     judgement.put_ball(place)
     judgement.tell("drop_ball", "drop ball", place=place)
 

@@ -57,7 +57,7 @@ def note_touches(judgement: Judgement) -> None:
     judgement.state.touch = Touch(side=side, index=index, stamp=judgement.elapsed)
 
 
-def judge_double_touch(judgement: Judgement) -> bool:
+def _judge_double_touch(judgement: Judgement) -> bool:
     """Whether the taker of a restart touched the ball again before anybody else: a free kick for the opponents."""
     kick = judgement.state.kick
     if kick is None or judgement.toucher is None:
@@ -92,7 +92,7 @@ def update_kick_off_scoring(judgement: Judgement) -> None:
         judgement.state.no_score = None
 
 
-def judge_goal(judgement: Judgement) -> bool:
+def _judge_goal(judgement: Judgement) -> bool:
     """Whether the ball has gone into a goal, and what follows."""
     pitch = judgement.rules.pitch
     line = pitch.length / 2 + pitch.ball_radius
@@ -102,7 +102,7 @@ def judge_goal(judgement: Judgement) -> bool:
     if not (abs(y) < pitch.goal_width / 2 and z < pitch.goal_height):
         return False
     conceding = Side.LEFT if judgement.ball[0] < 0 else Side.RIGHT
-    reason = why_no_goal(judgement, conceding)
+    reason = _why_no_goal(judgement, conceding)
     if reason is None:
         score_goal(judgement, conceding.other)
         return True
@@ -119,7 +119,7 @@ def judge_goal(judgement: Judgement) -> bool:
     return True
 
 
-def why_no_goal(judgement: Judgement, conceding: Side) -> str | None:
+def _why_no_goal(judgement: Judgement, conceding: Side) -> str | None:
     """Why a ball in a goal does not count; None if it does."""
     state, scorer = judgement.state, conceding.other
     if state.no_score is scorer:
@@ -153,7 +153,7 @@ def score_goal(judgement: Judgement, side: Side) -> None:
     judgement.set_mode(GOALS[side])
 
 
-def judge_out(judgement: Judgement) -> bool:
+def _judge_out(judgement: Judgement) -> bool:
     """Whether the ball is over a line, and who puts it back."""
     pitch = judgement.rules.pitch
     end, line = (
@@ -208,6 +208,6 @@ def remember_ball(judgement: Judgement) -> None:
 
 def play_goes_on(judgement: Judgement) -> bool:
     """Judge the ball in play; whether play still goes on."""
-    if judge_double_touch(judgement) or judge_goal(judgement) or judge_out(judgement):
+    if _judge_double_touch(judgement) or _judge_goal(judgement) or _judge_out(judgement):
         return False
     return ball_is_live(judgement.state.mode)

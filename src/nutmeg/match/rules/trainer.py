@@ -87,7 +87,7 @@ def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
 
 
 def set_score(state: MatchState, left: int, right: int) -> MatchState:
-    """Set the score."""
+    """Sets the score of the left and the right team, whatever it was."""
     if left < 0 or right < 0:
         raise UsageError(f"the score {left}:{right} has a negative number; scores are 0 or more.")
     return dataclasses.replace(state, score=(left, right))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -21,10 +21,9 @@ from numpy.random import Generator, SeedSequence
 from nutmeg.base.errors import FileError, SimulationError
 from nutmeg.base.journal import append_lines, read_lines
 from nutmeg.match.behavioural_game import BehaviourSetup
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop, PlayerError
-from nutmeg.match.players.builtin.player import TeamPlayer
-from nutmeg.match.players.deciding_player import DecidingPlayer
+from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, team_player
 from nutmeg.match.players.registry import load_player, player_digest, read_decide
 from nutmeg.match.series.behavioural import BehaviourSeriesGames
 from nutmeg.match.series.settings import COUNTED_EVENTS, kick_off_of, played_out, sides_of
@@ -115,13 +114,12 @@ class SeriesGames:
         game = Game(
             self.settings.rule_book(),
             seed=seed,
-            noise=self.settings.noise,
             left=names[0],
             right=names[1],
             seats=2 * self.settings.players,
             kick_off=kick_off_of(number),
             record=record,
-            field=self.settings.ground,
+            setup=PhysicalSetup(noise=self.settings.noise, field=self.settings.ground),
         )
         with game:
             players = {who: player for index in sides for who, player in self.team(index)}
@@ -131,15 +129,16 @@ class SeriesGames:
     def team(self, index: int) -> Iterable[tuple[tuple[str, int], Player]]:
         """The players of a team, each with its name and number."""
         entrant, count, walk = self.settings.team[index], self.settings.players, self.walks[index]
-        common: dict[str, Any] = {"players": count, "robot_type": entrant.robot_type, "field": self.settings.ground}
         for number in range(1, count + 1):
             who = entrant.name, number
             if walk is None:
                 yield who, load_player(entrant.player)(*who)
-            elif entrant.decide:
-                yield who, DecidingPlayer(read_decide(entrant.decide), *who, walk=walk, **common)
+                continue
+            setup = PlayerSetup(walk=walk, players=count, robot_type=entrant.robot_type, field=self.settings.ground)
+            if entrant.decide:
+                yield who, DecidingPlayer(read_decide(entrant.decide), *who, setup)
             else:
-                yield who, TeamPlayer(*who, walk=walk, **common)
+                yield who, team_player(*who, setup)
 
     def types(self, sides: Pair) -> dict[tuple[str, int], int]:
         """Types of the robots of two teams, by team and number."""

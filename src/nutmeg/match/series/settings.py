@@ -157,7 +157,7 @@ class SeriesSettings:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Who plays whom."""
+        """The pairs of teams that play each other, by index."""
         if self.only:
             return tuple((self.names.index(home), self.names.index(away)) for home, away in self.only)
         return tuple(itertools.combinations(range(len(self.team)), 2))

@@ -137,7 +137,7 @@ class Record:
         return math.inf if self.difference is None else -self.difference
 
     def as_json(self) -> dict[str, Any]:
-        """As a table."""
+        """The numbers of the record by their names, for `--json`."""
         return dict(vars(self))
 
     def shown(self) -> str:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.tracking.localisation import head_frame, onto_pitch, spot
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import Action
@@ -26,7 +26,7 @@ def test_a_head_turned_left_sees_to_the_left_and_one_that_nods_up_sees_upwards()
 
 
 def test_what_a_robot_with_a_turned_head_sees_is_where_it_is() -> None:
-    game = Game(load_rules("sim3d"), seed=1, noise=False, left="reds", seats=2)
+    game = Game(load_rules("sim3d"), seed=1, left="reds", seats=2, setup=PhysicalSetup(noise=False))
     slot = game.enter("reds", 1)
     game.place_player(slot, (-2.0, 3.0, 0.4), 35.0)
     speeds = np.zeros(22)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.belief import Belief
-from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tracking.kalman_filter import PLACE, TURN
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import load_rules
@@ -42,7 +42,7 @@ class Watch:
     """One player of each team in a game, and what they believe."""
 
     def __init__(self, *, seed: int = 1, noise: bool = True, look: Callable[..., tuple[float, float]] = pan) -> None:
-        self.game = Game(RULES, seed=seed, noise=noise, left="reds", right="blues", seats=2)
+        self.game = Game(RULES, seed=seed, left="reds", right="blues", seats=2, setup=PhysicalSetup(noise=noise))
         self.slots = (self.game.enter("reds", 1), self.game.enter("blues", 4))
         self.senses = {slot: LeagueTracker(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
         self.beliefs: dict[int, Belief] = {}

@@ -41,26 +41,30 @@ def track() -> OthersTrack:
     return OthersTrack(team="reds", number=3)
 
 
+def place_of(others: OthersTrack, row: int) -> tuple[float, float]:
+    return others.records[row].x, others.records[row].y
+
+
 def test_nothing_is_known_at_first() -> None:
     others = track()
-    assert np.isnan(others.places).all()
-    assert np.isinf(others.ages).all()
+    assert np.isnan(others.records["x"]).all()
+    assert np.isinf(others.records["age"]).all()
 
 
 def test_who_stands_is_where_its_head_and_feet_are() -> None:
     others = track()
     others.see(sight("blues", 4, STANDING), CAMERA, PLACE, TURN)
-    assert others.places[11 + 3] == pytest.approx([5.0, 2.5])
-    assert not others.fallen[11 + 3]
-    assert others.ages[11 + 3] == 0.0
-    assert np.isinf(np.delete(others.ages, 14)).all()
+    assert place_of(others, 11 + 3) == pytest.approx([5.0, 2.5])
+    assert not others.records[11 + 3].lies
+    assert others.records[11 + 3].age == 0.0
+    assert np.isinf(np.delete(others.records["age"], 14)).all()
 
 
 def test_who_lies_is_between_its_head_and_its_feet() -> None:
     others = track()
     others.see(sight("reds", 4, LYING), CAMERA, PLACE, TURN)
-    assert others.places[3] == pytest.approx([5.25, 2.5])
-    assert others.fallen[3]
+    assert place_of(others, 3) == pytest.approx([5.25, 2.5])
+    assert others.records[3].lies
 
 
 @pytest.mark.parametrize("part", [0, 1, 2, 3, 4])
@@ -69,22 +73,22 @@ def test_one_part_is_enough(part: int) -> None:
     parts = [NOWHERE] * 5
     parts[part] = polar(4.0, 1.0, 0.3)
     others.see(sight("blues", 11, parts), CAMERA, PLACE, TURN)
-    assert others.places[21] == pytest.approx([4.0, 1.0])
+    assert place_of(others, 21) == pytest.approx([4.0, 1.0])
 
 
 def test_the_own_arms_are_nobody_else() -> None:
     others = track()
     others.see(sight("reds", 3, STANDING), CAMERA, PLACE, TURN)
-    assert np.isnan(others.places).all()
+    assert np.isnan(others.records["x"]).all()
 
 
 def test_what_a_mate_tells_of_itself_counts_if_nothing_newer_was_seen() -> None:
     others = track()
     others.hear(5, 1.0, -1.0, 0.3)
-    assert others.places[4] == pytest.approx([1.0, -1.0])
-    assert others.ages[4] == pytest.approx(0.3)
+    assert place_of(others, 4) == pytest.approx([1.0, -1.0])
+    assert others.records[4].age == pytest.approx(0.3)
     others.see(sight("reds", 5, STANDING), CAMERA, PLACE, TURN)
     others.pass_time(0.1)
     others.hear(5, 1.0, -1.0, 0.3)
-    assert others.places[4] == pytest.approx([5.0, 2.5])
-    assert others.ages[4] == pytest.approx(0.1)
+    assert place_of(others, 4) == pytest.approx([5.0, 2.5])
+    assert others.records[4].age == pytest.approx(0.1)

@@ -13,7 +13,7 @@ from PIL import Image
 from nutmeg.base.errors import NutmegError
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.strategies.strategies import strategy_decide
+from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
 from nutmeg.match.worlds.behavioural.state import Posture

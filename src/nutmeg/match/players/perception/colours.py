@@ -69,7 +69,7 @@ HUES = {
 
 
 @lru_cache(maxsize=1)
-def colour_table() -> Classes:
+def _colour_table() -> Classes:
     """(32768,) the colour of each value, red first."""
     value = (np.arange(TABLE_STEPS) + 0.5) * 2**TABLE_SHIFT
     rgb = np.stack(np.meshgrid(value, value, value, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -87,7 +87,7 @@ def colour_table() -> Classes:
 
 
 def _hue(rgb: Floats, most: Floats, range_: Floats) -> Floats:
-    """(N,) degrees."""
+    """(N,) hues of colours, degrees around the colour circle."""
     red, green, blue = rgb.T
     hue = np.where(
         most == red,
@@ -105,7 +105,7 @@ def classify(picture: Bytes) -> Classes:
             "bytes, red, green and blue."
         )
     red, green, blue = ((picture[..., k] >> TABLE_SHIFT).astype(np.intp) for k in range(3))
-    return np.asarray(colour_table()[(red * TABLE_STEPS + green) * TABLE_STEPS + blue])
+    return np.asarray(_colour_table()[(red * TABLE_STEPS + green) * TABLE_STEPS + blue])
 
 
 def colour_of(rgb: Sequence[float]) -> Colour:
@@ -153,7 +153,7 @@ class Blob:
 
 
 @dataclass
-class BlobRecord:
+class _BlobRecord:
     """What the kernel counts of a blob."""
 
     colour: int
@@ -168,12 +168,12 @@ class BlobRecord:
     bottom: int
 
 
-BLOB = record_of(BlobRecord)
+BLOB = record_of(_BlobRecord)
 
 
 def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
     """All blobs of at least so many pixels, the largest first."""
-    table = blob_table(classes)
+    table = _blob_table(classes)
     table = table[table["count"] >= least]
     return [
         Blob(
@@ -189,12 +189,12 @@ def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
 
 
 @kernel
-def blob_table(classes: Bytes) -> Records[BlobRecord]:
+def _blob_table(classes: Bytes) -> Records[_BlobRecord]:
     """(K,) blobs; those with no pixels were joined to others."""
     height, width = classes.shape
     parent = np.arange(MAX_LABELS)
     labels = np.full((2, width + 2), -1)  # of the row above and of this one
-    table: Records[BlobRecord] = np.zeros(MAX_LABELS, BLOB)  # type: ignore[assignment]
+    table: Records[_BlobRecord] = np.zeros(MAX_LABELS, BLOB)  # type: ignore[assignment]
     used = 0
     for row in range(height):
         above, here = labels[(row + 1) % 2], labels[row % 2]
@@ -241,7 +241,7 @@ def _root(parent: Ints, label: int) -> int:
 
 
 @kernel
-def _join(blob: BlobRecord, other: BlobRecord) -> None:
+def _join(blob: _BlobRecord, other: _BlobRecord) -> None:
     """Adds a blob to another one, and empties it."""
     blob.count += other.count
     blob.column_sum += other.column_sum

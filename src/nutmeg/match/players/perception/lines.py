@@ -118,7 +118,7 @@ ARM_OFFSETS = (-0.025, 0.0, 0.025)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """Where lines meet."""
+    """A place where two lines of the pitch meet, as seen from the robot."""
 
     kind: Literal["L", "T", "X"]
     place: tuple[float, float]
@@ -131,7 +131,7 @@ def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing
     """The crossings of lines through points (K, 2 or more)."""
     found: list[Crossing] = []
     near = points[np.hypot(points[:, 0], points[:, 1]) < MAX_CROSSING_DISTANCE + 0.5, :2]
-    for (a, along_a), (b, along_b) in itertools.combinations(straight_lines(near), 2):
+    for (a, along_a), (b, along_b) in itertools.combinations(_straight_lines(near), 2):
         if abs(float(along_a @ along_b)) > math.sin(RIGHT_ANGLE_TOLERANCE):
             continue
         step = np.linalg.solve(np.stack([along_a, -along_b], axis=1), b - a)[0]
@@ -144,7 +144,7 @@ def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing
     return found
 
 
-def straight_lines(points: Floats) -> Iterator[tuple[Floats, Floats]]:
+def _straight_lines(points: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Middles (2,) and directions (2,) of straight lines through points (K, 2), the strongest first."""
     turns = np.arange(HOUGH_ANGLES) * math.pi / HOUGH_ANGLES
     normals = np.stack([np.cos(turns), np.sin(turns)])

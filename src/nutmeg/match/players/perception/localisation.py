@@ -143,7 +143,7 @@ def line_distance(x: float, y: float, lines: LineMap) -> float:
 
 
 @kernel
-def log_weights(
+def _log_weights(
     particles: Floats,
     points: Floats,
     posts: Records[PostSighting],
@@ -262,7 +262,7 @@ class ParticleFilter:
             return
         numbers = self.settings
         lines = lines[:: max(1, -(-len(lines) // numbers.most_lines))] * np.array([1.0, 1.0, numbers.rows])
-        logs = log_weights(self.particles, np.ascontiguousarray(lines), posts, self._lines, self._numbers)
+        logs = _log_weights(self.particles, np.ascontiguousarray(lines), posts, self._lines, self._numbers)
         fit = float(self.weights @ np.exp(logs / (len(posts) + numbers.line_trust * len(lines))))
         self._long += numbers.slow * (fit - self._long) if self._long else fit
         self._short += numbers.fast * (fit - self._short) if self._short else fit

@@ -47,7 +47,7 @@ MAX_DISTANCE_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundBall:
-    """A ball."""
+    """A ball in a picture, and where it lies as seen from the robot."""
 
     place: tuple[float, float]
     """Ahead and to the left, m."""
@@ -132,7 +132,7 @@ GOAL_WIDTH_TOLERANCE = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPost:
-    """A goal post."""
+    """A goal post in a picture, and where it stands as seen from the robot."""
 
     colour: Colour
     place: tuple[float, float]
@@ -151,7 +151,7 @@ def find_posts(picture: Picture, colour: Colour, goal: GoalSettings) -> list[Fou
         post = _measured_post(picture, runs, first, last, colour, goal)
         if post is not None:
             found.append(post)
-    return named_pairs(found, goal)
+    return _named_pairs(found, goal)
 
 
 def _groups(runs: Ints) -> list[tuple[int, int]]:
@@ -216,7 +216,7 @@ def _by_crossbar(
     return "left" if goes_right else "right"
 
 
-def named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
+def _named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
     """The posts, from left to right; two that are as far apart as a goal is wide are its left and its right one."""
     posts = sorted(posts, key=lambda post: -math.atan2(post.place[1], post.place[0]))
     if len(posts) != 2:
@@ -253,7 +253,7 @@ CARPET_DISTANCES = (0.14, 0.18, 0.22)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRobot:
-    """A robot."""
+    """Another robot in a picture, and where it is as seen from the robot."""
 
     colour: Colour
     """The colour of its waistband."""

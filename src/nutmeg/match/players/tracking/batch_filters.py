@@ -179,7 +179,7 @@ class LandmarkTable(NamedTuple):
     """(kinds + 1,) where each kind begins."""
 
 
-class Symmetric(NamedTuple):
+class _Symmetric(NamedTuple):
     """A symmetric matrix of two rows: a covariance, or its inverse."""
 
     xx: float
@@ -187,7 +187,7 @@ class Symmetric(NamedTuple):
     yy: float
 
 
-class PoseGuess(NamedTuple):
+class _PoseGuess(NamedTuple):
     """The best pose of a relocation so far."""
 
     x: float
@@ -239,17 +239,17 @@ def track_all(
                     _see_ball(mind, seen[i], numbers)
                     break
             _see_robots(mind.belief, s % MAX_PLAYERS, seen, numbers)
-            update_belief(mind, s % MAX_PLAYERS)
+            _update_belief(mind, s % MAX_PLAYERS)
 
 
 @kernel
 def refresh_belief(minds: Records[MindRecord], slot: int) -> None:
     """Brings the belief of one of the players of a match (22,) up to date, for callers in Python."""
-    update_belief(minds[slot], slot % MAX_PLAYERS)
+    _update_belief(minds[slot], slot % MAX_PLAYERS)
 
 
 @inlined
-def update_belief(mind: MindRecord, own: int) -> None:
+def _update_belief(mind: MindRecord, own: int) -> None:
     """Writes what follows from the filters to the belief: spreads, the ball on the pitch, the player among mates."""
     belief, pose, ball = mind.belief, mind.pose, mind.ball
     belief.spread = math.sqrt(0.5 * (pose.xx + pose.yy))
@@ -341,19 +341,21 @@ def _is_other_number(number: int, landmarks: int) -> bool:
 
 
 @inlined
-def _polar_covariance(along: float, across: float, ux: float, uy: float) -> Symmetric:
+def _polar_covariance(along: float, across: float, ux: float, uy: float) -> _Symmetric:
     """The covariance of a place that is seen in the direction (ux, uy), from its variances along and across it."""
-    return Symmetric(along * ux * ux + across * uy * uy, (along - across) * ux * uy, along * uy * uy + across * ux * ux)
+    return _Symmetric(
+        along * ux * ux + across * uy * uy, (along - across) * ux * uy, along * uy * uy + across * ux * ux
+    )
 
 
 @inlined
-def _inverse(xx: float, xy: float, yy: float) -> Symmetric:
+def _inverse(xx: float, xy: float, yy: float) -> _Symmetric:
     scale = 1.0 / (xx * yy - xy * xy)
-    return Symmetric(yy * scale, -xy * scale, xx * scale)
+    return _Symmetric(yy * scale, -xy * scale, xx * scale)
 
 
 @inlined
-def _form(ax: float, ay: float, bx: float, by: float, matrix: Symmetric) -> float:
+def _form(ax: float, ay: float, bx: float, by: float, matrix: _Symmetric) -> float:
     """The product a' M b of two vectors with a symmetric matrix between them."""
     return ax * (matrix.xx * bx + matrix.xy * by) + ay * (matrix.xy * bx + matrix.yy * by)
 
@@ -403,10 +405,10 @@ def _see_landmarks(
 
 
 @inlined
-def _innovation_information(pose: PoseFilter, zx: float, zy: float, noise: Symmetric) -> Symmetric:
+def _innovation_information(pose: PoseFilter, zx: float, zy: float, noise: _Symmetric) -> _Symmetric:
     """The inverse covariance of where a landmark seems to be: H P H' + R inverted, with H = (1, 0, -zy; 0, 1, zx)."""
     tx, ty = pose.xt - zy * pose.tt, pose.yt + zx * pose.tt
-    information: Symmetric = _inverse(
+    information: _Symmetric = _inverse(
         pose.xx - zy * pose.xt - zy * tx + noise.xx,
         pose.xy + zx * pose.xt - zy * ty + noise.xy,
         pose.yy + zx * pose.yt + zx * ty + noise.yy,
@@ -415,7 +417,7 @@ def _innovation_information(pose: PoseFilter, zx: float, zy: float, noise: Symme
 
 
 @inlined
-def _correct(mind: MindRecord, zx: float, zy: float, ex: float, ey: float, information: Symmetric) -> None:
+def _correct(mind: MindRecord, zx: float, zy: float, ex: float, ey: float, information: _Symmetric) -> None:
     """Takes a landmark at z that is off by e into pose and covariance: the step of a Kalman filter."""
     belief, pose = mind.belief, mind.pose
     xx, xy, yy, xt, yt, tt = pose.xx, pose.xy, pose.yy, pose.xt, pose.yt, pose.tt
@@ -459,7 +461,7 @@ def _correct_heading(mind: MindRecord, off: float, variance: float) -> None:
 def _relocate(mind: MindRecord, seen: Records[SightingRecord], table: LandmarkTable, numbers: TrackerNumbers) -> None:
     """Looks for a new pose in what is seen, and takes it if there is one."""
     belief, pose = mind.belief, mind.pose
-    best = PoseGuess(0.0, 0.0, 0.0, -math.inf, -math.inf)
+    best = _PoseGuess(0.0, 0.0, 0.0, -math.inf, -math.inf)
     for i in range(len(seen)):
         sighting = seen[i]
         if sighting.kind < ObjectKind.OWN_POST:
@@ -481,14 +483,14 @@ def _relocate(mind: MindRecord, seen: Records[SightingRecord], table: LandmarkTa
 
 @kernel
 def _try_pairs(
-    best: PoseGuess,
+    best: _PoseGuess,
     i: int,
     c: int,
     belief: BeliefRecord,
     seen: Records[SightingRecord],
     table: LandmarkTable,
     numbers: TrackerNumbers,
-) -> PoseGuess:
+) -> _PoseGuess:
     """Tries poses in which sighting i is post c, with any other post that is seen."""
     one, stands = seen[i], table.landmarks[c]
     ax, ay = one.distance * math.cos(one.bearing), one.distance * math.sin(one.bearing)
@@ -509,7 +511,7 @@ def _try_pairs(
 
 @kernel
 def _try_pose(
-    best: PoseGuess,
+    best: _PoseGuess,
     heading: float,
     i: int,
     c: int,
@@ -517,7 +519,7 @@ def _try_pose(
     seen: Records[SightingRecord],
     table: LandmarkTable,
     numbers: TrackerNumbers,
-) -> PoseGuess:
+) -> _PoseGuess:
     """Tries the pose with a heading in which sighting i is landmark c."""
     sighting, landmark = seen[i], table.landmarks[c]
     way = heading + sighting.bearing
@@ -531,9 +533,9 @@ def _try_pose(
     away = math.hypot(x - best.x, y - best.y) > OTHER_POSE_DISTANCE
     away = away or abs(wrap_angle_exactly(heading - best.heading)) > OTHER_POSE_ANGLE
     if fit > best.fit:
-        return PoseGuess(x, y, heading, fit, best.fit if away else best.rival_fit)
+        return _PoseGuess(x, y, heading, fit, best.fit if away else best.rival_fit)
     if away and fit > best.rival_fit:
-        return PoseGuess(best.x, best.y, best.heading, best.fit, fit)
+        return _PoseGuess(best.x, best.y, best.heading, best.fit, fit)
     return best
 
 
@@ -596,7 +598,7 @@ def _see_ball(mind: MindRecord, sighting: SightingRecord, numbers: TrackerNumber
 
 
 @inlined
-def _find_ball(ball: BallFilter, x: float, y: float, place: Symmetric, speed: float) -> None:
+def _find_ball(ball: BallFilter, x: float, y: float, place: _Symmetric, speed: float) -> None:
     """Puts the ball at a place in the odometer's frame, with an unknown velocity of that size."""
     ball.x, ball.y, ball.u, ball.v = x, y, 0.0, 0.0
     ball.xx, ball.xy, ball.yy, ball.uv = place.xx, place.xy, place.yy, 0.0
@@ -713,7 +715,7 @@ def share_beliefs(
                 mind.belief.told_ago = told.seen_ago
                 if mind.belief.seen_ago > patience:
                     _believe_told_ball(mind, told, least)
-                    update_belief(mind, s - first)
+                    _update_belief(mind, s - first)
 
 
 @kernel
@@ -734,6 +736,6 @@ def _believe_told_ball(mind: MindRecord, told: BeliefRecord, variance: float) ->
     c, s = math.cos(turn), math.sin(turn)
     dx, dy = told.ball_x - belief.x, told.ball_y - belief.y
     variance += belief.spread**2 + (dx * dx + dy * dy) * belief.heading_spread**2
-    place = Symmetric(variance, 0.0, variance)
+    place = _Symmetric(variance, 0.0, variance)
     _find_ball(mind.ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, TOLD_BALL_SPEED)
     mind.ball.u, mind.ball.v = c * told.ball_vx - s * told.ball_vy, s * told.ball_vx + c * told.ball_vy

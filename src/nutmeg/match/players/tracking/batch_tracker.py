@@ -191,7 +191,7 @@ class SymbolicSenses:
 
     @property
     def sightings(self) -> Sightings:
-        """What everybody sees."""
+        """(M, 22) what everybody sees in this cycle."""
         return self.vision.sightings
 
     def update(self, chosen: Ints) -> None:

@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
 
 
 def new_estimate() -> Estimate:
-    """Nothing known."""
+    """An estimate of a player that knows nothing yet."""
     return Estimate(
         place=np.zeros(3), turn=np.eye(3), slip=np.zeros(2), ball=np.zeros(5), cov=np.diag(np.full(STATE_SIZE, 1.0))
     )

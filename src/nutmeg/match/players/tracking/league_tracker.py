@@ -20,7 +20,7 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.kernels import kernel
-from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
+from nutmeg.base.records import Records, new_records
 from nutmeg.match.players.tracking.kalman_filter import (
     BALL,
     PLACE,
@@ -44,6 +44,7 @@ from nutmeg.match.players.tracking.localisation import (
     new_measured,
     onto_pitch,
 )
+from nutmeg.match.players.tracking.records import BeliefRecord, OtherRecord, belief_of
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam, mode_named
 from nutmeg.model.ball import load_ball
@@ -51,7 +52,8 @@ from nutmeg.model.ball import load_ball
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.match.players.belief import Belief
     from nutmeg.match.players.tracking.kalman_filter import Estimate
     from nutmeg.match.players.tracking.localisation import LocalisationSettings
     from nutmeg.match.worlds.physical.percept import GameView, Percept, Sight
@@ -125,7 +127,7 @@ class BallTrack:
         """Takes the ball's place in an image, (3,) polar."""
         e = self._estimate
         fresh = self.seen_ago < MAX_TRACK_AGE
-        see_ball(e, camera, polar, fresh, max(self.seen_ago, 0.02))
+        _see_ball(e, camera, polar, fresh, max(self.seen_ago, 0.02))
         self.seen_ago = 0.0
 
     def miss(self, camera: CameraPose) -> None:
@@ -168,7 +170,7 @@ MIN_VISIBLE_DISTANCE = 0.3
 
 
 @kernel
-def see_ball(estimate: Estimate, camera: CameraPose, polar: Floats, fresh: bool, since: float) -> int:
+def _see_ball(estimate: Estimate, camera: CameraPose, polar: Floats, fresh: bool, since: float) -> int:
     """Takes the ball's polar coordinates (3,) into the filter; it rolled on (0), was kicked (1), or put there (2)."""
     place, turn, _, ball, cov = estimate
     seen = onto_pitch(polar, camera, place, turn)
@@ -258,16 +260,13 @@ class OthersTrack:
 
     def __init__(self, *, team: str, number: int) -> None:
         self._team, self.number = team, number
-        self.places: Floats = np.full((2 * MAX_PLAYERS, 2), np.nan)
-        """(22, 2) m; NaN where nothing was ever known."""
-        self.ages: Floats = np.full(2 * MAX_PLAYERS, np.inf)
-        """(22,) s."""
-        self.fallen: Bools = np.zeros(2 * MAX_PLAYERS, bool)
+        self.records = new_records(OtherRecord, 2 * MAX_PLAYERS)
         """(22,)."""
+        self.records["x"], self.records["y"], self.records["age"] = math.nan, math.nan, math.inf
 
     def pass_time(self, step: float) -> None:
-        """Lets time pass."""
-        self.ages += step
+        """Lets what is known of others grow older by a time step, s."""
+        self.records["age"] += step
 
     def see(self, sight: Sight, camera: CameraPose, place: Floats, turn: Floats) -> None:
         """Takes an image: where the parts of others are, from a pose (3,), (3, 3)."""
@@ -276,35 +275,35 @@ class OthersTrack:
                 (number if team == self._team else MAX_PLAYERS + number) - 1 if 0 < number <= MAX_PLAYERS else -1
                 for team, number in zip(sight.teams, sight.numbers, strict=True)
             ]
-            known = self.places, self.ages, self.fallen
-            see_players(np.array(rows), sight.parts, camera, place, turn, self.number - 1, known)
+            _see_players(np.array(rows), sight.parts, camera, place, turn, self.number - 1, self.records)
 
     def hear(self, number: int, x: float, y: float, age: float) -> None:
         """A team-mate told where it stands; what was seen since then is better."""
         row = number - 1
-        if number != self.number and 0 <= row < MAX_PLAYERS and age < self.ages[row]:
-            self.places[row], self.ages[row] = (x, y), age
+        if number != self.number and 0 <= row < MAX_PLAYERS and age < self.records[row].age:
+            mate = self.records[row]
+            mate.x, mate.y, mate.age = x, y, age
 
 
 @kernel
-def see_players(
+def _see_players(
     rows: Ints,
     parts: Floats,
     camera: CameraPose,
     place: Floats,
     turn: Floats,
     own: int,
-    known: tuple[Floats, Floats, Bools],
+    known: Records[OtherRecord],
 ) -> None:
     """Takes the parts of P players (P, 5, 3): head, lower arms, feet; seen from a pose (3,), (3, 3).
 
-    `rows` (P,) are those of the players in the arrays of `known` (places, ages, who has fallen); below 0 is nobody's.
+    `rows` (P,) are those of the players in `known` (22,); below 0 is nobody's.
     """
-    places, ages, fallen = known
     for k in range(len(rows)):
         row = rows[k]
         if row < 0 or row == own:
             continue
+        other = known[row]
         arms, feet, top = np.zeros(3), np.zeros(3), np.zeros(3)
         for part in range(5):
             if math.isnan(parts[k, part, 0]):
@@ -315,18 +314,17 @@ def see_players(
             sums[1] += where[1]
             sums[2] += 1.0
             if part == 0:
-                fallen[row] = where[2] < LYING_HEAD_HEIGHT
+                other.lies = where[2] < LYING_HEAD_HEIGHT
         has_top, has_feet, has_arms = min(top[2], 1.0), min(feet[2], 1.0), min(arms[2], 1.0)
         if has_top + has_feet > 0.0:
-            for i in range(2):
-                both = top[i] + (feet[i] / feet[2] if feet[2] > 0.0 else 0.0)
-                places[row, i] = both / (has_top + has_feet)
+            share = 1.0 / feet[2] if feet[2] > 0.0 else 0.0
+            other.x = (top[0] + share * feet[0]) / (has_top + has_feet)
+            other.y = (top[1] + share * feet[1]) / (has_top + has_feet)
         elif has_arms > 0.0:
-            for i in range(2):
-                places[row, i] = arms[i] / arms[2]
+            other.x, other.y = arms[0] / arms[2], arms[1] / arms[2]
         else:
             continue
-        ages[row] = 0.0
+        other.age = 0.0
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -348,7 +346,7 @@ BEAM_LANDING_DISTANCE = 0.6
 
 
 class Ends:
-    """The own side."""
+    """Which end the own team defends, as far as the player can know."""
 
     def __init__(self) -> None:
         self.side: Side | None = None
@@ -427,6 +425,8 @@ class LeagueTracker:
         self._ball = BallTrack(self._estimate, radius=ball.radius)
         self._others = OthersTrack(team=team, number=number)
         self._ends, self._radius, self._time = Ends(), ball.radius, -math.inf
+        self.record = new_records(BeliefRecord, 1)
+        """(1,) what the player believes, as compiled tactics get it; written by every update."""
 
     @property
     def side(self) -> Side | None:
@@ -464,7 +464,7 @@ class LeagueTracker:
         return self._believe(upright=upright)
 
     def _see(self, sight: Sight, percept: Percept) -> None:
-        """Takes an image."""
+        """Corrects pose, ball, others and ends by an image."""
         yaw, pitch = percept.angles[:2].tolist()
         camera = head_frame(math.radians(yaw), math.radians(pitch))
         where, e = self._where, self._estimate
@@ -486,26 +486,20 @@ class LeagueTracker:
             spread, heading_spread = max(spread, LOST_DEVIATION), math.pi
         if sign < 0:
             x, y, heading = -x, -y, heading - math.copysign(math.pi, heading)
-        places, ages, fallen, own = sign * others.places, others.ages.copy(), others.fallen.copy(), others.number - 1
-        if own >= 0:
-            places[own], ages[own], fallen[own] = (x, y), 0.0, not upright
-        rolling = sign * e.ball
-        most = MAX_PLAYERS
-        return Belief(
-            time=self._time,
-            me=Pose(x=x, y=y, heading=heading, spread=spread, heading_spread=heading_spread),
-            ball=BallBelief(
-                place=rolling[:2],
-                height=max(float(e.ball[2]), self._radius),
-                velocity=rolling[3:],
-                spread=ball_spread,
-                seen_ago=ball.seen_ago,
-                told_ago=ball.told_ago,
-            ),
-            mates=Others(places=places[:most], ages=ages[:most], fallen=fallen[:most]),
-            opponents=Others(places=places[most:], ages=ages[most:], fallen=fallen[most:]),
-            upright=upright,
+        height, own = max(float(e.ball[2]), self._radius), others.number - 1
+        bx, by, _, vx, vy = (sign * e.ball).tolist()
+        self.record[0] = (
+            *(x, y, heading, spread, heading_spread),
+            *(bx, by, vx, vy, ball_spread, height, ball.seen_ago, ball.told_ago),
+            *(upright, others.records),
         )
+        known = self.record["others"][0]
+        if sign < 0:
+            known["x"] *= -1.0
+            known["y"] *= -1.0
+        if own >= 0:
+            known[own] = x, y, 0.0, not upright
+        return belief_of(self.record, self._time)
 
     def hear_mate(
         self, number: int, place: Sequence[float] | Floats, ball_place: Sequence[float] | Floats | None, age: float

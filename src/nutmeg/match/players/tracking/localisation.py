@@ -185,7 +185,7 @@ def measure_point(polar: Floats, point: Floats, place: Floats, turn: Floats, cam
 
 
 @kernel
-def see_marks(
+def _see_marks(
     estimate: Estimate, camera: CameraPose, marks: Floats, points: Floats, lines: Floats, passes: int
 ) -> tuple[float, int]:
     """Takes K landmarks (K, 3), which are at points (K, 3), and L lines' ends (L, 2, 3) on the ground.
@@ -225,7 +225,7 @@ def plausible(numbers: int) -> float:
 
 
 @kernel
-def see_lines(estimate: Estimate, camera: CameraPose, lines: Floats, known: Floats) -> int:
+def _see_lines(estimate: Estimate, camera: CameraPose, lines: Floats, known: Floats) -> int:
     """Takes those of L lines (L, 2, 3) of which it is clear which of M known ones (M, 2, 2) they are; returns how many.
 
     Both ends are to lie on the known line.
@@ -405,11 +405,11 @@ class Localisation:
     def _take(self, marks: Floats, points: Floats, lines: Floats, camera: CameraPose, *, passes: int) -> None:
         """Corrects the pose, unless the image contradicts it: then the pose is not known any more."""
         e = self._estimate
-        sum_, numbers = see_marks(e, camera, marks, points, lines, passes)
+        sum_, numbers = _see_marks(e, camera, marks, points, lines, passes)
         if sum_ > plausible(numbers):
             self.known = False
             return
-        found = see_lines(e, camera, lines, self._lines)
+        found = _see_lines(e, camera, lines, self._lines)
         if len(marks) or found:
             self.seen_ago = 0.0
         x, y = self._reach
@@ -505,7 +505,7 @@ LINE_FIT_DISTANCE = 0.25
 
 
 def _flat(heading: float) -> Floats:
-    """(2, 2)."""
+    """(2, 2) turns a vector on the ground by a heading, rad."""
     c, s = math.cos(heading), math.sin(heading)
     return np.array([[c, -s], [s, c]])
 

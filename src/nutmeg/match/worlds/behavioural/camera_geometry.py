@@ -169,7 +169,7 @@ MAX_GROUND_DISTANCE = 50.0
 """Nothing is found farther away on the ground, m."""
 
 
-class HeadFrame(NamedTuple):
+class _HeadFrame(NamedTuple):
     """The frame of a head on the pitch."""
 
     x: float
@@ -257,7 +257,7 @@ class VisionNumbers:
 class Gaze(NamedTuple):
     """How one player looks in a cycle."""
 
-    frame: HeadFrame
+    frame: _HeadFrame
     cameras: tuple[Camera, Camera]
     """The upper and the lower one."""
     sway: Sway
@@ -271,10 +271,10 @@ OCCLUDER = record_of(Occluder)
 
 
 @inlined
-def head_frame(player: Player) -> HeadFrame:
+def head_frame(player: Player) -> _HeadFrame:
     """The frame of a player's head."""
     way = player.heading + player.yaw
-    return HeadFrame(player.x, player.y, math.cos(way), math.sin(way), player.yaw, player.heading)
+    return _HeadFrame(player.x, player.y, math.cos(way), math.sin(way), player.yaw, player.heading)
 
 
 @inlined
@@ -298,7 +298,7 @@ def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Came
 
 
 @inlined
-def into_head(x: float, y: float, frame: HeadFrame) -> tuple[float, float]:
+def into_head(x: float, y: float, frame: _HeadFrame) -> tuple[float, float]:
     """A place on the pitch in the frame of the head."""
     dx, dy = x - frame.x, y - frame.y
     return frame.cos * dx + frame.sin * dy, frame.cos * dy - frame.sin * dx
@@ -349,7 +349,7 @@ def is_aside(x: float, y: float, half: float, across: float, height: float) -> b
 
 
 @inlined
-def to_camera(x: float, y: float, z: float, camera: Camera) -> tuple[float, float, float]:
+def _to_camera(x: float, y: float, z: float, camera: Camera) -> tuple[float, float, float]:
     """A point in a camera's own frame: ahead, to the left and above."""
     a, dz = x - camera.x, z - camera.z
     return camera.cos * a - camera.sin * dz, y - camera.y, camera.sin * a + camera.cos * dz
@@ -358,7 +358,7 @@ def to_camera(x: float, y: float, z: float, camera: Camera) -> tuple[float, floa
 @inlined
 def is_in_view(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
-    ahead, left, above = to_camera(x, y, z, camera)
+    ahead, left, above = _to_camera(x, y, z, camera)
     seen: bool = ahead > MIN_CAMERA_DISTANCE and abs(left) <= across * ahead and abs(above) <= up * ahead
     return seen
 
@@ -391,7 +391,7 @@ def visible_heights(x: float, y: float, top: float, camera: Camera, across: floa
 def measure(gaze: Gaze, camera: Camera, x: float, y: float, z: float, count: int) -> Polar:
     """Where a point of known height z is found to be from its place in a picture; `count` is of its random draw."""
     sway, yaw, noise, share = gaze.sway, gaze.frame.yaw, gaze.numbers.noise, gaze.numbers.vision.range_noise
-    ahead, left, up = to_camera(x, y, z, camera)
+    ahead, left, up = _to_camera(x, y, z, camera)
     dz = z - camera.z
     e, f = normal_pair(gaze.draw, count)
     if share > 0.0:  # distances are measured as such

@@ -81,7 +81,7 @@ LYING_LIFT = 0.07
 """How far the middle of a body that lies is above the ground, m."""
 
 
-class CameraScene:
+class _CameraScene:
     """A compiled model of pitch, ball and twenty-two robots.
 
     Args:
@@ -245,7 +245,7 @@ class Cameras(Closing):
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
         self._settings = eyes.cameras
         size = eyes.cameras.width, eyes.cameras.height
-        self._stage = CameraScene(field, ball, neck=eyes.cameras.neck)
+        self._stage = _CameraScene(field, ball, neck=eyes.cameras.neck)
         self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=FACETS))
         self._stage.model, self._stage.data = self._renderer.model, self._renderer.data
         for flag in DISABLED_EFFECTS:

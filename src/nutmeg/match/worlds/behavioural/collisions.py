@@ -126,13 +126,13 @@ def part_robots(
             if depth > 0.0:
                 contact[first.slot, second.slot] = contact[second.slot, first.slot] = True
                 speed, others = max(0.0, first.vx * nx + first.vy * ny), max(0.0, -second.vx * nx - second.vy * ny)
-                if is_responsible(first, second, ball, numbers, speed, others):
+                if _is_responsible(first, second, ball, numbers, speed, others):
                     pushed[first.slot, second.slot] = 1
-                if is_responsible(second, first, ball, numbers, others, speed):
+                if _is_responsible(second, first, ball, numbers, others, speed):
                     pushed[second.slot, first.slot] = 1
                 # both are moved apart at once, by shares that depend on who walks into whom
-                own = share_of(first.posture, second.posture, speed, others, numbers.bounce.shoved)
-                rest = share_of(second.posture, first.posture, others, speed, numbers.bounce.shoved)
+                own = _share_of(first.posture, second.posture, speed, others, numbers.bounce.shoved)
+                rest = _share_of(second.posture, first.posture, others, speed, numbers.bounce.shoved)
                 way = step * (speed + others)
                 _part(first, own * depth, -nx, -ny, way * _hazard(second.posture, numbers))
                 _part(second, rest * depth, nx, ny, way * _hazard(first.posture, numbers))
@@ -155,7 +155,7 @@ def _part(player: Player, way: float, nx: float, ny: float, hazard: float) -> No
 
 
 @kernel
-def share_of(posture: int, other: int, speed: float, others_speed: float, shoved: float) -> float:
+def _share_of(posture: int, other: int, speed: float, others_speed: float, shoved: float) -> float:
     """The share of one robot in the way by which two are parted, from their speeds towards each other."""
     if posture > Posture.KICKING:
         return 0.0
@@ -168,7 +168,7 @@ def share_of(posture: int, other: int, speed: float, others_speed: float, shoved
 
 
 @kernel
-def is_responsible(
+def _is_responsible(
     player: Player, other: Player, ball: Ball, numbers: BehaviourSettings, speed: float, others_speed: float
 ) -> bool:
     """Whether a player is responsible for running into another, by their speeds towards each other [m/s]."""

@@ -147,7 +147,7 @@ class SonarSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class VoicesSettings:
-    """Messages."""
+    """How messages between team-mates get lost."""
 
     loss: Share
     """Probability that a message does not reach a team-mate."""
@@ -209,7 +209,7 @@ class EyesSettings:
     sonar: SonarSettings
     """The sonars."""
     voices: VoicesSettings
-    """Messages."""
+    """How messages between team-mates get lost."""
     tracker: TrackerSettings
     """How beliefs are made."""
     source: Mapping[str, str] = field(default_factory=dict)

@@ -121,7 +121,7 @@ class BehaviourFigures:
         return math.pi / 2
 
     def angles(self) -> Floats:
-        """(22, joints) rad."""
+        """(22, joints) angles of all robots' joints, rad."""
         state, m = self._world.state, self._match
         found = np.tile(self._stance, (SLOTS, 1))
         phase = math.tau * float(state.cycle[m]) * 0.1 / STEP_TIME
@@ -222,14 +222,14 @@ class RecordedMatch:
         state.present[0, slot] = pose[2] > HIDDEN_HEIGHT / 2
         if not state.present[0, slot]:
             return
-        x, y, heading, lean, to = standing_place(pose, self._height)
+        x, y, heading, lean, to = _standing_place(pose, self._height)
         state.pose[0, slot], state.fallen_to[0, slot] = (x, y, heading), to
         if lean > UPRIGHT_LEAN:
             state.posture[0, slot] = Posture.LYING if lean > LYING_LEAN else Posture.GETTING_UP
         labels = self._recording.channels[f"{robot}.angles"].labels
         angles = self._recording.read(f"{robot}.angles", row, row + 1)[0]
         state.head[0, slot] = angles[labels.index("HeadYaw")], -angles[labels.index("HeadPitch")]
-        before = standing_place(poses[0], self._height)
+        before = _standing_place(poses[0], self._height)
         step = math.hypot(x - before[0], y - before[1])
         if lean <= UPRIGHT_LEAN and step < CARRIED_DISTANCE and row > first:
             state.speed[0, slot] = (
@@ -245,7 +245,7 @@ class RecordedMatch:
         return self._vision.see(self.state(row))
 
 
-def standing_place(pose: Floats, height: float) -> tuple[float, float, float, float, float]:
+def _standing_place(pose: Floats, height: float) -> tuple[float, float, float, float, float]:
     """Where a figure has its feet, from its torso's pose (7,).
 
     Returns:

@@ -196,7 +196,7 @@ def end_postures(players: Records[Player], ball: Ball, numbers: BehaviourSetting
             player.posture = Posture.UPRIGHT
             draws = key(ball.seed, ball.cycle, player.slot, KICK)
             if uniform_of(draws, _SECOND) < numbers.kick.fall:  # the first draw is the strike's
-                lie_down(player, 0.0 if uniform_of(draws, _THIRD) < 0.5 else math.pi)
+                _lie_down(player, 0.0 if uniform_of(draws, _THIRD) < 0.5 else math.pi)
         elif posture == Posture.GETTING_UP:
             draws = key(ball.seed, ball.cycle, player.slot, GETTING_UP)
             # getting up may fail, and turns the robot without its noticing
@@ -208,7 +208,7 @@ def end_postures(players: Records[Player], ball: Ball, numbers: BehaviourSetting
 
 
 @kernel
-def lie_down(player: Player, to: float) -> None:
+def _lie_down(player: Player, to: float) -> None:
     """Lets a player fall to a side of its own frame [rad]."""
     player.posture, player.busy, player.fallen_to, player.fell = Posture.LYING, 0.0, to, True
     player.pace_ahead, player.pace_left, player.pace_turn = 0.0, 0.0, 0.0
@@ -238,7 +238,7 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
             if player.risk > 0.0:
                 away = wrap_angle_exactly(math.atan2(player.shove_y, player.shove_x) - player.heading)
                 to = QUARTER_TURN * math.floor(away / QUARTER_TURN + 0.5)
-            lie_down(player, to)
+            _lie_down(player, to)
 
 
 @kernel

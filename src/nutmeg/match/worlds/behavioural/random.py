@@ -90,6 +90,6 @@ def uniform(seed: np.uint64, cycle: int, slot: int, purpose: int, draw: int) -> 
 
 @kernel
 def normal(seed: np.uint64, cycle: int, slot: int, purpose: int, draw: int) -> float:
-    """A standard normal."""
+    """A draw from the standard normal distribution."""
     number: float = normal_of(key(seed, cycle, slot, purpose), draw)
     return number

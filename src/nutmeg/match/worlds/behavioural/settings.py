@@ -35,7 +35,7 @@ Share = Annotated[float, Bounds(0.0, 1.0)]
 FOLDER = Path(__file__).parent / "data" / "behaviour"
 
 
-class NumberGroup:
+class _NumberGroup:
     """A group of numbers; those out of their bounds are refused."""
 
     def __post_init__(self) -> None:
@@ -43,7 +43,7 @@ class NumberGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkSettings(NumberGroup):
+class WalkSettings(_NumberGroup):
     """How a robot walks.
 
     A wish (ahead, left, turn) is divided by the limits, axis by axis; where the length of the result is above 1, the
@@ -81,7 +81,7 @@ class WalkSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadSettings(NumberGroup):
+class HeadSettings(_NumberGroup):
     """How far and how fast the head turns. The paper counts pitch downwards, this world upwards."""
 
     yaw: Annotated[float, Bounds(0.0, math.pi, "rad")]
@@ -95,7 +95,7 @@ class HeadSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodySettings(NumberGroup):
+class BodySettings(_NumberGroup):
     """How large a robot is: rectangles in its frame, and heights."""
 
     torso_ahead: Positive
@@ -119,7 +119,7 @@ class BodySettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FallSettings(NumberGroup):
+class FallSettings(_NumberGroup):
     """When robots fall: hazards, so that a chance in t seconds is 1 - exp(-hazard t)."""
 
     walking: NotNegative
@@ -133,7 +133,7 @@ class FallSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetUpSettings(NumberGroup):
+class GetUpSettings(_NumberGroup):
     """How long getting up takes and how it ends."""
 
     front: Positive
@@ -151,7 +151,7 @@ class GetUpSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiveSettings(NumberGroup):
+class DiveSettings(_NumberGroup):
     """A goalkeeper who throws itself to a side covers a rectangle beside it, which grows, and then lies there."""
 
     reach: Positive
@@ -165,7 +165,7 @@ class DiveSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KickSettings(NumberGroup):
+class KickSettings(_NumberGroup):
     """The four kicks, by the rectangles in which the ball must lie (table 2 of the paper)."""
 
     straight_near: NotNegative
@@ -220,7 +220,7 @@ class KickSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallRollSettings(NumberGroup):
+class BallRollSettings(_NumberGroup):
     """How a rolling ball slows down: dv/dt = -(deceleration + damping v)."""
 
     deceleration: NotNegative
@@ -235,7 +235,7 @@ class BallRollSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BounceSettings(NumberGroup):
+class BounceSettings(_NumberGroup):
     """What is left of the ball's speed against something, across its surface; along it all is left, but at nets."""
 
     robot: Share
@@ -251,7 +251,7 @@ class BounceSettings(NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushSettings(NumberGroup):
+class PushSettings(_NumberGroup):
     """Limits that say who is responsible when two robots collide, by their speeds towards each other and the ball."""
 
     least_speed: NotNegative
@@ -302,10 +302,10 @@ class BehaviourSettings:
         return float(getattr(getattr(self, group), key))
 
 
-GROUPS: Mapping[str, type[NumberGroup]] = {
+GROUPS: Mapping[str, type[_NumberGroup]] = {
     name: kind
     for name, kind in get_type_hints(BehaviourSettings).items()
-    if isinstance(kind, type) and issubclass(kind, NumberGroup)
+    if isinstance(kind, type) and issubclass(kind, _NumberGroup)
 }
 """Groups of numbers by name."""
 NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ LEFT = 0
 
 
 @dataclass(frozen=True)
-class SonarNumbers:
+class _SonarNumbers:
     """The numbers of the sonars: settings, and sizes of what answers."""
 
     settings: SonarSettings
@@ -60,7 +60,7 @@ class Sonar:
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, *, count: int) -> None:
         settings, goal = eyes.sonar, field.goal
-        numbers = SonarNumbers(
+        numbers = _SonarNumbers(
             settings=settings,
             angle=math.radians(settings.angle_degrees),
             half_opening=math.radians(settings.opening_degrees) / 2,
@@ -89,7 +89,7 @@ def listen_all(
     players: Records[Records[Player]],
     balls: Records[Ball],
     posts: Floats,
-    table: Records[SonarNumbers],
+    table: Records[_SonarNumbers],
     answers: Floats,
 ) -> None:
     """Fills answers (M, 22, 2) of the matches `chosen` (K,)."""
@@ -111,7 +111,7 @@ def listen_all(
 
 
 @kernel
-def _nearest(players: Records[Player], s: int, posts: Floats, way: float, numbers: SonarNumbers) -> float:
+def _nearest(players: Records[Player], s: int, posts: Floats, way: float, numbers: _SonarNumbers) -> float:
     """The nearest answer to the sonar of player s that looks a way."""
     best, c, d, farthest = np.inf, math.cos(way), math.sin(way), numbers.settings.farthest
     for k in range(SLOTS + len(posts)):

@@ -160,7 +160,7 @@ class Sightings:
         return Sightings(things, self.count[match : match + 1, slot : slot + 1].copy())
 
 
-class Scenery(NamedTuple):
+class _Scenery(NamedTuple):
     """What stands and lies on a pitch to be seen, for kernels."""
 
     posts: Floats
@@ -187,7 +187,7 @@ class Vision:
         if ball_radius >= min(eyes.cameras.top[2], eyes.cameras.bottom[2]) / 2:
             raise UsageError(f"the ball's radius is {ball_radius} m; one half as high as a camera cannot be measured.")
         self.eyes, self.marks = eyes, landmarks_of(field)
-        self._numbers = record_values(vision_numbers(eyes, field, ball_radius))
+        self._numbers = record_values(_vision_numbers(eyes, field, ball_radius))
         self._scenery = _scenery(field, self.marks)
         things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + MAX_FALSE_SIGHTINGS
         self.sightings = Sightings(
@@ -203,11 +203,11 @@ class Vision:
         return seen
 
 
-def _scenery(field: FieldSettings, marks: Landmarks) -> Scenery:
-    return Scenery(goal_posts_of(field), marks.kind.astype(np.int64), marks.place, marks.turn)
+def _scenery(field: FieldSettings, marks: Landmarks) -> _Scenery:
+    return _Scenery(goal_posts_of(field), marks.kind.astype(np.int64), marks.place, marks.turn)
 
 
-def vision_numbers(eyes: EyesSettings, field: FieldSettings, ball_radius: float) -> VisionNumbers:
+def _vision_numbers(eyes: EyesSettings, field: FieldSettings, ball_radius: float) -> VisionNumbers:
     """Settings and pitch as the kernels want them."""
     cameras, goal = eyes.cameras, field.goal
     top, bottom = (
@@ -238,7 +238,7 @@ def see_all(
     chosen: Ints,
     players: Records[Records[Player]],
     balls: Records[Ball],
-    scenery: Scenery,
+    scenery: _Scenery,
     settings: Records[VisionNumbers],
     things: Records[Records[Records[SightingRecord]]],
     count: Ints,
@@ -420,7 +420,7 @@ def _see_standing(
 
 @inlined
 def _see_landmarks(
-    own: int, scenery: Scenery, gaze: Gaze, occluders: Records[Occluder], out: Records[SightingRecord], seen: int
+    own: int, scenery: _Scenery, gaze: Gaze, occluders: Records[Occluder], out: Records[SightingRecord], seen: int
 ) -> int:
     """Lists the landmarks on the ground that are seen after `seen` things."""
     n, frame, cameras, draw = gaze.numbers, gaze.frame, gaze.cameras, gaze.draw

@@ -74,7 +74,7 @@ class BehaviourWorld:
             )
         self.settings, self.field, self.count = tuple(each), field, count
         self.ball_radius = load_ball(field.ball).radius
-        self.goals = goals_of(field)
+        self.goals = _goals_of(field)
         self.state = MatchesState(count, self.ball_radius)
         self.orders = Orders(self.state)
         self.state.seed[:] = seeds
@@ -183,9 +183,8 @@ class BehaviourWorld:
             wants_pass: (22,) who asks for pass mode.
         """
         state = self.state
-        position = np.empty((SLOTS, 3))
-        position[:, :2] = state.pose[match, :, :2]
-        position[:, 2] = self._heights[match, state.posture[match]]
+        position, moves = np.empty((SLOTS, 3)), np.empty((SLOTS, 2))
+        _fill_motion(state.players[match], self._heights[match], position, moves)
         ball, before, velocity = np.full(3, self.ball_radius), np.full(3, self.ball_radius), np.zeros(3)
         ball[:2], before[:2], velocity[:2] = state.ball[match], state.ball_before[match], state.ball_speed[match]
         pairs, places = self._contacts(match)
@@ -195,7 +194,7 @@ class BehaviourWorld:
             ball_velocity=velocity,
             present=state.present[match].reshape(PLAYERS_SHAPE).copy(),
             position=position.reshape(*PLAYERS_SHAPE, 3),
-            velocity=self._velocities(match).reshape(*PLAYERS_SHAPE, 2),
+            velocity=moves.reshape(*PLAYERS_SHAPE, 2),
             touches_ball=state.touched[match].reshape(PLAYERS_SHAPE).copy(),
             wants_pass=None if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
             contacts=pairs,
@@ -205,21 +204,25 @@ class BehaviourWorld:
             ball_before=before,
         )
 
-    def _velocities(self, match: int) -> Floats:
-        """(22, 2) of players over the pitch, m/s."""
-        speed, heading = (
-            self.state.speed[match],
-            self.state.pose[match, :, 2] - self.state.speed[match, :, 2] * BEHAVIOURAL_CYCLE / 2,
-        )
-        cos, sin = np.cos(heading), np.sin(heading)
-        return np.stack([speed[:, 0] * cos - speed[:, 1] * sin, speed[:, 0] * sin + speed[:, 1] * cos], axis=-1)
-
     def _contacts(self, match: int) -> tuple[Ints | None, Floats | None]:
         """Who touches whom (K, 2, 2), and where (K, 2); None if nobody does."""
         if not self.state.contact[match].any():
             return None, None
         pairs = np.argwhere(np.triu(self.state.contact[match]))
         return _sides(pairs), self.state.pose[match, pairs, :2].mean(axis=1)
+
+
+@kernel
+def _fill_motion(players: Records[Player], heights: Floats, position: Floats, velocity: Floats) -> None:
+    """Fills in where the torsos of players (22,) are, (22, 3), and how fast they move over the pitch, (22, 2)."""
+    for i in range(len(players)):
+        player = players[i]
+        position[i, 0], position[i, 1], position[i, 2] = player.x, player.y, heights[player.posture]
+        # The velocity of a cycle is that of its middle, half a turn before the present heading.
+        heading = player.heading - player.turn * BEHAVIOURAL_CYCLE / 2
+        c, s = math.cos(heading), math.sin(heading)
+        velocity[i, 0] = player.ahead * c - player.left * s
+        velocity[i, 1] = player.ahead * s + player.left * c
 
 
 def _sides(slots: Ints) -> Ints:
@@ -233,7 +236,7 @@ def _heights(settings: BehaviourSettings) -> list[float]:
     return [up, up, down, (up + down) / 2, down, down]
 
 
-def goals_of(field: FieldSettings) -> Goals:
+def _goals_of(field: FieldSettings) -> Goals:
     """Posts and nets of a pitch."""
     goal, posts = field.goal, goal_posts_of(field)
     if goal is None:

@@ -10,7 +10,7 @@ import pytest
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.builtin.player import by_number, make_team
+from nutmeg.match.players.deciding_player import by_number, make_team
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 
@@ -45,7 +45,8 @@ def test_two_a_side_line_up_know_where_they_are_and_hear_each_other() -> None:
             assert belief is not None
             assert math.dist(belief.me.place * sign, game.world.position[slot, :2]) < 0.1
             assert belief.me.x <= 0.05
-            assert set(player.memory.reports) == {1, 2} - {player.number}
+            reports = player.mind.memory["tactics"].memory.reports
+            assert set((np.flatnonzero(reports["time"] > 0.0) + 1).tolist()) == {1, 2} - {player.number}
     assert np.hypot(*game.world.position[1, :2]) < 0.45
     assert np.hypot(*game.world.position[12, :2]) > 2.0
 

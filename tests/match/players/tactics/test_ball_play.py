@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.players.builtin.attack import PUSH_LENGTH, SHOT_WORTH, choose_aim, has_time, strike, worth
-from nutmeg.match.players.builtin.situation import Situation, assess
-from nutmeg.match.players.request import Kick, Walk
+from nutmeg.match.players.request import Kick
+from nutmeg.match.players.tactics.ball_play import PUSH_LENGTH, SHOT_WORTH, Aim, has_time, strike, worth
+from nutmeg.match.players.tactics.records import PlayerContext
 from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
 
 NewToy = Callable[..., Any]
@@ -28,8 +28,15 @@ def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayM
     return toy
 
 
-def seen(toy: Any, n: int = 1) -> Situation:
-    return assess(toy.belief(Side.LEFT, n), toy.view, toy.memories[Side.LEFT, n])
+def seen(toy: Any) -> PlayerContext:
+    found: PlayerContext = toy.context(Side.LEFT, 1)
+    return found
+
+
+def aim(toy: Any) -> float:
+    """Where number 2 wants to play the ball."""
+    toy.time += 5.0  # long enough to think again
+    return float(seen(toy).memory.aim)
 
 
 def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy: NewToy) -> None:
@@ -37,8 +44,9 @@ def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy
     assert worth(seen(toy), 0.0, 4.4) > SHOT_WORTH
     toy.pose[1, 0] = (14.2, 0.0, math.pi)
     assert worth(seen(toy), 0.0, 4.4) < 3.0
-    aim = choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))
-    assert 0.1 < abs(aim) < 0.4, "past the keeper, between the posts"
+    toy = with_ball(new_toy, (12.6, 0.0))
+    toy.pose[1, 0] = (14.2, 0.0, math.pi)
+    assert 0.1 < abs(aim(toy)) < 0.4, "past the keeper, between the posts"
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -46,45 +54,49 @@ def test_a_kick_goes_to_where_a_team_mate_is_first(new_toy: NewToy, side: int) -
     toy = with_ball(new_toy, (0.0, 0.0))
     toy.pose[0, 2] = (3.6, side * 2.0, 0.0)
     toy.pose[1, 1] = (3.9, side * -1.0, math.pi)
-    assert choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,)) * side > 0.2
+    assert aim(toy) * side > 0.2
 
 
 def test_nobody_plays_the_ball_out_or_towards_the_own_goal(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (2.0, 9.3))
     assert worth(seen(toy), 0.5, 4.4) < worth(seen(toy), -0.3, 4.4)
     assert worth(seen(toy), math.pi, 4.4) < 0.0
-    assert abs(choose_aim(seen(toy), toy.memories[Side.LEFT, 1], (4.4,))) < 1.0
+    assert abs(aim(toy)) < 1.0
 
 
 def test_there_is_time_for_a_kick_only_while_opponents_are_away(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (0.0, 0.0))
-    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    assert has_time(seen(toy), 0.0, 0.0)
     toy.pose[1, 1] = (0.6, 0.0, math.pi)
-    assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    assert not has_time(seen(toy), 0.0, 0.0)
     toy.pose[1, 1] = (-0.7, 0.0, 0.0)
-    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0), "it has to come around"
+    assert has_time(seen(toy), 0.0, 0.0), "it has to come around"
     toy.pose[1, 1] = (0.6, 0.0, math.pi)
     toy.upright[1, 1] = False
-    assert has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
-    toy.memories[Side.LEFT, 1].kicks = False
-    assert not has_time(seen(toy), toy.memories[Side.LEFT, 1], 0.0)
+    assert has_time(seen(toy), 0.0, 0.0)
+    context = seen(toy)
+    context.ground.body.can_kick = False  # type: ignore[misc]
+    assert not has_time(context, 0.0, 0.0)
 
 
 def test_a_shot_is_dared_with_opponents_nearer_than_another_kick(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (12.5, 0.0))
     toy.pose[1, 1] = (12.5, 0.7, math.pi)
-    memory = toy.memories[Side.LEFT, 1]
-    assert not has_time(seen(toy), memory, 0.0)
-    assert has_time(seen(toy), memory, 0.0, worth(seen(toy), 0.0, 4.4))
+    context = seen(toy)
+    context.memory.kick_since = math.nan
+    assert not has_time(context, 0.0, 0.0)
+    assert has_time(context, 0.0, worth(context, 0.0, 4.4))
     toy.pose[1, 1] = (12.5, 0.3, math.pi)
-    assert not has_time(seen(toy), memory, 0.0, worth(seen(toy), 0.0, 4.4))
+    context = seen(toy)
+    context.memory.kick_since = math.nan
+    assert not has_time(context, 0.0, worth(context, 0.0, 4.4))
 
 
 def test_a_ball_for_which_there_is_no_time_is_walked_on_straight_rather_than_kicked(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (0.0, 0.0))
     toy.pose[1, 1] = (0.3, 0.5, math.pi)
     toy.cycle()
-    memory = toy.memories[Side.LEFT, 1]
+    memory = toy.tacticians[Side.LEFT, 1].memory
     assert memory.aim_reach == PUSH_LENGTH
     assert abs(memory.aim) < 0.7
 
@@ -126,10 +138,9 @@ def test_pass_mode_is_used_to_kick_and_opponents_keep_off(new_toy: NewToy) -> No
 def test_who_turns_before_the_ball_goes_around_it(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (0.0, 0.0))
     toy.pose[0, 1] = (-0.18, -0.02, 0.0)
+    context = seen(toy)
     for _ in range(10):
-        found = strike(seen(toy), toy.memories[Side.LEFT, 1], 0.6)
-    assert found is not None
-    legs, _ = found
-    assert isinstance(legs, Walk)
-    assert legs.turn > 0.5
-    assert legs.left < -0.05
+        context.game.step = 0.02
+        assert strike(context, Aim(0.6, 3.0, kicks=True))
+    assert context.order.turn > 0.5
+    assert context.order.left < -0.05

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
-from nutmeg.match.players.builtin.tactics import look_around
+from nutmeg.match.players.skills import look_around
+from nutmeg.match.players.tactics.looking import look
 from nutmeg.match.players.tracking.localisation import HALF_VIEW, YAW_LIMIT
+from nutmeg.match.rules.play_modes import PlayMode, Side
 
 
 def believing(
@@ -49,23 +53,31 @@ def test_a_ball_behind_is_looked_at_as_far_as_the_neck_turns() -> None:
 
 
 def test_a_ball_at_the_feet_is_in_view() -> None:
-    look = look_around(believing(ball=(0.15, 0.05)))
-    assert -math.pi / 4 <= look.pitch
-    assert look.pitch - HALF_VIEW < -math.atan2(0.45, 0.15)
+    found = look_around(believing(ball=(0.15, 0.05)))
+    assert -math.pi / 4 <= found.pitch
+    assert found.pitch - HALF_VIEW < -math.atan2(0.45, 0.15)
 
 
 def test_who_is_unsure_of_its_place_turns_to_landmarks_and_keeps_the_ball_in_view() -> None:
     here = (13.0, 0.0, math.pi)  # the goal is behind, and nothing ahead is near
     ball = (12.0, 2.0)
-    look = look_around(believing(pose=here, ball=ball, spread=0.1))
+    found = look_around(believing(pose=here, ball=ball, spread=0.1))
     bearing = math.atan2(math.sin(math.atan2(2.0, -1.0) - math.pi), math.cos(math.atan2(2.0, -1.0) - math.pi))
-    assert abs(look.yaw - bearing) > 0.2
-    assert abs(look.yaw - bearing) < HALF_VIEW - 0.1
+    assert abs(found.yaw - bearing) > 0.2
+    assert abs(found.yaw - bearing) < HALF_VIEW - 0.1
 
 
-def test_who_is_about_to_kick_sees_nothing_but_the_ball() -> None:
-    look = look_around(believing(spread=0.1), "kicker")
-    assert look.yaw == pytest.approx(math.atan2(1.0, 3.0))
+def test_who_is_about_to_kick_sees_nothing_but_the_ball(new_toy: Callable[..., Any]) -> None:
+    toy = new_toy(1)
+    toy.pose[0, 0] = (13.0, 0.0, math.pi)
+    for seconds, ball, only in ((1.0, (12.6, 0.1), True), (2.0, (10.0, 2.0), False)):
+        toy.time = seconds
+        toy.order(PlayMode.PLAY_ON, ball)
+        player = toy.context(Side.LEFT, 0)
+        player.belief.spread = 0.1
+        look(player)
+        bearing = math.atan2(ball[1], ball[0] - 13.0) - math.pi
+        assert (abs(math.remainder(player.order.yaw - bearing, math.tau)) < 1e-6) is only
 
 
 @pytest.mark.parametrize("lost", [{"seen_ago": 9.0}, {"ball_spread": 3.0}, {"spread": 5.0}])

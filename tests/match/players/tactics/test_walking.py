@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.players.builtin.paths import out_of_goal, without_bumping
-from nutmeg.match.players.builtin.situation import assess
 from nutmeg.match.players.request import Kick
+from nutmeg.match.players.tactics.walking import out_of_goal, without_bumping
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
 NewToy = Callable[..., Any]
@@ -23,7 +22,7 @@ def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0) -> 
     toy.run(0.1)
     toy.present[1] = False
     toy.present[1, :opponents] = True
-    del toy.memories[Side.RIGHT, 0]
+    del toy.tacticians[Side.RIGHT, 0]
     toy.order(PlayMode.PLAY_ON, ball)
     return toy
 
@@ -41,21 +40,21 @@ def test_a_player_walks_around_who_is_in_its_way(new_toy: NewToy, beside: float)
 def test_who_is_behind_the_goal_line_comes_back_over_it_before_it_passes_the_goal(new_toy: NewToy) -> None:
     toy = alone(new_toy, (9.0, 0.0))
     toy.pose[0, 0] = (-15.3, 1.6, 0.0)
-    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
-    assert out_of_goal(s, (-14.2, 0.0)) == pytest.approx((-14.5, 1.6))
-    assert out_of_goal(s, (-12.0, 3.0)) == (-12.0, 3.0)
+    player = toy.context(Side.LEFT, 0)
+    assert out_of_goal(player, -14.2, 0.0) == pytest.approx((-14.5, 1.6))
+    assert out_of_goal(player, -12.0, 3.0) == (-12.0, 3.0)
     toy.pose[0, 0] = (-15.3, 0.9, 0.0)
-    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
-    assert out_of_goal(s, (-14.0, 3.0)) == pytest.approx((-14.5, 0.7))
-    assert out_of_goal(s, (-14.0, 0.0)) == (-14.0, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    assert out_of_goal(player, -14.0, 3.0) == pytest.approx((-14.5, 0.7))
+    assert out_of_goal(player, -14.0, 0.0) == (-14.0, 0.0)
 
 
 def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
     toy = alone(new_toy, (9.0, 0.0), opponents=1)
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.25, 0.0, 0.0)
-    s = assess(toy.belief(Side.LEFT, 0), toy.view, toy.memories[Side.LEFT, 0])
-    assert without_bumping(s, 0.5, 0.2) == pytest.approx((0.0, 0.2))
-    assert without_bumping(s, -0.5, 0.2) == (-0.5, 0.2)
+    player = toy.context(Side.LEFT, 0)
+    assert without_bumping(player, 0.5, 0.2) == pytest.approx((0.0, 0.2))
+    assert without_bumping(player, -0.5, 0.2) == (-0.5, 0.2)
 
 
 def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:

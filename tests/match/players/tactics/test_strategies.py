@@ -12,15 +12,18 @@ from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.match.players.behavioural import kick_of, order_from
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.request import Dive, GetUp, Kick, Request, Walk
-from nutmeg.match.players.strategies.decisions import decide_one
-from nutmeg.match.players.strategies.records import (
+from nutmeg.match.players.tactics.decisions import decide_one
+from nutmeg.match.players.tactics.records import (
     GameRecord,
+    Intent,
     MemoryRecord,
     OrderRecord,
+    PlayerRecords,
     ground_of,
     new_memories,
 )
-from nutmeg.match.players.strategies.strategies import request_of, strategy, strategy_names
+from nutmeg.match.players.tactics.strategies import strategy, strategy_names
+from nutmeg.match.players.tactics.tactician import request_of
 from nutmeg.match.players.tracking.records import BeliefRecord, belief_of, belief_record
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
@@ -50,9 +53,12 @@ def order(
     time: float = 10.0,
 ) -> Records[OrderRecord]:
     game, found = new_records(GameRecord, 1), new_records(OrderRecord, 1)
-    game[0] = time, mode, 0, number, 4, False
     memory = new_memories(1, 1)[0] if memory is None else memory
-    decide_one(record, game, GROUND, record_values(strategy(name)), memory, found)
+    game["mode"], game["number"], game["players"] = mode, number, 4
+    # Velocities that are asked for do not jump: they are those of a second later.
+    for moment in (time, time + 1.0):
+        game["time"] = moment
+        decide_one(PlayerRecords(record, game, GROUND, record_values(strategy(name)), memory, found))
     return found
 
 
@@ -70,7 +76,7 @@ def test_a_statue_stands_and_the_others_move() -> None:
 
 
 def test_a_ball_before_the_foot_is_kicked_with_that_foot() -> None:
-    ahead, aside = GROUND[0].kick_x, GROUND[0].kick_y
+    ahead, aside = GROUND[0].body.kick.place
     for side, kind in ((1.0, KickKind.LEFT_STRAIGHT), (-1.0, KickKind.RIGHT_STRAIGHT)):
         wish = order("roles", belief(0.0, 0.0, (ahead, side * aside)))
         assert wish[0].legs == Legs.KICK
@@ -80,11 +86,10 @@ def test_a_ball_before_the_foot_is_kicked_with_that_foot() -> None:
 def test_one_goes_for_the_ball_and_the_others_hold_their_posts() -> None:
     row = belief(-1.0, 0.0, (0.5, 0.0))
     row[0].others[2] = 0.2, 0.0, 0.0, False
-    near, far = order("everyone-aims", row), order("roles", row)
-    assert near[0].ahead > 0.1, "everybody chases"
+    assert order("everyone-aims", row)[0].intent == Intent.TO_THE_BALL, "everybody chases"
+    assert order("roles", row)[0].intent == Intent.HOLD_POST, "a team-mate is nearer"
     row[0].others[2].x = -2.5
-    assert order("roles", row)[0].ahead > 0.1
-    assert far[0].ahead < 0.1, "a team-mate is nearer"
+    assert order("roles", row)[0].intent == Intent.TO_THE_BALL
 
 
 def test_a_keeper_stays_between_ball_and_goal() -> None:
@@ -107,7 +112,7 @@ def test_players_line_up_where_the_rules_let_them() -> None:
     for time in (0.0, 1.0):
         found = order("roles", row, number=3, mode=PlayMode.BEFORE_KICK_OFF, memory=memory, time=time)
     assert found[0].beams
-    beam = request_of(found, row).beam
+    beam = request_of(found).beam
     assert beam is not None
     assert beam[0] < 0
 
@@ -115,7 +120,7 @@ def test_players_line_up_where_the_rules_let_them() -> None:
 def test_who_lies_gets_up() -> None:
     row = belief(0.0, 0.0, (1.0, 0.0))
     row[0].upright = False
-    assert request_of(order("roles", row), row).legs == GetUp()
+    assert request_of(order("roles", row)).legs == GetUp()
 
 
 def test_a_record_and_its_belief_are_the_same() -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from nutmeg.match.players.belief import NEVER, BallBelief
-from nutmeg.match.players.builtin.tactics import decide
 from nutmeg.match.players.request import Request, Stand, Walk
+from nutmeg.match.players.tracking.records import belief_record
 from nutmeg.match.rules.play_modes import (
     CORNER_KICKS,
     DIRECT_FREE_KICKS,
@@ -23,7 +23,6 @@ from nutmeg.match.rules.play_modes import (
     PlayMode,
     Side,
 )
-from nutmeg.match.worlds.physical.percept import GameView
 
 NewToy = Callable[..., Any]
 RESTARTS = [
@@ -61,7 +60,7 @@ def test_a_team_without_opponents_scores(new_toy: NewToy, players: int) -> None:
     toy = new_toy(players)
     toy.present[Side.RIGHT] = False
     for n in range(players):
-        del toy.memories[Side.RIGHT, n]
+        del toy.tacticians[Side.RIGHT, n]
     toy.run(2.0)
     toy.order(PlayMode.PLAY_ON, (6.0, 2.0))
     toy.run(40.0)
@@ -128,11 +127,11 @@ def test_who_has_fallen_leaves_the_ball_to_a_team_mate(new_toy: NewToy) -> None:
     toy.order(PlayMode.PLAY_ON, (-3.0, 0.0))
     toy.pose[0, 1], toy.pose[0, 2] = (-3.5, 0.0, 0.0), (-4.8, 1.0, 0.0)
     toy.run(1.0)
-    assert toy.memories[Side.LEFT, 1].goes
+    assert toy.tacticians[Side.LEFT, 1].memory.goes
     toy.upright[0, 1] = False
     toy.run(1.0)
-    assert not toy.memories[Side.LEFT, 1].goes
-    assert toy.memories[Side.LEFT, 2].goes
+    assert not toy.tacticians[Side.LEFT, 1].memory.goes
+    assert toy.tacticians[Side.LEFT, 2].memory.goes
 
 
 def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(new_toy: NewToy) -> None:
@@ -142,7 +141,7 @@ def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(n
     for n in range(3):
         toy.pose[0, n], toy.pose[1, n] = (-9.0, 3.0 * n, 0.0), (9.0, 3.0 * n, math.pi)
     toy.pose[0, 1], toy.pose[1, 1] = (-1.4, 0.0, 0.0), (0.25, 0.0, math.pi)
-    del toy.memories[Side.RIGHT, 1]  # it stands and does nothing
+    del toy.tacticians[Side.RIGHT, 1]  # it stands and does nothing
     gaps = []
     toy.run(3.5, lambda: gaps.append(math.dist(toy.pose[0, 1, :2], toy.pose[1, 1, :2])))
     assert toy.requests[Side.LEFT, 1].intent == "stand in the way"
@@ -156,7 +155,6 @@ def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(n
 def test_every_play_mode_is_played_whatever_is_known(new_toy: NewToy, name: str, side: Side) -> None:
     toy = new_toy(11)
     toy.run(0.1)
-    game = GameView(mode=name, time=50.0)
     for n in range(11):
         known = toy.belief(side, n)
         lost = BallBelief(
@@ -165,7 +163,7 @@ def test_every_play_mode_is_played_whatever_is_known(new_toy: NewToy, name: str,
         nobody = dataclasses.replace(known.mates, places=np.full((11, 2), np.nan), ages=np.full(11, NEVER))
         blind = dataclasses.replace(known, ball=lost, mates=nobody, opponents=nobody)
         for belief in (known, blind, dataclasses.replace(known, upright=False)):
-            request = decide(belief, game, toy.memories[side, n])
+            request = toy.tacticians[side, n].decide(belief_record(belief), **toy.told(side, n, name))
             assert isinstance(request, Request)
             assert request.intent
             if isinstance(request.legs, Walk):

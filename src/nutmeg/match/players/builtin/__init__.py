@@ -1,1 +1,0 @@
-"""The built-in team: it perceives as any player does, believes, decides, and moves."""

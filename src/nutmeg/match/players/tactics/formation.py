@@ -1,0 +1,424 @@
+"""Where players belong, and who does what: line-up, formation, who goes for the ball, who takes which place.
+
+    line_up_place(player, kicks_off)                # x, y and heading before a kick-off
+    hold_place(player)                              # the own place in the formation
+    goes_for_ball(player)
+
+A formation has a post for everybody but the keeper and who goes for the ball. Posts are filled in the order of `POSTS`:
+with four a side one waits behind the ball and one ahead of it, for balls that get through; the more there are, the more
+of them cover the goal and go wide. A post follows the ball by a share of its way, as in the position tables of 2D
+teams; the shares are chosen here. Afterwards posts are moved to where the rules allow them (`Room`) and apart from each
+other.
+
+Everybody works out the same from what it knows. Where team-mates tell when they could play the ball, they agree within
+a few tenths of a second on who goes; who goes already is given some credit, so that they do not waver. Posts are given
+out so that the sum of the squares of the ways is least. Straight ways then never make two players meet (Turpin, Michael
+and Kumar 2014: concurrent assignment and planning of trajectories), and nobody has to go much farther than the others,
+as in SCRAM (MacAlpine, Price and Stone 2015), which minimises the longest way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nutmeg.base.angle_kernels import wrap_angle
+from nutmeg.base.kernels import inlined, unchecked
+from nutmeg.match.players.tactics.records import LEAGUE_LENGTH, LEAGUE_WIDTH, Phase
+from nutmeg.match.players.tactics.walking import clip, is_known, length
+from nutmeg.match.rules.play_modes import GOAL_KICKS, PlayMode
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.match.players.tactics.records import GroundRecord, PlayerContext
+
+POSTS = np.array(
+    [
+        # follow_x, ahead, follow_y, inward, left
+        [0.95, -2.0, 0.9, 0.8, 0.0],  # support
+        [0.85, 3.6, 0.5, 1.5, 0.0],  # forward
+        [0.55, -6.5, 0.5, 0.0, 0.0],  # cover
+        [0.8, -1.0, 0.4, 4.5, 0.0],  # far wing
+        [0.8, 2.0, 0.6, -3.0, 0.0],  # near wing
+        [0.5, -7.0, 0.3, 0.0, 3.2],  # left back
+        [0.5, -7.0, 0.3, 0.0, -3.2],  # right back
+        [0.7, -3.5, 0.4, 0.0, 0.0],  # anchor
+        [0.6, 6.0, 0.2, 0.0, 0.0],  # striker
+    ]
+)
+"""(9, 5) places that follow the ball: share of the ball's x plus an offset ahead, share of its y plus an offset to the
+middle of the pitch from the ball's side, and one to the team's left; m on the league's pitch."""
+POST_SPACING = 1.6
+"""Posts are at least so far from each other, m on the league's pitch."""
+BALL_DISTANCE = 1.2
+"""Who does not go for the ball keeps so far from it, m on the league's pitch."""
+RESTART_MARGIN = 0.4
+"""When opponents put the ball into play, so much more than the rules want, m on the league's pitch."""
+LINE_MARGIN = 0.5
+"""Posts keep so far inside the lines, m on the league's pitch."""
+AREA_MARGIN = 0.4
+"""And so far outside a penalty area, m on the league's pitch."""
+POSTS_INTERVAL = 0.2
+"""How often places are given out, s."""
+POST_LOYALTY = 1.0
+"""A player keeps its post unless another assignment saves the team so much of the squared ways, m^2."""
+PLACE_ANGLES = np.array([sign * step * math.pi / 8 for step in range(9) for sign in (1, -1)])
+"""Directions around the ball that are tried for a place, rad from the wished one."""
+RECEIVER_NUMBER, TAKER_NUMBER = 3, 2
+"""Numbers of who gets the ball from a kick-off, and who takes it."""
+TAKER_DISTANCE = 0.28
+"""How far from the ball the taker of a kick-off is put, m."""
+RECEIVER_PLACE = (-0.5, 1.5, -0.5)
+"""Where the receiver stands and looks: x, y, m on the league's pitch, and heading, rad."""
+LINE_UP_PLACES = np.array(
+    [
+        [-14.4, 0.0],
+        [-2.6, 0.0],
+        [-2.2, 2.2],
+        [-6.5, -0.4],
+        [-2.6, -3.2],
+        [-5.0, 3.4],
+        [-2.4, 5.6],
+        [-2.4, -6.2],
+        [-9.0, 2.6],
+        [-9.0, -2.6],
+        [-4.6, 0.4],
+    ]
+)
+"""(11, 2) places by number on the league's pitch, when opponents kick off, m."""
+CIRCLING_WAY = 0.3
+"""How much farther it is for each radian around the ball, m."""
+DRIVEN_BALL_SHARE = 0.8
+"""How much of its speed a ball keeps that somebody drives along."""
+PREDICTION_TIME = 3.0
+"""For how long that is foreseen, s."""
+KICKED_BALL_SPEED_SHARE = 1.5
+"""Balls faster than this share of a player's speed have been kicked, and roll on by themselves."""
+GOING_CREDIT = 0.48
+"""Who goes already is taken to be so much nearer, m: players do not alternate."""
+KEEPER_CREDIT = 3.0
+"""A keeper who goes is taken to be there so much sooner, s: it goes for few balls."""
+MAX_REPORT_AGE = 1.5
+"""What a team-mate said so long ago about its arrival is not used, s."""
+IS_GOAL_KICK = np.array([mode in GOAL_KICKS for mode in PlayMode])
+"""(modes,) which play modes are goal kicks."""
+
+
+class Room(NamedTuple):
+    """Where players may stand who do not go for the ball."""
+
+    ball_x: float
+    ball_y: float
+    off_ball: float
+    """Distance to keep from the ball, m."""
+    own_half: bool
+    off_circle: bool
+    """Whether the centre circle is forbidden."""
+    off_their_area: bool
+    """Whether the opponents' penalty area is forbidden."""
+
+
+@inlined
+def room_of(player: PlayerContext) -> Room:
+    """What the situation leaves."""
+    belief, game, ground = player.belief, player.game, player.ground
+    kick_off = game.phase == Phase.KICK_OFF
+    theirs = game.favour < 0 and (kick_off or game.phase == Phase.RESTART)
+    off_ball = BALL_DISTANCE * ground.scale
+    if theirs:
+        off_ball = ground.restart_distance + RESTART_MARGIN * ground.scale
+    x, y = (0.0, 0.0) if kick_off else (belief.ball_x, belief.ball_y)
+    return Room(x, y, off_ball, kick_off, kick_off and theirs, theirs and bool(IS_GOAL_KICK[game.mode]))
+
+
+@unchecked
+def allowed_place(ground: GroundRecord, room: Room, x: float, y: float) -> tuple[float, float]:
+    """The nearest place, more or less, where a player may stand who does not go for the ball."""
+    x, y = _inside(ground, room, x, y)
+    if length(x - room.ball_x, y - room.ball_y) < room.off_ball:
+        first = math.atan2(y - room.ball_y, x - room.ball_x - 0.5 * room.off_ball)
+        for turn in PLACE_ANGLES:
+            x = room.ball_x + room.off_ball * math.cos(first + turn)
+            y = room.ball_y + room.off_ball * math.sin(first + turn)
+            u, v = _inside(ground, room, x, y)
+            if abs(u - x) + abs(v - y) < 1e-9:
+                break
+    return x, y
+
+
+@inlined
+def _inside(ground: GroundRecord, room: Room, x: float, y: float) -> tuple[float, float]:
+    """A place inside the lines and where the play mode allows, whatever the ball."""
+    end, side, margin = ground.length / 2, ground.width / 2, LINE_MARGIN * ground.scale
+    x, y = clip(x, margin - end, end - margin), clip(y, margin - side, side - margin)
+    # Out of the own penalty area, where field players may be illegal defenders.
+    area = AREA_MARGIN * ground.scale
+    edge, half_width = end - ground.penalty_depth - area, ground.penalty_width / 2 + area
+    if abs(y) < half_width and (x < -edge or (room.off_their_area and x > edge)):
+        x = math.copysign(edge, x)
+    if room.own_half and x > -margin:
+        x = -margin
+    circle = ground.circle + margin
+    if room.off_circle and length(x, y) < circle:
+        x = -math.sqrt(circle * circle - y * y) - 1e-6
+    return x, y
+
+
+@inlined
+def line_up_place(
+    ground: GroundRecord, number: int, players: int, takes: bool, aim: float
+) -> tuple[float, float, float]:
+    """Where a player is to stand before a kick-off: x, y, m, and heading, rad.
+
+    Args:
+        ground: the pitch.
+        number: of the player.
+        players: how many the team has.
+        takes: whether its team takes the kick-off.
+        aim: direction of the kick-off, rad; 0 plays it to nobody.
+    """
+    if takes and number == (TAKER_NUMBER if players > 1 else 1):
+        turn = aim if players >= RECEIVER_NUMBER else 0.0
+        return -TAKER_DISTANCE * math.cos(turn), -TAKER_DISTANCE * math.sin(turn), turn
+    if takes and number == RECEIVER_NUMBER and aim != 0.0:
+        return RECEIVER_PLACE[0] * ground.scale, RECEIVER_PLACE[1] * ground.scale, RECEIVER_PLACE[2]
+    row = number - 1 if players > 1 else 1
+    x = LINE_UP_PLACES[row, 0] * ground.length / LEAGUE_LENGTH
+    y = LINE_UP_PLACES[row, 1] * math.sqrt(ground.width / LEAGUE_WIDTH)
+    if row > 0:
+        off_ball = BALL_DISTANCE * ground.scale
+        room = Room(ball_x=0.0, ball_y=0.0, off_ball=off_ball, own_half=True, off_circle=True, off_their_area=False)
+        x, y = allowed_place(ground, room, x, y)
+    return x, y, math.atan2(-y, -x)
+
+
+# ---- posts
+
+
+@unchecked
+def formation(ground: GroundRecord, room: Room, ball_x: float, ball_y: float, places: Floats) -> None:
+    """Fills places (posts, 2), the most important first, for a ball that will be at a place, m."""
+    outside = 1.0 if ball_y >= 0 else -1.0
+    for k in range(len(places)):
+        x = POSTS[k, 0] * ball_x + POSTS[k, 1] * ground.scale
+        y = POSTS[k, 2] * ball_y + (POSTS[k, 4] - outside * POSTS[k, 3]) * ground.scale
+        x, y = allowed_place(ground, room, x, y)
+        places[k, 0], places[k, 1] = _apart(ground, room, x, y, places[:k])
+
+
+@unchecked
+def _apart(ground: GroundRecord, room: Room, x: float, y: float, others: Floats) -> tuple[float, float]:
+    """A place as near to a wished one as others (K, 2), who have theirs already, leave room."""
+    spacing = POST_SPACING * ground.scale
+    for ring in range(4):
+        way = spacing * (0.0, 1.0, 1.5, 2.0)[ring]
+        for turn in range(0, len(PLACE_ANGLES) if ring else 1, 2):
+            angle = PLACE_ANGLES[turn]
+            u, v = allowed_place(ground, room, x - way * math.cos(angle), y + way * math.sin(angle))
+            free = True
+            for k in range(len(others)):
+                if length(u - others[k, 0], v - others[k, 1]) < spacing:
+                    free = False
+                    break
+            if free:
+                return u, v
+    return x, y
+
+
+@unchecked
+def post_place(player: PlayerContext, ball_x: float, ball_y: float) -> tuple[float, float]:
+    """The own place in the formation, m; posts are given out anew every `POSTS_INTERVAL`."""
+    belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
+    goer, own, alone = _goer_of(player), game.number - 1, game.players == 1 or not player.traits.keeper
+    first = 0 if alone else 1  # the keeper has no post
+    count, row = 0, -1
+    who = np.empty(game.players, np.int64)
+    for k in range(first, game.players):
+        if k != goer and (k == own or is_known(belief, k, own)):
+            if k == own:
+                row = count
+            who[count] = k
+            count += 1
+    places = np.empty((min(max(count, 1), len(POSTS)), 2))
+    formation(ground, room_of(player), ball_x, ball_y, places)
+    if game.time - memory.posts_at > POSTS_INTERVAL or memory.post >= len(places):
+        memory.posts_at = game.time
+        memory.post = min(memory.post, len(places) - 1)
+        if row >= 0 and count == len(places):
+            memory.post = _assigned(player, who[:count], places, row)
+    return places[memory.post, 0], places[memory.post, 1]
+
+
+@unchecked
+def _assigned(player: PlayerContext, who: Ints, places: Floats, row: int) -> int:
+    """Which of the places (P, 2) is that of player `row` of those who share them, rows of the belief (P,)."""
+    belief, memory, own = player.belief, player.memory, player.game.number - 1
+    cost = np.empty((len(who), len(who)))
+    for i in range(len(who)):
+        k = who[i]
+        x, y = (belief.x, belief.y) if k == own else (belief.others[k].x, belief.others[k].y)
+        for j in range(len(who)):
+            cost[i, j] = (x - places[j, 0]) ** 2 + (y - places[j, 1]) ** 2
+        kept = memory.post if k == own else memory.reports[k].post if memory.reports[k].time > -math.inf else len(who)
+        if kept < len(who):
+            cost[i, kept] -= POST_LOYALTY
+    return int(assign(cost)[row])
+
+
+@unchecked
+def assign(cost: Floats) -> Ints:
+    """The column of each row, (N,), that makes the sum of costs (N, N) least: the Hungarian method, row by row.
+
+    scipy's `linear_sum_assignment` cannot be called from compiled code. Each row is added by a shortest augmenting path
+    over reduced costs (Jonker and Volgenant, 1987).
+    """
+    size = len(cost)
+    of_row, of_column = np.zeros(size + 1), np.zeros(size + 1)
+    match, back = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    for row in range(1, size + 1):
+        least, done = np.full(size + 1, np.inf), np.zeros(size + 1, np.bool_)
+        match[0], column = row, 0
+        while match[column] != 0:  # column 0 stands for "not assigned yet"
+            done[column] = True
+            here, step, following = match[column], np.inf, 0
+            for j in range(1, size + 1):
+                if done[j]:
+                    continue
+                reduced = cost[here - 1, j - 1] - of_row[here] - of_column[j]
+                if reduced < least[j]:
+                    least[j], back[j] = reduced, column
+                if least[j] < step:
+                    step, following = least[j], j
+            for j in range(size + 1):
+                if done[j]:
+                    of_row[match[j]] += step
+                    of_column[j] -= step
+                else:
+                    least[j] -= step
+            column = following
+        while column != 0:
+            match[column] = match[back[column]]
+            column = back[column]
+    found = np.zeros(size, np.int64)
+    for j in range(1, size + 1):
+        found[match[j] - 1] = j - 1
+    return found
+
+
+# ---- who goes for the ball
+
+
+@inlined
+def rolled(player: PlayerContext, seconds: float) -> float:
+    """How far a rolling ball comes in a time, as a share of its speed, s: it slows down as the body's pitch lets it."""
+    belief, body = player.belief, player.ground.body
+    if body.ball_damped > 0.0:
+        return (1.0 - math.exp(-body.ball_damped * seconds)) / body.ball_damped
+    if body.ball_slows > 0.0:
+        speed = length(belief.ball_vx, belief.ball_vy)
+        rolls = min(seconds, speed / body.ball_slows)
+        return rolls - 0.5 * body.ball_slows * rolls * rolls / max(speed, 1e-9)
+    return seconds
+
+
+@inlined
+def ball_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
+    """Where the ball will have rolled to, if nobody touches it, m."""
+    belief, share = player.belief, rolled(player, seconds)
+    return belief.ball_x + share * belief.ball_vx, belief.ball_y + share * belief.ball_vy
+
+
+@inlined
+def arrival_time(player: PlayerContext, aim: float) -> float:
+    """When the player could play the ball in a direction, s from now; slow balls are driven on by somebody."""
+    belief, run = player.belief, player.ground.body.run
+    vx, vy = belief.ball_vx, belief.ball_vy
+    dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
+    kicked = length(vx, vy) > KICKED_BALL_SPEED_SHARE * run
+    time = length(dx, dy) / run
+    for _ in range(2):
+        lead = rolled(player, time) if kicked else DRIVEN_BALL_SHARE * min(time, PREDICTION_TIME)
+        dx, dy = belief.ball_x + lead * vx - belief.x, belief.ball_y + lead * vy - belief.y
+        time = length(dx, dy) / run
+    bearing = math.atan2(dy, dx)
+    turn = abs(wrap_angle(bearing - belief.heading))
+    return time + CIRCLING_WAY * abs(wrap_angle(bearing - aim)) / run + max(turn - 0.5, 0.0) / player.ground.body.turn
+
+
+@inlined
+def _seeming_arrival(player: PlayerContext, x: float, y: float) -> float:
+    """When somebody at a place could play the ball, by its place alone, s; who is on the wrong side of it is later."""
+    dx, dy = player.belief.ball_x - x, player.belief.ball_y - y
+    return (length(dx, dy) + CIRCLING_WAY * abs(math.atan2(dy, dx))) / player.ground.body.run
+
+
+@inlined
+def _mates_lead(player: PlayerContext, k: int) -> float:
+    """By how much team-mate k (a row of the belief) could play the ball sooner than the player, s.
+
+    By what the team-mate tells, if it has spoken lately. Otherwise both are judged by their places alone, so that both
+    come to the same result.
+    """
+    belief, game, memory, body = player.belief, player.game, player.memory, player.ground.body
+    report, credit = memory.reports[k], GOING_CREDIT / body.run
+    mine = credit if memory.goes else 0.0
+    if game.time - report.time < MAX_REPORT_AGE:
+        told = report.arrival
+        if report.goes:
+            told -= game.time - report.time + (KEEPER_CREDIT if k == 0 else credit)
+        return memory.arrival - mine - told
+    mate = belief.others[k]
+    if k == 0 and player.traits.keeper:
+        return -math.inf
+    lies = body.get_up_time if mate.lies else 0.0
+    return _seeming_arrival(player, belief.x, belief.y) - mine - _seeming_arrival(player, mate.x, mate.y) - lies
+
+
+@inlined
+def goes_for_ball(player: PlayerContext) -> bool:
+    """Whether the player is one of those of its team who go for the ball: as many as the strategy wants."""
+    belief, own, sooner = player.belief, player.game.number - 1, 0
+    for k in range(player.game.players):
+        if is_known(belief, k, own):
+            lead = _mates_lead(player, k)
+            if lead > 0.0 or (lead == 0.0 and k < own):
+                sooner += 1
+    return bool(sooner < player.traits.chasers)
+
+
+@inlined
+def _goer_of(player: PlayerContext) -> int:
+    """The row of who goes for the ball, as far as the player knows."""
+    belief, own, best, most = player.belief, player.game.number - 1, -1, -math.inf
+    if player.memory.goes:
+        return own
+    for k in range(player.game.players):
+        if is_known(belief, k, own):
+            lead = _mates_lead(player, k)
+            if best < 0 or lead > most:
+                best, most = k, lead
+    return own if best < 0 else best
+
+
+@inlined
+def takes_kick_off(player: PlayerContext) -> bool:
+    """Whether the player takes its team's kick-off: number 2, or the first on the pitch who is no keeper."""
+    belief, own = player.belief, player.game.number - 1
+    if is_known(belief, TAKER_NUMBER - 1, own):
+        return False
+    if own == TAKER_NUMBER - 1:
+        return True
+    first = True
+    for k in range(1, own if own > 0 else player.game.players):
+        first = first and not is_known(belief, k, own)
+    return first
+
+
+@inlined
+def may_go(player: PlayerContext) -> bool:
+    """Whether the own team may go for the ball at all."""
+    phase = player.game.phase
+    found: bool = phase == Phase.PLAY or (phase in (Phase.KICK_OFF, Phase.RESTART) and player.game.favour > 0)
+    return found

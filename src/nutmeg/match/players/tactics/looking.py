@@ -1,0 +1,153 @@
+"""Where a player looks: at the ball, with an eye on landmarks, and around when either is lost.
+
+There are two kinds of eyes. The league's camera sees 60 degrees to each side and nothing better in its middle, so a
+player can watch the ball from the corner of its eye while it looks where the landmarks are; it does so when it is less
+sure of its pose than it might be. Two cameras with a narrow view show either the ball or a goal: such a player looks at
+the ball most of the time, and now and then for a goal. Who has no idea of its pose, or of the ball, turns its head from
+one side to the other; the time says how far the head has swept.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from nutmeg.base.angle_kernels import wrap_angle
+from nutmeg.base.kernels import inlined, unchecked
+from nutmeg.match.players.tactics.walking import clip, length
+from nutmeg.match.players.tracking.localisation import HALF_VIEW, NECK_HEIGHT, NOD_HEIGHT
+from nutmeg.match.players.tracking.localisation import YAW_LIMIT as WIDE_YAW_LIMIT
+
+if TYPE_CHECKING:
+    from nutmeg.match.players.tactics.records import GroundRecord, PlayerContext
+    from nutmeg.match.players.tracking.records import BeliefRecord
+
+# ---- one camera with a wide view
+
+CERTAIN_PLACE, UNCERTAIN_PLACE = 0.04, 0.3
+"""Below the first deviation of the place a player looks at the ball, above the second it cares for nothing else, m."""
+CERTAIN_HEADING, UNCERTAIN_HEADING = math.radians(0.5), math.radians(10.0)
+"""The same for the heading, rad."""
+BALL_SEARCH_AGE, BALL_SEARCH_DEVIATION = 2.0, 1.0
+"""A ball is looked for that nothing was known of for so long, s, or whose place has such a deviation, m."""
+BALL_OFF_CENTRE, KEEPER_BALL_OFF_CENTRE = math.radians(45.0), math.radians(25.0)
+"""How far from the middle of the view the ball may be for field players and for the keeper, rad."""
+WIDE_SWEEP_ANGLE, WIDE_SWEEP_TIME = math.radians(100.0), 1.6
+"""How far the head turns to each side when it searches, rad, and how long it takes there and back, s."""
+HEAD_PITCH = -0.35
+"""Pitch of the head in general: it sees from above the horizon down to its feet, rad."""
+TORSO_HEIGHT = 0.33
+"""Height of the torso of who walks, m."""
+VIEW_MARGIN = math.radians(8.0)
+"""So near to the edge of the view a landmark may be just outside, rad."""
+GAZE_DIRECTIONS = 5
+"""Directions that are compared to each side."""
+KICKER_GAZE_DISTANCE = 0.6
+"""Who goes for the ball and is so near has eyes for nothing else, m."""
+
+# ---- two cameras with a narrow view
+
+GLANCE_INTERVAL = 2.4
+"""How often a player looks for a goal instead of the ball, s."""
+GLANCE_TIME = 0.7
+"""How long it then looks for the goal, s."""
+CERTAIN_SPREAD = 0.12
+"""Deviation of the own place below which no glance is needed, m."""
+CERTAIN_HEADING_SPREAD = 0.08
+"""Deviation of the own heading below which no glance is needed, rad."""
+NARROW_SWEEP_ANGLE, NARROW_SWEEP_TIME = 1.6, 2.6
+"""How far the head turns when it searches, rad, and how long it takes there and back, s."""
+NARROW_YAW_LIMIT = 2.0
+"""How far a head turns to look at something, rad."""
+SEARCH_BALL_AGE = 1.5
+"""A ball not seen for so long is searched for, s."""
+SEARCH_PITCH = -0.2
+"""Pitch of a head that searches, rad."""
+
+
+@inlined
+def look(player: PlayerContext) -> None:
+    """Orders where the head is to look now."""
+    if player.ground.body.wide_view:
+        _look_with_wide_view(player)
+    else:
+        _look_with_narrow_view(player)
+
+
+@inlined
+def _look_with_wide_view(player: PlayerContext) -> None:
+    """Looks with the league's camera."""
+    belief, game, order = player.belief, player.game, player.order
+    dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
+    way, keeps = length(dx, dy), player.traits.keeper and game.number == 1 and game.players > 1
+    kicks = player.memory.goes and way < KICKER_GAZE_DISTANCE and not keeps
+    lost = min(belief.seen_ago, belief.told_ago) > BALL_SEARCH_AGE or belief.ball_spread > BALL_SEARCH_DEVIATION
+    unsure = belief.spread > UNCERTAIN_PLACE or belief.heading_spread > UNCERTAIN_HEADING
+    if (lost or unsure) and not (kicks and belief.seen_ago < BALL_SEARCH_AGE):
+        order.yaw, order.pitch = sweep(game.time, WIDE_SWEEP_ANGLE, WIDE_SWEEP_TIME), HEAD_PITCH
+        return
+    bearing = wrap_angle(math.atan2(dy, dx) - belief.heading)
+    order.yaw = clip(bearing, -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
+    if not kicks and (belief.spread > CERTAIN_PLACE or belief.heading_spread > CERTAIN_HEADING):
+        aside = KEEPER_BALL_OFF_CENTRE if keeps else BALL_OFF_CENTRE
+        order.yaw = _best_yaw(belief, player.ground, bearing, aside)
+    # low enough for a ball at the feet, else level enough for the far side
+    below = math.atan2(TORSO_HEIGHT + NECK_HEIGHT + NOD_HEIGHT - belief.ball_height, way)
+    order.pitch = min(HEAD_PITCH, HALF_VIEW * 0.7 - below)
+
+
+@unchecked
+def _best_yaw(belief: BeliefRecord, ground: GroundRecord, bearing: float, aside: float) -> float:
+    """The yaw that has the ball, and most of the corners and goal posts, in view; near ones count more."""
+    best, most = bearing, -1.0
+    for step in range(-GAZE_DIRECTIONS + 1, GAZE_DIRECTIONS):
+        yaw = clip(bearing + aside * step / (GAZE_DIRECTIONS - 1), -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
+        worth = -0.01 * abs(step)
+        for end in (-0.5, 0.5):
+            for y in (0.5 * ground.width, 0.5 * ground.goal_width, -0.5 * ground.goal_width, -0.5 * ground.width):
+                dx, dy = end * ground.length - belief.x, y - belief.y
+                off = abs(wrap_angle(math.atan2(dy, dx) - belief.heading - yaw))
+                worth += clip((HALF_VIEW - off) / VIEW_MARGIN, 0.0, 1.0) / (1.0 + 0.1 * length(dx, dy))
+        if worth > most:
+            best, most = yaw, worth
+    return clip(best, -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
+
+
+@inlined
+def sweep(time: float, angle: float, period: float) -> float:
+    """The yaw of a head that searches: to and fro at an even speed."""
+    return angle * (4.0 * abs((time / period) % 1.0 - 0.5) - 1.0)
+
+
+@inlined
+def _look_with_narrow_view(player: PlayerContext) -> None:
+    """Looks with two cameras, one of which shows what is near."""
+    belief, body, order = player.belief, player.ground.body, player.order
+    time, age = player.game.time, min(belief.seen_ago, belief.told_ago)
+    dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
+    way = length(dx, dy)
+    # Numbers shift the moment, so that not all players of a team look away from the ball at once.
+    phase = (time + 0.3 * player.game.number) % GLANCE_INTERVAL
+    unsure = belief.spread > CERTAIN_SPREAD or belief.heading_spread > CERTAIN_HEADING_SPREAD
+    lost = belief.spread > 5 * CERTAIN_SPREAD or belief.heading_spread > 5 * CERTAIN_HEADING_SPREAD
+    if age > SEARCH_BALL_AGE or (lost and way > 0.4):
+        order.yaw, order.pitch = sweep(time, NARROW_SWEEP_ANGLE, NARROW_SWEEP_TIME), SEARCH_PITCH
+        return
+    if unsure and phase < GLANCE_TIME and way > 0.35:
+        order.yaw, order.pitch = _nearest_goal(player), 0.0
+        return
+    order.yaw = clip(wrap_angle(math.atan2(dy, dx) - belief.heading), -NARROW_YAW_LIMIT, NARROW_YAW_LIMIT)
+    # A near ball is in the middle of the lower camera's picture, a far one in that of the upper one.
+    below = math.atan2(body.eyes, max(way, 0.05))
+    order.pitch = -(below - body.lower_eye) if below > 0.55 * body.lower_eye else -below
+
+
+@inlined
+def _nearest_goal(player: PlayerContext) -> float:
+    """Yaw of the goal that the head has to turn least for."""
+    belief, best = player.belief, math.inf
+    for end in (-1.0, 1.0):
+        yaw = wrap_angle(math.atan2(-belief.y, end * player.ground.length / 2 - belief.x) - belief.heading)
+        if abs(yaw) < abs(best):
+            best = yaw
+    return clip(best, -NARROW_YAW_LIMIT, NARROW_YAW_LIMIT)

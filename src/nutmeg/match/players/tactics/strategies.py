@@ -1,0 +1,125 @@
+"""Strategies by name, from bad to good: sets of parameters of the one set of tactics.
+
+    strategy("roles")                           # its parameters
+    strategy_names()
+    replace(strategy("roles"), room=0.5)        # one of your own
+
+All are played by the same compiled function (`decisions.decide_player`), in both worlds and in batches of thousands of
+games, so that tactics are tuned where games are cheap and checked where they are not. `nutmeg tournament` measures how
+good they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.match.players.tactics.ball_play import AIMS_AT_GOAL, AIMS_AWAY, AIMS_BY_WORTH, AIMS_PAST_OPPONENTS
+from nutmeg.match.players.tactics.decisions import PLAYS_SOCCER, STANDS_STILL, WANDERS_ABOUT
+
+EVERYONE = 11
+"""So many chasers are the whole team."""
+BUILTIN_NAME = "builtin"
+"""The strategy of the built-in team."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy:
+    """The parameters of the tactics."""
+
+    plays: int = PLAYS_SOCCER
+    """Whether it stands, wanders about or plays."""
+    chasers: int = 1
+    """How many go for the ball at a time."""
+    aims: int = AIMS_PAST_OPPONENTS
+    """Whether it plays the ball away from itself (0), at the goal (1), past opponents (2), or where that is worth most
+    (3; see `ball_play`)."""
+    kicks: bool = True
+    """Whether it kicks, or walks through the ball."""
+    keeper: bool = False
+    """Whether number 1 keeps the goal."""
+    dives: bool = False
+    """Whether the keeper dives."""
+    posts: bool = False
+    """Whether players that do not go for the ball take places around it, or stay where they are."""
+    passes: bool = False
+    """Whether it passes to team-mates who are ahead (with `aims` 2; with 3 it always does)."""
+    avoids: bool = False
+    """Whether it walks around others."""
+    stands_off: bool = False
+    """Whether it stands in the way of opponents who have the ball for a while, instead of running into them."""
+    asks_for_pass: bool = False
+    """Whether it asks for pass mode, where the rules have it."""
+    kick_off_aim: float = 0.0
+    """Direction of a kick-off to a receiver, rad; 0 plays it ahead, to nobody."""
+    pace: float = 1.0
+    """Share of the top speed."""
+    room: float = 0.42
+    """How far to keep from others, m."""
+    arrival: float = 0.12
+    """A player rests nearer than this to its place, m."""
+    departure: float = 0.2
+    """And walks again when it is farther than this from it, m."""
+    slow_distance: float = 0.1
+    """From here on a player slows down before its target, m."""
+    slow_at_ball: float = 0.1
+    """The same on its way to a ball in play, m."""
+    circling_distance: float = 0.3
+    """Distance from the ball while a player circles it, m: its feet do not touch the ball."""
+    behind_ball_distance: float = 0.22
+    """Distance from the ball once a player is nearly behind it, m."""
+    aligned_angle: float = 0.35
+    """Within this angle of its aim a player begins to play the ball, rad."""
+    still_aligned_angle: float = 0.6
+    """Within this angle it goes on playing the ball, rad; wider, so that it does not waver."""
+    kick_patience: float = math.inf
+    """A kick for which the player is not ready after so long is given up for as long, s."""
+
+
+STRATEGIES = {
+    "statue": Strategy(plays=STANDS_STILL),
+    "wanderer": Strategy(plays=WANDERS_ABOUT),
+    "everyone-chases": Strategy(chasers=EVERYONE, aims=AIMS_AWAY, kicks=False),
+    "kick-anywhere": Strategy(chasers=EVERYONE, aims=AIMS_AWAY),
+    "everyone-aims": Strategy(chasers=EVERYONE, aims=AIMS_AT_GOAL, avoids=True),
+    "attacker-keeper": Strategy(chasers=1, aims=AIMS_AT_GOAL, keeper=True),
+    "dribblers": Strategy(chasers=1, aims=AIMS_AT_GOAL, kicks=False, posts=True, avoids=True, keeper=True),
+    "roles-no-keeper": Strategy(posts=True, avoids=True),
+    "roles": Strategy(posts=True, avoids=True, keeper=True, dives=True),
+    "roles-pass": Strategy(posts=True, avoids=True, keeper=True, dives=True, passes=True),
+    # Tuned in matches of the physical world, where robots fall over each other and need two steps before a kick.
+    BUILTIN_NAME: Strategy(
+        aims=AIMS_BY_WORTH,
+        keeper=True,
+        dives=True,
+        posts=True,
+        avoids=True,
+        stands_off=True,
+        asks_for_pass=True,
+        kick_off_aim=math.radians(62),
+        room=0.55,
+        arrival=0.15,
+        departure=0.4,
+        slow_distance=0.35,
+        slow_at_ball=0.12,
+        circling_distance=0.36,
+        behind_ball_distance=0.2,
+        aligned_angle=0.5,
+        still_aligned_angle=0.8,
+        kick_patience=4.0,
+    ),
+}
+"""By name, from bad to good as one would guess; `builtin` is that of the built-in team."""
+
+
+def strategy_names() -> list[str]:
+    """The strategies that come with Nutmeg."""
+    return list(STRATEGIES)
+
+
+def strategy(name: str) -> Strategy:
+    """The parameters of a strategy by its name."""
+    if name not in STRATEGIES:
+        raise UnknownNameError("strategy", name, STRATEGIES)
+    return STRATEGIES[name]

@@ -1,0 +1,274 @@
+"""How a player walks: to places, around others, smoothly, and with the gait that suits.
+
+    walk_to(player, x, y, face, at_ease(player, 0.0))   # orders a walk for this decision, or to stand there
+
+A player walks towards its target and turns to it at the same time, as in MacAlpine and others (2012), section 5; near
+the target it turns to where it is to look there. Whoever stands in its way is passed on the side that bends the way
+less, and on that side until it is past. Bodies cut velocities that they cannot reach; what is chosen here is how they
+go down near a target.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from nutmeg.base.angle_kernels import wrap_angle
+from nutmeg.base.kernels import inlined, unchecked
+from nutmeg.match.players.tactics.records import Gait, Intent
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.worlds.behavioural.state import Legs
+
+if TYPE_CHECKING:
+    from nutmeg.match.players.tactics.records import PlayerContext
+    from nutmeg.match.players.tracking.records import BeliefRecord
+
+ALL_PLAYERS = 2 * MAX_PLAYERS
+"""Others that a player knows of: first its mates, then the opponents."""
+MAX_MATE_AGE = 10.0
+"""A team-mate of whom nothing has been known for so long is taken to be off the pitch, s."""
+MAX_OPPONENT_AGE = 1.6
+"""Where an opponent was so long ago says nothing any more, s."""
+TURN_GAIN = 2.0
+"""Turn rate for each radian, 1/s."""
+SPRINT_ANGLE = math.radians(15)
+"""Bearing within which the sprint is used, rad."""
+SPRINT_DISTANCE = 1.0
+"""Distance beyond which the sprint is used, m."""
+ARRIVAL_ANGLE = 0.25
+"""A player at its target rests if it looks there within this angle, rad."""
+DEPARTURE_ANGLE = 0.6
+"""A player that rests turns again beyond this angle, rad."""
+LOOK_AHEAD_DISTANCE = 1.6
+"""Obstacles farther away do not matter yet, m."""
+FALLEN_ROOM_SHARE = 1.27
+"""Who lies takes more room, as a share of that of who stands."""
+POST_ROOM = 0.35
+"""How far to keep from goal posts, m."""
+CLOSE_ROOM_SHARE = 1.09
+"""Nearer to somebody than this share of its room, a player walks towards it only slowly: who runs into others falls."""
+TOUCHING_ROOM_SHARE = 0.55
+"""Nearer than this share, it does not walk towards it at all."""
+GOAL_LINE_DEPTH = 0.1
+"""Who is no farther inside a goal line is behind it, m."""
+GOAL_LINE_RETURN = 0.5
+"""Such a player comes back so far first, m."""
+MAX_ACCELERATION = 2.5
+"""How fast the velocity that is asked for may change, m/s^2."""
+MAX_TURN_ACCELERATION = 10.0
+"""The same of the turn, rad/s^2."""
+
+
+class Manner(NamedTuple):
+    """How to walk to a place."""
+
+    rest: bool
+    """Whether to stand there."""
+    face_within: float
+    """Distance from which on to look where one is to look there, m."""
+    slow_within: float
+    """Distance from which on to slow down, m."""
+    room: float
+    """How far to keep from others, m; 0 to walk through everybody."""
+    ball_x: float
+    """Where the ball is that is walked around, m."""
+    ball_y: float
+    ball_room: float
+    """How far to keep from that ball, m; 0 to walk through it."""
+    fine: bool
+    """Whether to walk with small, exact steps."""
+    pace: float
+    """Share of the top speed."""
+
+
+class _Bend(NamedTuple):
+    """The way past the obstacle that is in the way first."""
+
+    gap: float
+    """How far it is to that obstacle, m."""
+    side: int
+    """On which side it is passed: 1 left, -1 right, 0 if nothing is in the way."""
+    direction: float
+    """Where to walk, rad."""
+
+
+@inlined
+def length(x: float, y: float) -> float:
+    """The length of a vector; `math.hypot` takes several times as long."""
+    return math.sqrt(x * x + y * y)
+
+
+@inlined
+def clip(value: float, low: float, high: float) -> float:
+    """A number between two others."""
+    return min(max(value, low), high)
+
+
+@inlined
+def is_known(belief: BeliefRecord, k: int, own: int) -> bool:
+    """Whether another player (a row of the belief) is known well enough to count; `own` is the player's own row."""
+    other = belief.others[k]
+    found: bool = (
+        k != own and other.age < (MAX_MATE_AGE if k < MAX_PLAYERS else MAX_OPPONENT_AGE) and other.x == other.x
+    )
+    return found
+
+
+@inlined
+def stand(player: PlayerContext, intent: int) -> None:
+    """Orders to stand still, with an intent; the velocity that was asked for last is 0 from then on."""
+    memory = player.memory
+    player.order.legs, player.order.intent = Legs.STAND, intent
+    memory.ahead, memory.left, memory.turn = 0.0, 0.0, 0.0
+
+
+@inlined
+def at_ease(player: PlayerContext, ball_room: float) -> Manner:
+    """The manner of a player that goes to a place and waits there; it keeps so far from the ball on its way, m."""
+    belief, traits = player.belief, player.traits
+    return Manner(
+        rest=True,
+        face_within=player.ground.scale,
+        slow_within=traits.slow_distance,
+        room=traits.room if traits.avoids else 0.0,
+        ball_x=belief.ball_x,
+        ball_y=belief.ball_y,
+        ball_room=ball_room,
+        fine=False,
+        pace=traits.pace,
+    )
+
+
+@unchecked
+def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Manner) -> None:
+    """Orders to walk to a place (x, y), m, and there to look into a direction, rad (NaN for any)."""
+    belief, traits, memory, order = player.belief, player.traits, player.memory, player.order
+    way = length(x - belief.x, y - belief.y)
+    turned = 0.0 if math.isnan(face) else wrap_angle(face - belief.heading)
+    memory.standing = manner.rest and (
+        way < (traits.departure if memory.standing else traits.arrival)
+        and abs(turned) < (DEPARTURE_ANGLE if memory.standing else ARRIVAL_ANGLE)
+    )
+    if memory.standing:
+        stand(player, Intent.STAND)
+        return
+    x, y = out_of_goal(player, x, y)
+    dx, dy = x - belief.x, y - belief.y
+    way, direction = length(dx, dy), math.atan2(dy, dx)
+    if manner.room > 0.0 or manner.ball_room > 0.0:
+        direction = _around_obstacles(player, direction, way, manner)
+    bearing = wrap_angle(direction - belief.heading)
+    # Far from the target the body turns to where it walks, which is faster; near it, to where it is to look.
+    turn = turned if way < manner.face_within and not math.isnan(face) else bearing
+    speed = manner.pace * min(way / manner.slow_within, 1.0)
+    if way > manner.face_within:  # who faces the other way first turns nearly on the spot
+        speed *= max(0.5 + 0.5 * math.cos(bearing), 0.05)
+    ahead, left = fastest(player, bearing)
+    if manner.room > 0.0:
+        ahead, left = without_bumping(player, speed * ahead, speed * left)
+    else:
+        ahead, left = speed * ahead, speed * left
+    straight = abs(bearing) < SPRINT_ANGLE and way > SPRINT_DISTANCE
+    order.gait = Gait.POSITIONING if manner.fine else Gait.SPRINT if straight else Gait.WALK
+    walk(player, ahead, left, TURN_GAIN * turn)
+
+
+@inlined
+def walk(player: PlayerContext, ahead: float, left: float, turn: float) -> None:
+    """Orders a walk that does not jump from the one before."""
+    memory, order, ask, step = player.memory, player.order, player.ground.body.ask, player.game.step
+    most, most_turn = MAX_ACCELERATION * step, MAX_TURN_ACCELERATION * step
+    memory.ahead = clip(clip(ahead, -ask[1], ask[0]), memory.ahead - most, memory.ahead + most)
+    memory.left = clip(clip(left, -ask[2], ask[2]), memory.left - most, memory.left + most)
+    memory.turn = clip(clip(turn, -ask[3], ask[3]), memory.turn - most_turn, memory.turn + most_turn)
+    order.legs, order.ahead, order.left, order.turn = Legs.WALK, memory.ahead, memory.left, memory.turn
+
+
+@inlined
+def out_of_goal(player: PlayerContext, x: float, y: float) -> tuple[float, float]:
+    """Where to go first: who is behind a goal line comes back over it before it goes past a goal's side."""
+    belief, end, post = player.belief, player.ground.length / 2, player.ground.goal_width / 2
+    if abs(belief.x) < end - GOAL_LINE_DEPTH or abs(x) > end:
+        return x, y
+    inside = abs(belief.y) < post
+    if inside == (abs(y) < post) and (inside or y * belief.y > 0.0):
+        return x, y
+    back = clip(belief.y, POST_ROOM - post, post - POST_ROOM) if inside else belief.y
+    return math.copysign(end - GOAL_LINE_RETURN, belief.x), back
+
+
+@inlined
+def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
+    """The velocity of the highest speed into a direction, ahead and to the left; on an ellipse, m/s."""
+    ask = player.ground.body.ask
+    c, s = math.cos(bearing), math.sin(bearing)
+    speed = 1.0 / length(c / (ask[0] if c > 0 else ask[1]), s / ask[2])
+    return speed * c, speed * s
+
+
+@inlined
+def without_bumping(player: PlayerContext, ahead: float, left: float) -> tuple[float, float]:
+    """A velocity less what of it goes towards others who are close."""
+    belief, own, room = player.belief, player.game.number - 1, player.traits.room
+    close, touching = CLOSE_ROOM_SHARE * room, TOUCHING_ROOM_SHARE * room
+    c, s = math.cos(belief.heading), math.sin(belief.heading)
+    for k in range(ALL_PLAYERS):
+        other = belief.others[k]
+        dx, dy = other.x - belief.x, other.y - belief.y
+        if not (abs(dx) < close and abs(dy) < close) or not is_known(belief, k, own):
+            continue
+        gap = length(dx, dy)
+        if gap >= close or gap < 1e-3:
+            continue
+        x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
+        towards = x * ahead + y * left
+        if towards > 0.0:
+            cut = towards * min((close - gap) / (close - touching), 1.0)
+            ahead, left = ahead - cut * x, left - cut * y
+    return ahead, left
+
+
+@inlined
+def _around_obstacles(player: PlayerContext, direction: float, way: float, manner: Manner) -> float:
+    """The direction to walk in, rad: that of the target, or past the obstacle that is in the way first."""
+    belief, ground, own = player.belief, player.ground, player.game.number - 1
+    swerve, bend = player.memory.swerve, _Bend(math.inf, 0, direction)
+    if manner.room > 0.0:
+        for k in range(ALL_PLAYERS):
+            other = belief.others[k]
+            dx, dy = other.x - belief.x, other.y - belief.y
+            if abs(dx) < LOOK_AHEAD_DISTANCE and abs(dy) < LOOK_AHEAD_DISTANCE and is_known(belief, k, own):
+                room = manner.room * (FALLEN_ROOM_SHARE if other.lies else 1.0)
+                bend = _pass_by(bend, swerve, direction, way, dx, dy, room)
+        goal = ground.length / 2
+        if abs(belief.x) > goal - LOOK_AHEAD_DISTANCE:
+            dx = math.copysign(goal, belief.x) - belief.x
+            for y in (ground.goal_width / 2, -ground.goal_width / 2):
+                bend = _pass_by(bend, swerve, direction, way, dx, y - belief.y, POST_ROOM)
+    if manner.ball_room > 0.0:
+        dx, dy = manner.ball_x - belief.x, manner.ball_y - belief.y
+        bend = _pass_by(bend, swerve, direction, way, dx, dy, manner.ball_room)
+    player.memory.swerve = bend.side
+    return bend.direction
+
+
+@unchecked
+def _pass_by(bend: _Bend, swerve: int, direction: float, way: float, dx: float, dy: float, room: float) -> _Bend:
+    """The bend past an obstacle at (dx, dy) from the player, if it is in the way before that of `bend`; else `bend`.
+
+    `swerve` is the side on which the player was passing an obstacle already: it does not change its mind.
+    """
+    gap = length(dx, dy)
+    if gap - room > min(way, LOOK_AHEAD_DISTANCE) or gap - room > bend.gap or gap < 1e-6:
+        return bend
+    off = wrap_angle(math.atan2(dy, dx) - direction)
+    if abs(off) > math.pi / 2 + 0.3 or gap * math.cos(off) > max(way, room):
+        return bend
+    # half the angle under which the obstacle is seen; who is inside its room walks away from it
+    width = math.asin(room / gap) if gap > room else math.pi / 2 + (room - gap) / room * 0.6
+    if abs(off) >= width:
+        return bend
+    side = 1 if off < 0 else -1
+    if swerve != 0 and abs(off) <= 0.7:
+        side = swerve
+    return _Bend(gap - room, side, direction + off + side * width)
