@@ -17,7 +17,6 @@ import html
 import math
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -282,7 +281,6 @@ def follow_recording(settings: FollowSettings) -> int | None:
 
 def main() -> int:
     """Follow a recording; prints the size of the page."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         print(follow_recording(tyro.cli(FollowSettings)) or 0)  # noqa: T201 (this is a command)
     except NutmegError as error:
