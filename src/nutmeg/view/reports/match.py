@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.match.recording import STATE_LABELS
-from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import LIVE
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
@@ -40,6 +40,7 @@ from nutmeg.view.reports.report import (
     Timeline,
     write_page,
 )
+from nutmeg.view.shots import SHOT_BESIDE, SHOT_SPEED, SHOT_TIME
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
@@ -58,18 +59,8 @@ PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
 MAX_WALKING_SPEED = 1.5
 """A player that seems to go faster than this was moved by the referee [m/s]."""
-SHOT_SPEED = 1.0
-"""The speed of the ball from which on a shot counts [m/s]."""
-SHOT_BESIDE = 0.5
-"""How far beside the goal a shot may aim [m]."""
-SHOT_TIME = 4.0
-"""A shot reaches the goal line within this time at its present speed [s]."""
-SHOT_PAUSE = 2.0
-"""Two shots of a team are at least this far apart [s]."""
 REPLAY_LEAD = 6.0
 """A link from an event into the replay goes to this time before it [s]."""
-SPEED_ROWS = 5
-"""Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
 
@@ -144,7 +135,6 @@ def match_facts(recording: Recording) -> MatchFacts:
     live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
     ball = recording.read("ball.pose")[:, :2] * turn[:, None]
     owner = np.where(columns["touch"] < 0, -1, columns["touch"] // MAX_PLAYERS)
-    shots = _shots(times, ball, live, owner, str(recording.manifest.config.get("rules", "sim3d")))
     robots = [name.removesuffix(".angles") for name in recording.channels if name.endswith(".angles")]
     players = [_player(recording, story, robot, times, turn, columns["touch"]) for robot in robots]
     last = story.moment(len(recording) - 1) if len(recording) else None
@@ -159,7 +149,7 @@ def match_facts(recording: Recording) -> MatchFacts:
                 goals=last.score[team] if last is not None else 0,
                 possession=_share(live & (owner == team), live & (owner >= 0)),
                 attack=_share(live & forward, live),
-                shots=sum(1 for _, shooter in shots if shooter == team),
+                shots=sum(1 for e in story.events if e["kind"] == "shot" and e["about"] == team),
                 falls=sum(p.falls for p in own),
                 fouls=sum(p.fouls for p in own),
                 self_collisions=story.self_collisions[team],
@@ -214,30 +204,6 @@ def walked(times: Floats, places: Floats) -> float:
         return 0.0
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     return float(steps[steps <= MAX_WALKING_SPEED * np.diff(times)].sum())
-
-
-def _shots(times: Floats, ball: Floats, live: Bools, owner: Floats, rules: str) -> list[tuple[float, int]]:
-    """Times and teams of shots: a shot belongs to the team that touched the ball last, and aims at the other goal."""
-    pitch = load_rules(rules).pitch
-    if len(ball) <= SPEED_ROWS:
-        return []
-    velocity = (ball[SPEED_ROWS:] - ball[:-SPEED_ROWS]) / (times[SPEED_ROWS:] - times[:-SPEED_ROWS])[:, None]
-    now, when, by = ball[SPEED_ROWS:], times[SPEED_ROWS:], owner[SPEED_ROWS:]
-    played = live[SPEED_ROWS:] & live[:-SPEED_ROWS] & (np.linalg.norm(velocity, axis=1) >= SHOT_SPEED)
-    towards = np.where(by == 0, 1.0, -1.0)
-    ahead, left = velocity[:, 0] * towards, pitch.length / 2 - now[:, 0] * towards
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = left / ahead
-        across = now[:, 1] + velocity[:, 1] * needed
-    aimed = played & (by >= 0) & (ahead > 0) & (needed > 0) & (needed <= SHOT_TIME)
-    aimed &= np.abs(np.nan_to_num(across, nan=np.inf)) <= pitch.goal_width / 2 + SHOT_BESIDE
-    found: list[tuple[float, int]] = []
-    for row in np.flatnonzero(aimed).tolist():
-        if not found or when[row] - found[-1][0] > SHOT_PAUSE or found[-1][1] != by[row]:
-            found.append((float(when[row]), int(by[row])))
-        else:
-            found[-1] = (float(when[row]), found[-1][1])
-    return found
 
 
 def _share(part: Bools, whole: Bools) -> float:
