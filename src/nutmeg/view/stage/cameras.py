@@ -38,8 +38,10 @@ STAND_PICTURE_HEIGHT = 5.5
 """It zooms so that the picture has at least this height at the ball, metres."""
 STAND_BESIDE_BALL, STAND_BEHIND_GOAL = 3.0, 1.0
 """How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
-STAND_MIDDLE = 0.2
+STAND_MIDDLE = 0.35
 """Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
+STAND_HEADROOM = 1.15
+"""Its picture is so much higher than what has to be seen."""
 STAND_ASPECT = 16 / 9
 """The width through the height of a picture in which ball and goal are both seen."""
 
@@ -128,19 +130,28 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     place[across] += near * (half[across] + STAND_BEHIND)
     place[2] += STAND_HEIGHT
     ahead = float(np.clip(target[along] - centre[along], -half[along], half[along]))
-    nearness = min(abs(ahead) / (STAND_MIDDLE * half[along]), 1.0)
-    beside = min(STAND_BESIDE_BALL, 0.5 * half[along])
-    # The part of the pitch in the picture: around the ball, and up to the goal that it is nearer to.
-    edges = [ahead - beside, ahead + beside]
-    side = int(ahead > 0)
-    line = (half[along] + STAND_BEHIND_GOAL) * (1 if side else -1)
-    edges[side] += nearness * (line - edges[side])
-    goal[along] += (edges[0] + edges[1]) / 2
     goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
     goal[2] += 0.25
-    distance = float(np.linalg.norm(goal - place))
-    height = max(STAND_PICTURE_HEIGHT, (edges[1] - edges[0]) / STAND_ASPECT)
-    fov = 2 * math.atan(height / 2 / distance)
+    # What has to be in the picture: the ball with some pitch on both sides, and the goal that it is nearer to.
+    nearness = min(abs(ahead) / (STAND_MIDDLE * half[along]), 1.0)
+    beside = min(STAND_BESIDE_BALL, 0.5 * half[along])
+    seen = np.tile(goal, (2, 1))
+    seen[:, along] += (ahead - beside, ahead + beside)
+    nearer = int(ahead > 0)
+    line = goal.copy()
+    line[along] += (half[along] + STAND_BEHIND_GOAL) * (1.0 if nearer else -1.0)
+    line[across] = centre[across]
+    seen[nearer] += nearness * (line - seen[nearer])
+    goal[along] = np.mean(seen[:, along])
+    rays = seen - place
+    forward = (goal - place) / np.linalg.norm(goal - place)
+    right = np.cross(forward, _upright())
+    right /= np.linalg.norm(right)
+    depth = rays @ forward
+    width = float(np.max(np.abs(rays @ right) / depth))
+    height = float(np.max(np.abs(rays @ np.cross(right, forward)) / depth))
+    least = STAND_PICTURE_HEIGHT / 2 / float(np.linalg.norm(goal - place))
+    fov = 2 * math.atan(max(least, width / STAND_ASPECT, STAND_HEADROOM * height))
     return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
 
 
