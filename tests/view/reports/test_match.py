@@ -63,7 +63,7 @@ def test_the_report_is_one_page_with_everything_in_it(match_path: Path, tmp_path
     assert "Goal for reds" in text
     assert "nutmeg play --seed 3 --left &#39;&lt;x&gt;&#39;" in text
     assert "Seed 3" in text
-    assert text.count("data:image/png;base64,") == 3
+    assert text.count("data:image/png;base64,") == 4
     assert not re.search(r'(src|href)="(?!data:|#)', text), "needs nothing from elsewhere"
     assert text.count("<tr>") == 5
 

@@ -30,11 +30,13 @@ from nutmeg.view.reports.report import (
     Cell,
     Command,
     Duel,
+    Mark,
     Picture,
     Pictures,
     Report,
     Scoreboard,
     Section,
+    Strip,
     Table,
     Text,
     Timeline,
@@ -234,12 +236,25 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
             heat, alpha=np.minimum(2.5 * np.sqrt(heat), 0.9), extent=(-x, x, -y, y), origin="lower", cmap="inferno",
             interpolation="bilinear", zorder=1, vmin=-0.25, vmax=1.0,
         )  # fmt: skip
-        for event in facts.events:
-            if event["kind"] == "goal" and "place" in event:
-                place = np.array(event["place"])[:, None]
-                axes.plot(*place, marker="*", color="white", ms=11, mec="black", mew=0.6, zorder=4)
 
     return _map(field, draw if len(facts.ball) else lambda _axes: None)
+
+
+def shot_map(facts: MatchFacts, field: FieldSettings) -> bytes:
+    """A PNG file with the places of shots, each with a line to the goal that it was meant for, and of goals."""
+
+    def draw(axes: Axes) -> None:
+        for event in facts.events:
+            if event["kind"] not in ("shot", "goal") or "place" not in event or event["about"] is None:
+                continue
+            colour, place = TEAM_COLOURS[event["about"]], np.array(event["place"], float)[:2]
+            if event["kind"] == "shot":
+                goal = (field.length / 2 * (1 if event["about"] == 0 else -1), 0.0)
+                axes.plot(*np.stack([place, goal], axis=1), color=colour, lw=1.0, alpha=0.6, zorder=3.5)
+            marker, size = ("*", 12) if event["kind"] == "goal" else ("o", 7)
+            axes.plot(*place[:, None], marker=marker, color=colour, ms=size, mec="white", mew=0.9, zorder=4)
+
+    return _map(field, draw)
 
 
 def player_map(team: TeamFacts, field: FieldSettings, colour: str) -> bytes:
@@ -282,6 +297,8 @@ def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
 
 NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
+TICK_STEPS, MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
+"""Steps between the marks of the time line, seconds, and how many marks there may be."""
 MAX_LISTED_EVENTS = 160
 """Events that are listed; of more, falls are left out first."""
 
@@ -323,6 +340,7 @@ def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: i
         ),
         sections=(
             Section(key="numbers", title="The match in numbers", blocks=_numbers(facts)),
+            Section(key="time", title="Time line", blocks=_time_line(facts, replay)),
             Section(key="maps", title="Where it was played", blocks=_maps(facts, field)),
             Section(key="players", title="Players", blocks=(_players(facts),)),
             Section(key="events", title="What happened", blocks=_events(facts, replay)),
@@ -374,8 +392,39 @@ def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
     return Duel(rows=rows, colours=TEAM_COLOURS), Text(text=about)
 
 
+def _time_line(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
+    """Goals, shots and fouls over the time of the match; falls would hide them."""
+    length = max(facts.game_time, 1.0)
+    step = next(step for step in TICK_STEPS if length / step <= MAX_TICKS or step == TICK_STEPS[-1])
+    ticks = tuple((t / length, clock_text(t)) for t in np.arange(0.0, length + 1e-6, step).tolist())
+    marks = tuple(
+        Mark(
+            share=event["clock"] / length,
+            text=f"{clock_text(event['clock'])} {event['text']}",
+            sign=EVENT_SIGNS[event["kind"]],
+            colour=TEAM_COLOURS[event["about"]],
+            above=event["about"] == 0,
+            strong=event["kind"] == "goal",
+            address=_moment(replay, event),
+        )
+        for event in facts.events
+        if event["about"] is not None and event["kind"] != "fall"
+    )
+    signs = "● goal, → shot, ! foul, ✕ no goal." + (" A click replays the moment." if replay else "")
+    lanes = (facts.teams[0].name, facts.teams[1].name)
+    return Strip(marks=marks, ticks=ticks, lanes=lanes), Text(text=signs)
+
+
+def _moment(replay: str, event: Mapping[str, Any]) -> str:
+    """The address in the replay at which an event comes about; empty without a replay."""
+    return f"{replay}?t={max(event['clock'] - REPLAY_LEAD, 0):.0f}" if replay else ""
+
+
 def _maps(facts: MatchFacts, field: FieldSettings) -> tuple[Block, ...]:
-    pictures = [Picture(image=ball_map(facts, field), caption="The live ball; stars are goals.")]
+    pictures = [
+        Picture(image=ball_map(facts, field), caption="The live ball."),
+        Picture(image=shot_map(facts, field), caption="Where shots and goals were taken from; stars are goals."),
+    ]
     for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True):
         caption = f"{team.name}: where its players were, every half second, and their median places."
         pictures.append(Picture(image=player_map(team, field, colour), caption=caption))
@@ -422,7 +471,7 @@ def _events(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
             str(e["text"]),
             NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
             e["kind"] == "goal",
-            f"{replay}?t={max(e['clock'] - REPLAY_LEAD, 0):.0f}" if replay else "",
+            _moment(replay, e),
         )
         for e in events
     )
