@@ -25,7 +25,7 @@ import tyro
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, finite, new_folder, open_run, plain
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, writing
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, processors, writing
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -128,7 +128,8 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
     evaluator, workers = chosen_evaluator(
         threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, piece=series.piece, locked=True
     )
-    at_once = ON_CLUSTER if arguments.cluster else 2 * arguments.threads if arguments.threads > 1 else 1
+    threads = processors(arguments.threads)
+    at_once = ON_CLUSTER if arguments.cluster else 2 * threads if threads > 1 else 1
     try:
         with terminal.progress() as bar:
             task = bar.add_task("games", total=None)
