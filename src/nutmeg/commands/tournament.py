@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,7 @@ def _play_again(series: Series, arguments: Arguments, folder: Path, terminal: Te
     path, report, replay = (place / name for name in ("match.nutmeg", "report.html", "replay.html"))
     with terminal.busy(f"{home} plays against {away}"):
         result = series.record(home, away, number - 1, path)
-    command = command_line("tournament", dataclasses.replace(arguments, output=folder))
+    command = shlex.join(command_line("tournament", dataclasses.replace(arguments, output=folder)))
     write_match_report(path, report, command=command, seed=series.settings.seed, replay=replay)
     with terminal.counting("page") as on_progress:
         replay_html(path, replay, fps=10.0, on_progress=on_progress)

@@ -20,7 +20,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
 from nutmeg.match.rules.play_modes import LIVE
 
 if TYPE_CHECKING:
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.recording import Recording
 
 SHOT_SPEED = 1.0
@@ -92,7 +92,7 @@ class ShotFinder:
             self._last, self._team = time, team
         return found
 
-    def _aimed(self, times: Floats, ball: Floats, touch: Floats) -> Floats:
+    def _aimed(self, times: Floats, ball: Floats, touch: Floats) -> Bools:
         """Whether the ball (rows, 2) was on its way into the goal of the team that did not touch it last."""
         velocity = (ball[SPEED_ROWS:] - ball[:-SPEED_ROWS]) / (times[SPEED_ROWS:] - times[:-SPEED_ROWS])[:, None]
         towards = np.where(touch // MAX_PLAYERS == 0, 1.0, -1.0)
@@ -103,5 +103,5 @@ class ShotFinder:
             across = now[:, 1] + velocity[:, 1] * needed
         aimed = (touch >= 0) & (np.linalg.norm(velocity, axis=1) >= SHOT_SPEED)
         aimed &= (ahead > 0) & (needed > 0) & (needed <= SHOT_TIME)
-        found: Floats = aimed & (np.abs(np.nan_to_num(across, nan=np.inf)) <= self._pitch.goal_width / 2 + SHOT_BESIDE)
+        found: Bools = aimed & (np.abs(np.nan_to_num(across, nan=np.inf)) <= self._pitch.goal_width / 2 + SHOT_BESIDE)
         return found

@@ -140,7 +140,7 @@ def svg(draw: Draw, size: Size = PANEL, *, alt: str, panel: bool = True) -> Mark
         curves = _name_parts(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        axes = escape(json.dumps([_axes(one, names) for one, names in zip(figure.axes, curves, strict=True)]))
+        axes = escape(json.dumps([_axes(one, names, size) for one, names in zip(figure.axes, curves, strict=True)]))
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     box = re.search(r'viewBox="[^"]+"', text)
@@ -189,11 +189,9 @@ def _is_bare(line: Line2D) -> bool:
     return str(line.get_label()).startswith("_")
 
 
-def _axes(axes: Axes, curves: Sequence[str]) -> dict[str, Any]:
+def _axes(axes: Axes, curves: Sequence[str], size: Size) -> dict[str, Any]:
     """Where axes are in the picture, in points from the upper left corner, and what their edges mean."""
-    figure = axes.get_figure()
-    assert figure is not None
-    wide, high = figure.get_size_inches() * 72
+    wide, high = 72 * size[0], 72 * size[1]
     place = axes.get_position()
     box = (place.x0 * wide, (1 - place.y1) * high, place.width * wide, place.height * high)
     return {
