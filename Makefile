@@ -49,7 +49,7 @@ system:
 lock:
 	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
-	uv pip compile pyproject.toml --extra gpu -c requirements.lock --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra all --extra gpu -c requirements.lock --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --no-annotate --quiet -o requirements-gpu.lock
 
 clean:

@@ -139,6 +139,10 @@ def _run(name: str, rest: list[str]) -> int:
     for word in rest:
         if (name, option := word.partition("=")[0]) in RENAMED:
             raise UsageError(f"{option} {RENAMED[name, option]}.")
+    if name != "doctor":  # which says it in its table
+        from nutmeg.base.installation import check_mujoco  # here, because it takes 30 ms to load
+
+        check_mujoco()
     try:
         with Starting():
             module, arguments = _called(name, rest)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from nutmeg.cli import main
-from nutmeg.commands.options import chosen_evaluator
+from nutmeg.commands.options import PageOptions, chosen_evaluator, processors
 from nutmeg.search import InThisThread, OnCluster, Processes, Threads
 
 ADDRESS = "tcp://127.0.0.1:8786"
@@ -29,6 +32,35 @@ def test_work_goes_where_it_was_asked_for_and_does_not_wait_for_pythons_lock(
     assert said == words
 
 
-def test_no_threads_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["learn", "--threads", "0"]) == 2
-    assert "--threads is 0; allowed is 1 or more" in capsys.readouterr().err
+def test_fewer_than_no_threads_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", "--threads", "-1"]) == 2
+    assert "--threads is -1; allowed is 0 or more" in capsys.readouterr().err
+
+
+def test_all_processors_are_used_if_nobody_says_how_many() -> None:
+    assert processors(3) == 3
+    assert 1 <= processors(0) <= (os.cpu_count() or 1)
+    _, said = chosen_evaluator(threads=0, cluster="", warn=print)
+    assert said.startswith(f"{processors(0)} thread")
+
+
+@pytest.mark.parametrize(
+    ("environment", "terminal", "opens"),
+    [
+        ({"DISPLAY": ":0"}, True, True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, True, True),
+        ({"DISPLAY": ":0"}, False, False),
+        ({"DISPLAY": "localhost:10.0", "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, True, False),
+        ({}, True, False),
+    ],
+)
+def test_a_browser_opens_by_itself_only_where_somebody_sees_it(
+    environment: dict[str, str], terminal: bool, opens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    assert PageOptions().open is opens

@@ -148,7 +148,7 @@ def test_processes_and_a_cluster_learn_the_same_walk_to_the_last_bit(
         (["walk", "nao-spark", "--params", "initial", "--seconds", "-3"], "--seconds is -3"),
         (["walk", "nao-spark", "--params", "initial", "--seconds", "nan"], "--seconds is nan"),
         (["learn", "--task", "go-to-traget"], "Did you mean 'go-to-target'?"),
-        (["learn", "--threads", "0"], "--threads is 0"),
+        (["learn", "--threads", "-1"], "--threads is -1"),
         (["learn", "--population", "2"], "population is 2; allowed is 4 or more"),
         (["learn", "--robot", "nao-v6"], "is for the robot 'nao-spark'"),
     ],

@@ -73,6 +73,17 @@ class EnvironmentProblem(NutmegError):  # noqa: N818 (it is the machine that is 
     exit_code = 3
 
 
+class MissingExtraError(EnvironmentProblem):
+    """A package that only some users need is not installed; names the extra that brings it.
+
+    raise MissingExtraError("a video", "imageio-ffmpeg", "video")
+    # a video needs imageio-ffmpeg, which is not installed: pip install 'nutmeg-sim[video]'
+    """
+
+    def __init__(self, purpose: str, package: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'nutmeg-sim[{extra}]'")
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence with the name the user probably meant, or nothing."""
     rated = [(_likeness(name.lower(), k.lower()), k) for k in known]

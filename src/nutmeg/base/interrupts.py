@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+HAS_MASKS = hasattr(signal, "pthread_sigmask")
+"""Whether threads can hold signals back; on Windows they cannot, and a process that helps may see Ctrl-C as well."""
 REPEAT_INTERVAL = 0.2
 """Time after which what was not heard is said again [s]."""
 
@@ -47,17 +49,24 @@ def interrupts_blocked() -> Iterator[None]:
     A process that still imports would end with a traceback of its own; signals that this thread holds back are held
     back in a process that it starts, too.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = _hold_back({signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if HAS_MASKS:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _hold_back(numbers: set[signal.Signals]) -> set[int]:
+    """Lets this thread hold these signals back, where that is possible; returns those that it held back before."""
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, numbers)) if HAS_MASKS else set()
 
 
 def ignore_interrupts() -> None:
     """In a process that was started to help: Ctrl-C is the business of the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if HAS_MASKS:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
@@ -131,12 +140,12 @@ class Starting:
         """
         self._came = signal.Signals(number)
         own = (Starting.__enter__.__code__, Starting.__exit__.__code__)
-        held = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        held = signal.SIGINT in _hold_back(set())
         if not (self._silent or held) and (frame is None or frame.f_code not in own):
             raise KeyboardInterrupt
 
     def _insist(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, set(self._numbers))
+        _hold_back(set(self._numbers))
         while not self._over.wait(REPEAT_INTERVAL):
             if self._came is not None:
                 _thread.interrupt_main(self._came)

@@ -30,7 +30,6 @@ import contextlib
 import dataclasses
 import datetime
 import errno
-import fcntl
 import functools
 import importlib.metadata
 import json
@@ -50,6 +49,11 @@ import numpy as np
 
 import nutmeg
 from nutmeg.base.errors import FileError, UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -143,7 +147,7 @@ class AppendFile:
 
     def read(self) -> bytes:
         """All that is in the file."""
-        return os.pread(self._handle, self.size, 0)
+        return self.path.read_bytes()[: self.size]
 
     def truncate(self, size: int) -> None:
         """Cuts off what is behind the first `size` bytes."""
@@ -152,8 +156,12 @@ class AppendFile:
             self.size = size
 
     def lock(self) -> None:
-        """Keeps the file for this process until it is closed; BlockingIOError if another one has it."""
-        fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        """Keeps the file for this process until it is closed; BlockingIOError if another one has it.
+
+        Systems without `fcntl` (Windows) have no lock that leaves the file readable for others: there, nothing happens.
+        """
+        if fcntl is not None:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def sync(self) -> None:
         """Forces what was written to the disk."""
@@ -197,7 +205,9 @@ def _remove(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Forces the names in a folder to the disk."""
+    """Forces the names in a folder to the disk, where folders can be opened (not on Windows)."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import re
+import sys
 from pathlib import Path
 
 MADV_DONTNEED = 4
@@ -21,6 +22,8 @@ def give_back_memory() -> None:
     are read again where they are needed. With other systems than Linux with glibc, nothing happens.
     """
     gc.collect()
+    if sys.platform != "linux":
+        return
     libc = ctypes.CDLL(None)
     trim, advise = getattr(libc, "malloc_trim", None), getattr(libc, "madvise", None)
     if trim is not None:

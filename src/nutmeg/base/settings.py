@@ -21,11 +21,15 @@ Supported field types: bool, int, float (an int is accepted), str, Path (relativ
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import datetime
+import inspect
+import itertools
 import json
 import math
 import re
+import textwrap
 import tomllib
 import types
 import typing
@@ -113,6 +117,19 @@ def _all_bounds(kind: type[DataclassInstance]) -> dict[str, Bounds]:
     hints = typing.get_type_hints(kind, include_extras=True)
     found = {field.name: _bounds_in(hints[field.name]) for field in dataclasses.fields(kind)}
     return {name: bounds for name, bounds in found.items() if bounds is not None}
+
+
+@cache
+def field_notes(kind: type[DataclassInstance]) -> dict[str, str]:
+    """What each field of a settings class means, by its name: the string below it in the source."""
+    (found,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(found, ast.ClassDef)
+    return {
+        field.target.id: inspect.cleandoc(note.value.value)
+        for field, note in itertools.pairwise(found.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(note, ast.Expr) and isinstance(note.value, ast.Constant) and isinstance(note.value.value, str)
+    }
 
 
 def _bounds_in(hint: Any) -> Bounds | None:  # noqa: ANN401

@@ -17,12 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from nutmeg.base.installation import mujoco_problem
 from nutmeg.commands.options import JsonOption
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
-PACKAGES = ("mujoco-core", "numpy", "pyarrow", "viser", "tyro", "rich", "matplotlib", "imageio-ffmpeg")
+PACKAGES = ("mujoco-core", "numpy", "numba", "scipy", "pyarrow", "viser", "tyro", "rich", "matplotlib")
+EXTRAS = {
+    "video": (("imageio-ffmpeg", "pyopengl"), "videos, pictures and robots' cameras"),
+    "cluster": (("distributed",), "learning and identification on a Dask cluster"),
+    "rl": (("gymnasium", "pettingzoo"), "environments for reinforcement learning"),
+}
+"""Extras of the package: what they install, and what for."""
 INSTALL_RENDERER = {
     "egl": "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0",
     "osmesa": "apt-get install libosmesa6",
@@ -57,12 +64,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     checks = [
         _python(),
         *map(_package, PACKAGES),
-        _physics(),
-        *_renderers(),
-        _ffmpeg(),
+        *(_extra(*extra) for extra in EXTRAS.items()),
+        _mujoco(),
         _browser(),
         _port(arguments.port),
     ]
+    if not mujoco_problem():
+        checks.append(_physics())
+        checks += [*_renderers(), _ffmpeg()] if _extra("video", EXTRAS["video"]).ok else []
     checks += [_disk(), Check(name="cores", ok=True, detail=f"{os.cpu_count()} ({platform.machine()}, {sys.platform})")]
     marks = {True: Text("ok", "green"), False: Text("no", "red")}
     terminal.table("", ("", "what", "found"), [(marks[c.ok], c.name, c.detail) for c in checks])
@@ -86,6 +95,21 @@ def _package(name: str) -> Check:
         return Check(name=name, ok=True, detail=metadata.version(name))
     except metadata.PackageNotFoundError:
         return Check(name=name, ok=False, detail="not installed", fix=f"run `make` again, or: pip install {name}")
+
+
+def _extra(name: str, about: tuple[tuple[str, ...], str]) -> Check:
+    packages, purpose = about
+    found = [_package(package) for package in packages]
+    if all(check.ok for check in found):
+        detail = ", ".join(f"{check.name} {check.detail}" for check in found)
+        return Check(name=f"extra {name}", ok=True, detail=detail, needed=False)
+    fix = f"for {purpose}: pip install 'nutmeg-sim[{name}]'"
+    return Check(name=f"extra {name}", ok=False, detail="not installed", fix=fix, needed=False)
+
+
+def _mujoco() -> Check:
+    problem = mujoco_problem()
+    return Check(name="engine", ok=not problem, detail="not usable" if problem else "MuJoCo 4, whole", fix=problem)
 
 
 def _physics() -> Check:

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, finite, open_run
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator, processors
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -68,7 +68,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     seed = settings.search.seed
     train, held_out = _files(arguments, settings)
     check_apart(train, held_out)
-    fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=arguments.threads)
+    fit = Identification(settings, train=train, held_out=held_out, seed=seed, threads=processors(arguments.threads))
     if arguments.check:
         return _check(fit, terminal)
     folder = arguments.output or new_folder(Path("runs"), "identify")

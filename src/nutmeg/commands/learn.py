@@ -1,4 +1,4 @@
-"""Learn a walk: CMA-ES on a task, from a walk that exists, on one processor, several (--threads) or a cluster.
+"""Learn a walk: CMA-ES on a task, from a walk that exists, on all processors (or --threads of them) or a cluster.
 
 Tasks: go-to-target, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards, dynamic-avg-rewards,
 face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html

@@ -13,8 +13,9 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +39,23 @@ Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """The same; a name is made up if it is left out."""
 Count = Annotated[int, at_least(1)]
+Threads = Annotated[int, at_least(0)]
+"""How many processors to use; 0 takes all (see `processors`)."""
 Seed = Annotated[int, at_least(0)]
+
+
+def processors(threads: int) -> int:
+    """The number of processors that a number of threads means: 0 is all that this process may use."""
+    if threads:
+        return threads
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def has_display() -> bool:
+    """Whether somebody sits at this machine who would see a browser that opens."""
+    if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +74,8 @@ class PageOptions:
     """Address to listen on; 0.0.0.0 lets other machines in."""
     port: Port = 8080
     """Port of the page; 0 takes a free one."""
-    open: bool = False
-    """Open the page in your browser."""
+    open: bool = field(default_factory=has_display)
+    """Open the page in your browser; the default where there is a display and the output is a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +109,8 @@ class WatchOptions(PageOptions):
 class WorkerOptions:
     """Where candidates or games are simulated; the results are the same everywhere."""
 
-    threads: Count = 1
-    """How many processors of this machine simulate."""
+    threads: Threads = 0
+    """How many processors of this machine simulate; 0 takes all that there are."""
     cluster: str = ""
     """Address of a Dask scheduler whose workers simulate instead, such as tcp://10.0.0.5:8786."""
 
@@ -108,26 +125,26 @@ def chosen_evaluator(
     and share memory.
 
     Args:
-        threads: how many processors of this machine simulate.
+        threads: how many processors of this machine simulate; 0 for all.
         cluster: address of a Dask scheduler instead; empty for none.
         warn: told if the cluster has no workers.
         piece: how candidates are cut into pieces; an equal share for each worker without it.
         locked: whether the work keeps Python's lock for much of its time.
     """
-    from nutmeg.search.evaluation import EQUAL_SHARES, InThisThread, Threads
+    from nutmeg.search import evaluation
 
-    piece = piece or EQUAL_SHARES
+    piece, threads = piece or evaluation.EQUAL_SHARES, processors(threads)
     if cluster:
         from nutmeg.search.cluster import OnCluster
 
         return OnCluster(cluster, piece=piece, notice=warn), f"Dask at {cluster}"
     if threads == 1:
-        return InThisThread(piece=piece), "1 thread"
+        return evaluation.InThisThread(piece=piece), "1 thread"
     if locked:
         from nutmeg.search.processes import Processes
 
         return Processes(threads, piece=piece), f"{threads} processes"
-    return Threads(threads, piece=piece), f"{threads} threads"
+    return evaluation.Threads(threads, piece=piece), f"{threads} threads"
 
 
 # ----------------------------------------------------------------------------------------------------

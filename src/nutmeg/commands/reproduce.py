@@ -24,7 +24,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import UsageError
-from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, Threads, processors
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -72,8 +72,8 @@ class Arguments(JsonOption):
     """league-replay: a folder with recorded conversations (*.txt.gz) instead of those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None
     """openr-ball: the program that moves the robot; python, or the example in clients/openr, which is compiled."""
-    threads: Count = 1
-    """How many threads or processes simulate; the result is the same."""
+    threads: Threads = 0
+    """How many threads or processes simulate; 0 takes all processors; the result is the same."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -108,4 +108,4 @@ def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise UsageError(f"{arguments.experiment} has no --{name}; leave it out.")
-    return {**given, "quick": arguments.quick, "threads": arguments.threads}
+    return {**given, "quick": arguments.quick, "threads": processors(arguments.threads)}

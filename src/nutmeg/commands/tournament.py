@@ -8,6 +8,7 @@ result is the same on any number of processors.
 
 example: nutmeg tournament examples/tournament/walks.toml --threads 2
          nutmeg tournament examples/tournament/strategies.toml --games 40
+         nutmeg tournament examples/tournament/strategies.toml --replay statue,roles,1
          nutmeg tournament walks.toml --games 100 --players 9 --cluster tcp://127.0.0.1:8786 --json
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +24,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.journal import command_line, finite, open_run, plain
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
+from nutmeg.base.errors import UsageError
+from nutmeg.base.journal import command_line, finite, new_folder, open_run, plain
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, processors, writing
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
+EXAMPLE_GAME = "striker,keeper,3"
 WIDEST = 6
 """Most teams of which the terminal shows all pairs; the report does so in any case."""
 ON_CLUSTER = 64
@@ -60,6 +64,9 @@ class Arguments(WorkerOptions, JsonOption):
     """Seed of everything random."""
     output: OptionalOutput = None
     """Folder of the run; runs/tournament-NAME-SEED if left out."""
+    replay: Annotated[str, tyro.conf.arg(metavar="HOME,AWAY,GAME")] = ""
+    """Instead of the series, play one of its games again and write its recording, report and replay: both teams in the
+    order of the report and the number of the game, such as striker,keeper,3."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -70,6 +77,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
+    if arguments.replay:
+        return _play_again(series, arguments, folder, terminal)
     with open_run(
         folder,
         say=terminal.say,
@@ -82,6 +91,34 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return _play(series, opened, arguments, terminal)
 
 
+def _play_again(series: Series, arguments: Arguments, folder: Path, terminal: Terminal) -> dict[str, Any]:
+    """Plays one game of the series again, with all that one can look at."""
+    from nutmeg.view.files.replay import replay_html
+    from nutmeg.view.reports.match import write_match_report
+
+    home, away, number = _game_named(arguments.replay)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    place = new_folder(folder, f"game-{home}-{away}-{number}".replace("/", "_"))
+    path, report, replay = (place / name for name in ("match.nutmeg", "report.html", "replay.html"))
+    with terminal.busy(f"{home} plays against {away}"):
+        result = series.record(home, away, number - 1, path)
+    command = shlex.join(command_line("tournament", dataclasses.replace(arguments, output=folder)))
+    write_match_report(path, report, command=command, seed=series.settings.seed, replay=replay)
+    with terminal.counting("page") as on_progress:
+        replay_html(path, replay, fps=10.0, on_progress=on_progress)
+    terminal.say(f"{home} {result.goals[0]}:{result.goals[1]} {away}\nreport: {report}\nreplay: {replay}")
+    return {"home": home, "away": away, "game": number, "goals": result.goals, "recording": path, "report": report}
+
+
+def _game_named(text: str) -> tuple[str, str, int]:
+    home, _, rest = text.partition(",")
+    away, _, number = rest.rpartition(",")
+    if not home or not away or not number.strip().isdigit():
+        raise UsageError(f"--replay is {text!r}; give both teams and the number of the game, such as {EXAMPLE_GAME}.")
+    return home.strip(), away.strip(), int(number)
+
+
 def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.commands.options import chosen_evaluator
     from nutmeg.match.series.series import GameLog
@@ -92,7 +129,8 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
     evaluator, workers = chosen_evaluator(
         threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, piece=series.piece, locked=True
     )
-    at_once = ON_CLUSTER if arguments.cluster else 2 * arguments.threads if arguments.threads > 1 else 1
+    threads = processors(arguments.threads)
+    at_once = ON_CLUSTER if arguments.cluster else 2 * threads if threads > 1 else 1
     try:
         with terminal.progress() as bar:
             task = bar.add_task("games", total=None)

@@ -19,7 +19,7 @@ import tyro
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import Count, JsonOption, Seed, WatchOptions, check_output
+from nutmeg.commands.options import Count, JsonOption, Seed, Threads, WatchOptions, check_output, processors
 
 if TYPE_CHECKING:
     from nutmeg.learning.measure import WalkMeasurement
@@ -72,8 +72,8 @@ class MeasureArguments(LearnedWalk, JsonOption):
     """How many starts for each number."""
     seed: Seed = 0
     """Seed of the starts."""
-    threads: Count = 1
-    """How many threads simulate; the result is the same."""
+    threads: Threads = 0
+    """How many threads simulate; 0 takes all processors; the result is the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ def _measure(arguments: MeasureArguments, terminal: Terminal) -> dict[str, Any]:
             trials=arguments.trials,
             seed=arguments.seed,
             actuation=arguments.actuation,
-            threads=arguments.threads,
+            threads=processors(arguments.threads),
         )
     show_measurement(found, terminal)
     return {**found.as_json(), "seed": arguments.seed, "actuation": arguments.actuation}

@@ -19,11 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from gymnasium.spaces import Box, Dict
-from gymnasium.vector.utils import batch_space
-from pettingzoo import ParallelEnv
 
-from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.errors import MissingExtraError, UnknownNameError, UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import BehaviourSetup
@@ -39,6 +36,13 @@ from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 from nutmeg.model.ball import load_ball
+
+try:
+    from gymnasium.spaces import Box, Dict
+    from gymnasium.vector.utils import batch_space
+    from pettingzoo import ParallelEnv
+except ImportError:
+    raise MissingExtraError("the environment of a match", "Gymnasium and PettingZoo", "rl") from None
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from gymnasium.spaces import Box
 
-from nutmeg.base.errors import EnvironmentProblem, UnknownNameError, UsageError
+from nutmeg.base.errors import MissingExtraError, UnknownNameError, UsageError
 from nutmeg.learning.gym.spaces import checked_actions
 from nutmeg.match.behavioural_environments import BehaviourEnv
 from nutmeg.match.episodes import EpisodeOptions, PerceptRows, check_actions
@@ -87,9 +86,10 @@ class MatchOptions(EpisodeOptions):
 
 
 try:
+    from gymnasium.spaces import Box
     from pettingzoo import ParallelEnv
 except ImportError:
-    raise EnvironmentProblem("the environment of a match needs PettingZoo: pip install pettingzoo") from None
+    raise MissingExtraError("the environment of a match", "Gymnasium and PettingZoo", "rl") from None
 
 
 LEFT, RIGHT = "left", "right"

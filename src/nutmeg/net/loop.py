@@ -183,6 +183,8 @@ def tcp_listener(host: str, port: int) -> socket.socket:
 
 def unix_listener(path: Path) -> socket.socket:
     """Returns a listening, non-blocking Unix stream socket; a socket left behind by a dead server is replaced."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise EnvironmentProblem("LoLA needs Unix sockets, which Python does not have on this system.")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.settimeout(0.0)
     try:

@@ -28,6 +28,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -35,7 +36,7 @@ from urllib.parse import urlsplit
 from numpy.random import SeedSequence
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.errors import EnvironmentProblem, FileError, MissingExtraError, UsageError
 from nutmeg.base.journal import versions
 from nutmeg.search.evaluation import (
     EQUAL_SHARES,
@@ -166,6 +167,8 @@ class OnCluster:
         patience: float = 10.0,
         notice: Callable[[str], None] | None = None,
     ) -> None:
+        if find_spec("distributed") is None:
+            raise MissingExtraError("a cluster", "Dask", "cluster")
         checked_workers(1, piece)
         self._address, self._piece, self._patience = _checked_address(address), piece, patience
         self._notice = notice or logging.getLogger(__name__).warning

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nutmeg.match.recording import STATE_LABELS
 from nutmeg.match.rules.book import Foul
 from nutmeg.match.rules.play_modes import PlayMode, side_of
+from nutmeg.view.shots import ShotFinder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ TEAM_COLOURS = ("#1a59d9", "#d9261f")
 SELF_COLLISION = Foul.SELF_COLLISION.title
 EVENT_SIGNS = {
     "goal": "●",
+    "shot": "→",
     "no_goal": "✕",
     "foul": "!",
     "double_touch": "!",
@@ -87,13 +89,15 @@ class MatchStory:
         self.teams: tuple[str, str] = ("left", "right")
         """The names of the team that began on the left, and of the other."""
         self.events: list[dict[str, Any]] = []
-        """The events worth listing: each has a `text`, the team it is `about` (0, 1 or None), the game's `clock`, and
-        its `place` as if the teams had never changed ends."""
+        """The events worth listing, in the order of their times: each has an `id` that it keeps, a `text`, the team it
+        is `about` (0, 1 or None), the game's `clock`, and its `place` as if the teams had never changed ends. Shots are
+        among them, though the recording does not name them."""
         self.self_collisions = [0, 0]
         """Self-collisions of each team; there are many, and they are not listed."""
         self._intents: dict[str, list[tuple[float, str]]] = {}
         self._lost: dict[str, list[tuple[float, str]]] = {}
-        self._seen = 0
+        self._seen = self._listed = 0
+        self._shots = ShotFinder(recording)
         self._swapped = False
         self._columns = {name: STATE_LABELS.index(name) for name in STATE_LABELS}
         config = recording.manifest.config
@@ -105,11 +109,22 @@ class MatchStory:
         self.refresh()
 
     def refresh(self) -> None:
-        """Read the events that were written since the last call."""
+        """Read the events that were written since the last call, and find the shots."""
+        count = len(self.events)
         events = self.recording.events
         while self._seen < len(events):
             self._take(events[self._seen])
             self._seen += 1
+        for shot in self._shots.take():
+            text = f"Shot by {self.teams[shot.team]} {shot.number}"
+            about = {"time": shot.time, "clock": shot.clock, "place": list(shot.place), "about": shot.team}
+            self._list({**about, "kind": "shot", "number": shot.number, "text": text})
+        if len(self.events) > count:
+            self.events.sort(key=lambda event: float(event["time"]))
+
+    def _list(self, event: dict[str, Any]) -> None:
+        self.events.append({**event, "id": self._listed})
+        self._listed += 1
 
     def team_of(self, robot: str) -> int:
         """0 for a robot of the team that began on the left, else 1."""
@@ -184,7 +199,7 @@ class MatchStory:
             listed = {**event, "about": team, "clock": float(event.get("game_time", event["time"]))}
             if "place" in event and self._swapped:
                 listed["place"] = [-number for number in event["place"]]
-            self.events.append({**listed, "text": self._words(event, team)})
+            self._list({**listed, "text": self._words(event, team)})
 
     def _team(self, event: Mapping[str, Any]) -> int | None:
         """The team that an event is about."""

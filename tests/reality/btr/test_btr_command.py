@@ -95,7 +95,7 @@ def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: p
     found = result(capsys.readouterr().out)
     assert (found["mode"], found["seed"]) == ("none", 5)
     assert not (tmp_path / "run" / "params.toml").exists()
-    assert main([*words, "--threads", "0", "--output", str(tmp_path / "other")]) == 2
+    assert main([*words, "--threads", "-1", "--output", str(tmp_path / "other")]) == 2
 
 
 def started(file: Path, folder: Path, *words: str, ends: str = "") -> subprocess.Popen[str]:

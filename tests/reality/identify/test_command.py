@@ -102,7 +102,7 @@ def test_a_folder_of_another_fit_is_refused(config: Path, capsys: pytest.Capture
     [
         (["--train", "nothing*.csv"], "no file matches 'nothing*.csv'"),
         (["--train", "slow.csv", "--held-out", "slow.csv"], "both fitted and held out"),
-        (["--threads", "0"], "--threads is 0"),
+        (["--threads", "-1"], "--threads is -1"),
         (["--evaluations", "0"], "evaluations"),
         (["--evaluations", "2"], "smaller than the first generation"),
     ],

@@ -1,9 +1,11 @@
 import base64
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import zstandard
 
@@ -95,3 +97,36 @@ def test_a_replay_whose_match_never_began_leaves_no_process_and_no_file(tmp_path
         pass
     assert process._process.returncode is not None
     assert not (tmp_path / "none.html").exists()
+
+
+def test_the_broadcast_camera_of_a_replay_goes_calmly_after_the_ball_and_never_leaves_the_pitch(
+    match_path: Path, tmp_path: Path
+) -> None:
+    replay_html(match_path, tmp_path / "match.html", fps=5)
+    moved = [m for _, m in messages_of(tmp_path / "match.html")["messages"] if m["type"] == "SetPositionMessage"]
+    targets = np.array([m["position"] for m in moved if m["name"] == "/cameras/broadcast/target"])
+    places = np.array([m["position"] for m in moved if m["name"] == "/cameras/broadcast/place"])
+    assert len(targets) == len(places) >= 50
+    assert np.ptp(targets[:, 0]) > 5.0, "the ball flies from the middle into the goal"
+    assert np.linalg.norm(np.diff(targets, axis=0), axis=1).max() < 8.0, "though the ball was put 12 m away"
+    assert np.abs(targets[:, 0]).max() < 15.0
+    assert (places[:, 1] < -10.0).all()
+
+
+def test_the_page_of_a_single_robot_follows_it_and_that_of_a_match_has_the_cameras_of_the_live_page(
+    match_path: Path, tmp_path: Path, toy: Any
+) -> None:
+    def cameras(path: Path) -> dict[str, Any]:
+        replay_html(path, tmp_path / "page.html", fps=2)
+        text = (tmp_path / "page.html").read_text(encoding="utf-8")
+        found = re.search(r"window.nutmegStory = (.*?);</script>", text)
+        assert found is not None
+        table: dict[str, Any] = json.loads(found[1].replace("<\\/", "</"))["cameras"]
+        return table
+
+    single, match = cameras(toy.record(tmp_path / "one.nutmeg", names=("a",))), cameras(match_path)
+    assert single["first"] == "Follow robot"
+    assert match["first"] == "Broadcast"
+    assert {*match["choices"]} == {"Broadcast", "Whole pitch", "Follow ball", "Follow robot", "Robot's eyes", "Free"}
+    assert [thing["name"] for thing in match["things"]] == ["reds 1", "reds 2", "<blues> 1", "<blues> 2"]
+    assert all(thing["eyes"].startswith(thing["path"]) for thing in match["things"])

@@ -17,7 +17,6 @@ from nutmeg.view.reports.match import (
     MatchFacts,
     PlayerFacts,
     TeamFacts,
-    _shots,
     ball_map,
     match_facts,
     match_page,
@@ -54,20 +53,6 @@ def test_ways_leave_out_where_somebody_was_put_elsewhere() -> None:
     assert walked(times[:1], places[:1]) == 0.0
 
 
-def test_a_shot_is_a_fast_ball_towards_the_goal_of_the_others() -> None:
-    times = np.arange(0.0, 2.0, 0.02)
-    live = np.ones(len(times), bool)
-    towards = np.stack([9.0 + 2.5 * times, np.full(len(times), 0.4)], axis=1)
-    wide = np.stack([9.0 + 2.5 * times, np.full(len(times), 4.0)], axis=1)
-    first, second = np.zeros(len(times)), np.ones(len(times))
-    assert [team for _, team in _shots(times, towards, live, first, "sim3d")] == [0]
-    assert _shots(times, wide, live, first, "sim3d") == []
-    assert _shots(times, towards, live, second, "sim3d") == [], "towards the own goal"
-    assert _shots(times, towards, ~live, first, "sim3d") == [], "the ball is dead"
-    assert _shots(times, towards * [0.1, 1.0], live, first, "sim3d") == [], "slow"
-    assert [team for _, team in _shots(times, -towards, live, second, "sim3d")] == [1]
-
-
 def test_the_report_is_one_page_with_everything_in_it(match_path: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     write_match_report(match_path, out, command="nutmeg play --seed 3 --left '<x>'", seed=3)
@@ -78,7 +63,7 @@ def test_the_report_is_one_page_with_everything_in_it(match_path: Path, tmp_path
     assert "Goal for reds" in text
     assert "nutmeg play --seed 3 --left &#39;&lt;x&gt;&#39;" in text
     assert "Seed 3" in text
-    assert text.count("data:image/png;base64,") == 3
+    assert text.count("data:image/png;base64,") == 4
     assert not re.search(r'(src|href)="(?!data:|#)', text), "needs nothing from elsewhere"
     assert text.count("<tr>") == 5
 

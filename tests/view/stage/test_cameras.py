@@ -39,20 +39,32 @@ def test_the_broadcast_camera_sees_the_whole_pitch(toy: Any, length: float, widt
 
 
 @pytest.mark.parametrize(("length", "width"), [(30.0, 20.0), (20.0, 30.0)])
-def test_the_camera_on_the_stand_has_the_ball_in_the_middle_wherever_it_is(
+def test_the_camera_on_the_stand_shows_ball_and_nearer_goal_wherever_the_ball_is(
     toy: Any, length: float, width: float
 ) -> None:
     bounds = pitch_bounds(mujoco.MjModel.from_xml_string(toy.xml(length=length, width=width)))
+    along = 0 if length > width else 1
     heights = []
-    for x in (-length / 2, 0.0, length / 2):
-        for y in (-width / 2, 0.0, width / 2):
-            view = stand_view(bounds, np.array([x, y, 0.04]))
-            assert np.abs(project(view, np.array([x, y, 0.0]), 16 / 9)).max() < 0.2
+    for x in np.linspace(-length / 2, length / 2, 9):
+        for y in np.linspace(-width / 2, width / 2, 9):
+            ball = np.array([x, y, 0.04])
+            view = stand_view(bounds, ball)
+            assert np.abs(project(view, ball, 16 / 9)).max() < 0.95
+            goal = np.zeros(3)
+            goal[along] = math.copysign((length, width)[along] / 2, ball[along])
+            if abs(ball[along]) > 0.35 * (length, width)[along] / 2:
+                assert abs(project(view, goal, 16 / 9)[0]) < 1.0
             assert np.any(np.abs(view.position[:2]) > np.array([length, width]) / 2), "it stands beside the pitch"
             up, down = (project(view, np.array([x, y, z]), 16 / 9)[1] for z in (0.57, 0.0))
             heights.append(up - down)
-    assert min(heights) > 0.1, "a robot is more than a twentieth of the picture's height"
-    assert max(heights) < 1.5 * min(heights), "near or far, about equally large"
+    assert min(heights) > 0.06, "a robot is more than a thirtieth of the picture's height"
+
+
+def test_the_camera_on_the_stand_turns_from_one_goal_to_the_other_without_a_jump(model: Any) -> None:
+    views = [stand_view(pitch_bounds(model), np.array([x, 0.0, 0.0])) for x in np.linspace(-1.0, 1.0, 201)]
+    steps = np.diff([view.look_at[0] for view in views])
+    assert (steps > 0).all()
+    assert steps.max() < 0.1
 
 
 def test_the_pitch_is_where_the_lines_are(model: Any) -> None:

@@ -14,6 +14,13 @@ imports it by itself. Spaces, rewards and options are in the how-to "Reinforceme
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+from nutmeg.base.errors import MissingExtraError
+
+if find_spec("gymnasium") is None:
+    raise MissingExtraError("reinforcement learning", "Gymnasium", "rl")
+
 from nutmeg.learning.gym.environments import (
     IDS,
     GoToTargetEnv,

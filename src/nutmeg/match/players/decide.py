@@ -254,8 +254,11 @@ def _alarm(seconds: float) -> Iterator[None]:
 def _other_thread(seconds: float) -> Iterator[None]:
     """In a thread that gets no signals: another one watches it."""
     me, done, lock = threading.get_ident(), threading.Event(), threading.Lock()
-    clock = time.pthread_getcpuclockid(me)
-    over = _limit(seconds, lambda: time.clock_gettime(clock))
+    if hasattr(time, "pthread_getcpuclockid"):
+        clock = time.pthread_getcpuclockid(me)
+        over = _limit(seconds, lambda: time.clock_gettime(clock))
+    else:  # Windows and macOS do not tell another thread's processor time: only the clock on the wall counts
+        over = _limit(seconds, lambda: 0.0)
 
     def watch() -> None:
         wait = seconds

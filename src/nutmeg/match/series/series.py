@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator, SeedSequence
 
-from nutmeg.base.errors import FileError, SimulationError
+from nutmeg.base.errors import FileError, SimulationError, UnknownNameError, UsageError
 from nutmeg.base.journal import append_lines, read_lines
 from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.game import Game, PhysicalSetup
@@ -234,6 +234,22 @@ class Series:
             log.append(self._played(evaluator, batch, told))
             done += len(batch)
         return [log.results[self._key(game)] for game in schedule]
+
+    def record(self, home: str, away: str, number: int, path: Path) -> GameResult:
+        """Plays one game again, as it was played in the series, and records it."""
+        names = self.settings.names
+        for name in (home, away):
+            if name not in names:
+                raise UnknownNameError("team", name, names)
+        pair = names.index(home), names.index(away)
+        if pair not in self.settings.pairs or not 0 <= number < self.settings.games:
+            raise UsageError(
+                f"{home} against {away} has no game {number + 1}: the teams have to be in the order of the report, and "
+                f"each pair plays {self.settings.games}."
+            )
+        rng = np.random.default_rng(SeedSequence(self.settings.seed, spawn_key=(*pair, number)))
+        counts = self.games.counts(pair, number, int(rng.integers(2**63)), record=path)
+        return self._result((pair, number), np.array(counts, float), "")
 
     def _key(self, game: tuple[Pair, int]) -> tuple[str, str, int]:
         (home, away), number = game

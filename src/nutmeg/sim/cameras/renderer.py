@@ -21,6 +21,7 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
+import importlib.util
 import math
 import os
 import subprocess
@@ -31,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import EnvironmentProblem, MissingExtraError, UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.model.build import COLLISION_GROUP
 
@@ -295,6 +296,8 @@ def probe_renderers() -> list[RendererProbe]:
 @functools.cache
 def working_renderer() -> str:
     """The first renderer that works; found once per process."""
+    if importlib.util.find_spec("OpenGL") is None:
+        raise MissingExtraError("a picture", "PyOpenGL", "video")
     wish = os.environ.get("MUJOCO_GL", "").strip().lower()
     if wish and wish not in RENDERERS:
         raise EnvironmentProblem(

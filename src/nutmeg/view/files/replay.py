@@ -1,8 +1,11 @@
 """A recording as one web page that plays from disk, without any server or network.
 
-The page has a time slider, play and pause, speeds from 0.5x to 8x, an orbiting camera, and a switch for the labels;
-that of a match has a score board and a list of events to click, and follows the ball. The page of a single robot
-follows the robot.
+The page has a time slider, play and pause, speeds from 0.5x to 8x, the cameras of the live page (whole pitch, follow,
+robot's eyes; broadcast where there is a ball), a switch for the labels, and a list of events to click; that of a match
+has a score board and a small map, too. A match is shown by the broadcast camera first, a single robot is followed.
+
+A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
+move with the scene, at its place, at its target, and at the upper edge of its picture above the target.
 
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
@@ -17,7 +20,6 @@ import html
 import math
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -30,15 +32,27 @@ import numpy as np
 import tyro
 import viser
 import zstandard
+from viser._messages import SetPositionMessage
 
 from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.recording.manifest import MANIFEST
-from nutmeg.view.html import read_text
+from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
-from nutmeg.view.pages.furniture import replay_head
+from nutmeg.view.pages.furniture import match_table
+from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
 from nutmeg.view.pages.server import open_server
-from nutmeg.view.stage.cameras import follow_view, stand_view, thing_position
-from nutmeg.view.stage.film import Film
+from nutmeg.view.stage.cameras import (
+    broadcast_view,
+    eyes_view,
+    follow_view,
+    robot_cameras,
+    root_body,
+    stand_view,
+    thing_bounds,
+    thing_position,
+    things,
+)
+from nutmeg.view.stage.film import UNDERGROUND, Film
 from nutmeg.view.stage.stage import Cast, Stage
 
 if TYPE_CHECKING:
@@ -46,9 +60,12 @@ if TYPE_CHECKING:
     from typing import IO
 
     from nutmeg.base.arrays import Floats
+    from nutmeg.view.stage.cameras import Viewpoint
 
 FOLLOW_SMOOTHING = 0.6
-"""The view goes after what it follows with this time constant, seconds."""
+"""The broadcast camera goes after the ball with this time constant, seconds."""
+BROADCAST_PATH, WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
+"""Where the frames of cameras beside the pitch are in the scene; those of a robot's eyes hang on its head."""
 BLOCK_BYTES = 4 * 2**20
 """Messages are compressed and put aside whenever there are so many bytes of them."""
 COMPRESSION = 9
@@ -159,38 +176,112 @@ class ReplayWriter:
     def __init__(self, film: Film, fps: float, server: viser.ViserServer, *, max_seconds: float | None = None) -> None:
         self._film, self._fps, self._max = film, fps, max_seconds
         self._match = is_match(film.recording)
-        self._subject = "ball" if self._match else film.robots[0] if len(film.robots) == 1 else ""
+        self._titles = {robot: robot for robot in film.robots}
         stage = Stage(server, film.model, robots=film.robots)
         self._cast = Cast(stage, server, film.qpos_at(film.start))
+        self._ball = thing_position(film.model, self._cast.data, "ball")
         if self._match:
             story = MatchStory(film.recording)
-            for robot in film.robots:
-                self._cast.name(robot, story.name_of(robot))
-            stage.aim(stand_view(stage.pitch, stage.pitch.centre))
-        elif (place := thing_position(film.model, self._cast.data, self._subject)) is not None:
-            stage.aim(follow_view(np.append(stage.pitch.centre[:2], place[2])))
+            self._titles = {robot: story.name_of(robot) for robot in film.robots}
+            for robot, title in self._titles.items():
+                self._cast.name(robot, title)
+        self._cameras = self._add_cameras(server)
+        if self._match and self._ball is not None:
+            stage.aim(stand_view(stage.pitch, self._ball))
+        elif len(film.robots) == 1 and (place := self._cast_position(film.robots[0])) is not None:
+            stage.aim(follow_view(place))
         self._reel = Reel(server)
         self._cast.emit = self._reel.add
-        self._followed: Floats | None = None
         self._done = 0
+
+    def _cast_position(self, thing: str) -> Floats | None:
+        return thing_position(self._cast.model, self._cast.data, thing)
 
     def advance(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Take up all moments that are recorded by now."""
         film, total = self._film, self._film.frame_count(self._fps, self._max)
         while self._done < total:
             self._cast.show(film.qpos_at(film.start + self._done / self._fps))
-            if self._subject:
-                self._followed = _followed(self._cast, self._subject, self._followed, 1 / self._fps)
-                self._cast.carry(self._followed)
+            self._move_broadcast(1 / self._fps)
             self._done += 1
             self._reel.time = self._done / self._fps
             on_progress(self._done, total)
+
+    def _move_broadcast(self, seconds: float) -> None:
+        """Move the broadcast camera after the ball, as long as that is on the pitch."""
+        place, pitch = self._cast_position("ball"), self._cast.stage.pitch
+        if place is None or self._ball is None:
+            return
+        goal = np.clip(place, pitch.low, pitch.high)
+        self._ball = self._ball + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - self._ball)
+        for frame, where in _frames(stand_view(pitch, self._ball)).items():
+            self._reel.add(SetPositionMessage(f"{BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
+
+    def _add_cameras(self, server: viser.ViserServer) -> dict[str, Any]:
+        """Put the frames of all cameras into the scene; returns what the script of the page has to know of them."""
+        stage, robots, data = self._cast.stage, self._film.robots, self._cast.data
+
+        def add(path: str, view: Viewpoint, body: int = 0) -> str:
+            turn = data.xmat[body].reshape(3, 3)
+            for frame, place in _frames(view).items():
+                server.scene.add_frame(f"{path}/{frame}", show_axes=False, position=turn.T @ (place - data.xpos[body]))
+            return path
+
+        def add_eyes(robot: str) -> str | None:
+            names = robot_cameras(self._film.model, robot)
+            if not names:
+                return None
+            body = int(self._film.model.body_weldid[self._film.model.camera(names[0]).bodyid[0]])
+            piece = next(piece for piece in stage.tree if piece.body == body)
+            return add(f"{piece.path}/eyes", eyes_view(self._film.model, data, names[0]), body)
+
+        pieces = {piece.body: piece.path for piece in reversed(stage.tree)}
+        roots = {thing: pieces[root_body(self._film.model, thing)] for thing in things(self._film.model)}
+        eyes = {robot: add_eyes(robot) for robot in robots}
+        paths = {WHOLE: add(WHOLE_PATH, broadcast_view(stage.pitch))}
+        if self._ball is not None:
+            paths[BROADCAST] = add(BROADCAST_PATH, stand_view(stage.pitch, self._ball))
+        followed = [*([BALL] if self._ball is not None else []), *([FOLLOW] if robots else [])]
+        choices = [*reversed(paths), *followed, *([EYES] if any(eyes.values()) else []), FREE]
+        first = BROADCAST if self._match else FOLLOW if len(robots) == 1 else FREE
+        return {
+            "choices": choices,
+            "first": first if first in choices else FREE,
+            "paths": paths,
+            "things": [
+                {
+                    "name": self._titles[robot],
+                    "team": int(robot.startswith("right")),
+                    "path": roots[robot],
+                    "eyes": eyes[robot],
+                    "distance": self._follow_distance(robot),
+                }
+                for robot in robots
+                if robot in roots
+            ],
+            "ball": roots.get("ball"),
+            "half": np.round((stage.pitch.high - stage.pitch.low)[:2] / 2, 2).tolist(),
+            "underground": UNDERGROUND,
+        }
+
+    def _follow_distance(self, robot: str) -> float:
+        """The distance from which a camera shows a robot well, metres."""
+        bounds = thing_bounds(self._film.model, self._cast.data, robot)
+        view = follow_view(np.zeros(3)) if bounds is None else follow_view(np.zeros(3), bounds.size)
+        return round(float(np.linalg.norm(view.position)), 2)
 
     def finish(self, out: Path) -> int:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        head = title + read_text("label_switch.html") + _match_head(self._film, self._max)
+        table = {"cameras": self._cameras, "length": self._reel.time, **_story(self._film, self._max)}
+        head = title + render(
+            "replay_head.html.j2",
+            table=script_json(table),
+            style=read_text("page.css"),
+            labels=read_text("label_switch.html"),
+            script=read_text("page.js"),
+        )
         try:
             with unfinished.open("wb") as file:
                 self._reel.write(file, head)
@@ -229,19 +320,19 @@ def replay_html(
         return writer.finish(out)
 
 
-def _followed(cast: Cast, subject: str, before: Floats | None, seconds: float) -> Floats:
-    """The point (3,) to look at: it follows a thing smoothly from the point `before`; a ball only on the pitch."""
-    pitch, place = cast.stage.pitch, thing_position(cast.model, cast.data, subject)
-    goal = pitch.centre if place is None else np.clip(place, pitch.low, pitch.high) if subject == "ball" else place
-    return goal if before is None else before + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - before)
+def _frames(view: Viewpoint) -> dict[str, Floats]:
+    """A view as three points (3,) in the world: `place`, `target`, and `top` at the upper edge of the picture."""
+    reach = float(np.linalg.norm(view.look_at - view.position))
+    top = view.look_at + view.up * reach * math.tan(view.fov / 2)
+    return {"place": view.position, "target": view.look_at, "top": top}
 
 
-def _match_head(film: Film, seconds: float | None) -> str:
-    """What the head of the page of a match has for score board and events."""
-    if not is_match(film.recording):
-        return ""
+def _story(film: Film, seconds: float | None) -> dict[str, Any]:
+    """What the script of the page has to know for the list of events, and of a match for score board and map."""
     end = film.end if seconds is None else min(film.end, film.start + seconds)
-    return replay_head(MatchStory(film.recording), film.start, end)
+    if is_match(film.recording):
+        return match_table(MatchStory(film.recording), film.start, end)
+    return {"colours": None, "events": [event for event in listed_events(film) if event["t"] <= end - film.start]}
 
 
 # ---- beside a running match
@@ -282,7 +373,6 @@ def follow_recording(settings: FollowSettings) -> int | None:
 
 def main() -> int:
     """Follow a recording; prints the size of the page."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         print(follow_recording(tyro.cli(FollowSettings)) or 0)  # noqa: T201 (this is a command)
     except NutmegError as error:

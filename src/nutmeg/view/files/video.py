@@ -13,9 +13,7 @@ import subprocess
 import tempfile
 from typing import IO, TYPE_CHECKING
 
-import imageio_ffmpeg
-
-from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, MissingExtraError, UsageError
 from nutmeg.view.files.pictures import FINE, Photographer
 from nutmeg.view.stage.cameras import CameraOperator
 from nutmeg.view.stage.film import Film
@@ -73,6 +71,10 @@ def video(
 @contextlib.contextmanager
 def encoder(path: Path, out: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[Bytes], None]]:
     """A running ffmpeg that takes one picture per call; an ffmpeg that fails, even at the end, is an error."""
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise MissingExtraError("a video", "imageio-ffmpeg", "video") from None
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"]
     command += ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-preset", "veryfast"]

@@ -3,7 +3,7 @@
     furniture = Furniture(client, heard)                    # heard(what, value): see `Furniture`
     furniture.list_events([shown_event(event, ...), ...])
     furniture.show({"t": 12.5, ...})                        # a few times a second
-    head = replay_head(story, start, end)                   # for a replay without a server: the same board and list
+    table = match_table(story, start, end)                  # for a replay without a server: the same board and list
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
 folded, and so that a page with a server and a replay without one have the same board and list. The script gets the
@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.play_modes import clock_runs
-from nutmeg.view.html import read_text, render, script_frame, script_json
+from nutmeg.view.html import script_frame
 from nutmeg.view.match_story import EVENT_SIGNS, HALF_NAMES, TEAM_COLOURS, clock_text
 
 if TYPE_CHECKING:
@@ -44,14 +44,15 @@ EVENT_GROUPS = {
     "goal": "goals",
     "no_goal": "goals",
     "shoot_out": "goals",
+    "shot": "shots",
     "foul": "fouls",
     "double_touch": "fouls",
     "fall": "falls",
     "half": "play",
 }
 """The filter to which each kind of event of a match belongs."""
-EVENT_LEADS = {"goals": 6.0}
-"""A click on an event jumps to this time before it, seconds: one wants to see how a goal comes about."""
+EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
+"""A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
 EVENT_LEAD = 2.0
 """The same for all other events."""
 
@@ -138,7 +139,7 @@ def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, 
     """An event as the script lists it.
 
     Args:
-        number: its place among all events, which never changes.
+        number: its own number, which never changes.
         event: the event.
         t: its time since the start of the recording, seconds.
         clock: what the page's clock shows then.
@@ -163,8 +164,8 @@ def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, 
 def match_events(story: MatchStory, start: float, end: float = math.inf) -> list[dict[str, Any]]:
     """The events of a match between two times of its recording, as the script lists them."""
     return [
-        shown_event(number, e, t=e["time"] - start, clock=clock_text(e["clock"]), text=e["text"])
-        for number, e in enumerate(story.events)
+        shown_event(e["id"], e, t=e["time"] - start, clock=clock_text(e["clock"]), text=e["text"])
+        for e in story.events
         if start <= e["time"] <= end + 1e-9
     ]
 
@@ -187,12 +188,13 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
     }
 
 
-def replay_head(story: MatchStory, start: float, end: float) -> str:
-    """The head of the page of a replay from `start` to `end` [s], with score board and list of events."""
-    table = {**_teams(story), "states": _states(story, start, end), "events": match_events(story, start, end)}
-    return render(
-        "replay_head.html.j2", table=script_json(table), style=read_text("page.css"), script=read_text("page.js")
-    )
+def match_table(story: MatchStory, start: float, end: float) -> dict[str, Any]:
+    """What the script of a replay without a server has to know of a match from `start` to `end` [s]."""
+    return {
+        **_teams(story),
+        "states": _states(story, start, end),
+        "events": match_events(story, start, end),
+    }
 
 
 def _teams(story: MatchStory) -> dict[str, Any]:

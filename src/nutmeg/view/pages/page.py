@@ -575,19 +575,17 @@ class Page:
         events = self._film.recording.events
         if len(events) != self._listed:
             self._listed = len(events)
-            start = self._film.start
-            self._furniture.list_events(
-                [
-                    shown_event(
-                        number,
-                        event,
-                        t=event["time"] - start,
-                        clock=fine_clock_text(event["time"] - start),
-                        text=describe_event(event),
-                    )
-                    for number, event in enumerate(events)
-                ]
-            )
+            self._furniture.list_events(listed_events(self._film))
+
+
+def listed_events(film: Film) -> list[dict[str, Any]]:
+    """The events of a recording as the script lists them."""
+
+    def shown(number: int, event: Mapping[str, Any]) -> dict[str, Any]:
+        t = event["time"] - film.start
+        return shown_event(number, event, t=t, clock=fine_clock_text(t), text=describe_event(event))
+
+    return [shown(number, event) for number, event in enumerate(film.recording.events)]
 
 
 def describe_event(event: Mapping[str, Any], most: int = MAX_EVENT_TEXT) -> str:

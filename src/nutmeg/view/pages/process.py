@@ -161,14 +161,20 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
 class ReplayProcess:
     """A process that writes the page of a recording while it grows; it ends with the `with` block at the latest.
 
-    Ctrl-C does not reach it: the page is wanted then, too.
+    It has a session of its own, so that signals to the group of the match (Ctrl-C, the SIGTERM of `timeout`) do not
+    reach it: the page is wanted then, too.
     """
 
     def __init__(self, path: Path, out: Path, *, fps: float) -> None:
         command = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), str(out)]
         command += ["--fps", str(fps), "--parent", str(os.getpid())]
         self._process = subprocess.Popen(  # noqa: S603 (our own module)
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     def wait(self) -> int:

@@ -271,6 +271,7 @@ def fit_page(report: FitReport) -> Report:
             Section(key="convergence", title="Convergence", blocks=tuple(_convergence(report))),
             Section(key="errors", title=errors, blocks=tuple(_errors(report))),
             Section(key="series", title="Measured and simulated", blocks=tuple(_series(report))),
+            Section(key="residuals", title="What is left unexplained", blocks=tuple(_residuals(report))),
             Section(key="recordings", title="Error in each recording", blocks=tuple(_recordings(report))),
             Section(key="numbers", title="Further numbers", blocks=report.tables),
             Section(key="cost", title="How it was made", blocks=tuple(_making(report))),
@@ -511,6 +512,29 @@ def _series(report: FitReport) -> Iterator[Block]:
         yield Text(text=f"Not drawn, to keep the page small: {missing}.")
 
 
+def _residuals(report: FitReport) -> Iterator[Block]:
+    """How far what is left unexplained is from white noise."""
+    rows = []
+    for one in report.series:
+        residual = one.residual() if one.along == Series.along else None
+        white = None if residual is None else fit_plots.Whiteness.of(residual)
+        if white is not None:
+            badge = ("never seen by the fit",) if one.held_out else ()
+            name, beyond = Cell(value=one.recording, notes=badge), f"{white.outside} of {fit_plots.WHITENESS_LAGS}"
+            rows.append((name, one.channel, Cell(value=white.rms, unit=one.unit), f"{white.first:.2f}", beyond))
+    if not rows:
+        return
+    numbers = ("rms", "autocorrelation, one row", "lags beyond white noise")
+    yield Table(
+        columns=("recording", "channel", *numbers),
+        rows=tuple(rows),
+        numeric=numbers,
+        about="Residuals are measured minus simulated. Of white noise, nothing more can be explained: its "
+        f"autocorrelation is near 0, and one in twenty of {fit_plots.WHITENESS_LAGS} lags is beyond the 95 % limits. "
+        "Residuals that are not white mean that the model still lacks something, or that a sensor is filtered.",
+    )
+
+
 def _recording_series(name: str, channels: list[Series], most: int, *, opened: bool) -> Details:
     shown = channels
     if len(channels) > most:
@@ -521,8 +545,7 @@ def _recording_series(name: str, channels: list[Series], most: int, *, opened: b
         errors = (one.mean_error(one.before), one.mean_error(one.after))
         numbers = " → ".join(f"{error:.3g}" for error in errors if error >= 0)
         alt = f"{one.channel} in {one.recording}, measured and simulated; mean absolute error {numbers} {one.unit}."
-        size = plots.PANEL if len(one.times) <= fit_plots.DETAIL_FROM else (plots.PANEL[0], 4.3)
-        picture = svg(partial(fit_plots.draw_series_with_detail, one=one), size, alt=alt)
+        picture = svg(partial(fit_plots.draw_series_with_detail, one=one), fit_plots.series_size(one), alt=alt)
         caption = f"mean absolute error {numbers} {one.unit}" if numbers else ""
         pictures.append(Picture(image=picture, caption=caption))
     blocks: list[Block] = [Pictures(pictures=tuple(pictures))]

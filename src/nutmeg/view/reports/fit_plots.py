@@ -24,8 +24,11 @@ from nutmeg.view.reports.plots import (
     GRID,
     INK,
     ORANGE,
+    PANEL,
     PAPER,
     RED,
+    VIOLET,
+    Size,
     set_logarithmic,
     shortened,
     thinned,
@@ -44,6 +47,8 @@ MAX_CANDIDATES = 2400
 """Candidates drawn in a panel; more are thinned evenly."""
 DETAIL_ROWS, DETAIL_FROM = 240, 1200
 """A series of more rows than the latter also gets a picture of so many of them, row by row."""
+WHITENESS_LAGS = 20
+"""Lags at which residuals are compared with white noise, rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +186,35 @@ class Series:
         difference = difference[np.isfinite(difference)]
         return float(difference.mean()) if difference.size else -1.0
 
+    def residual(self) -> Floats | None:
+        """What the simulation with the estimates leaves unexplained (T,), measured minus simulated; None without it."""
+        return None if self.after is None else np.asarray(self.measured - self.after)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whiteness:
+    """How far residuals are from white noise, in which nothing is left to be explained."""
+
+    rms: float
+    """Root of their mean square."""
+    first: float
+    """Their autocorrelation at a lag of one row: 0 for white noise, near 1 for a slow drift."""
+    outside: int
+    """Of `WHITENESS_LAGS` lags, those whose autocorrelation is beyond the 95 % limits of white noise."""
+
+    @classmethod
+    def of(cls, residual: Floats) -> Whiteness | None:
+        """Measures residuals (T,); None for fewer rows than lags, or if they are all alike."""
+        finite = residual[np.isfinite(residual)]
+        centred = finite - finite.mean() if finite.size else finite
+        power = float(centred @ centred)
+        if len(centred) <= 2 * WHITENESS_LAGS or power <= 0:
+            return None
+        lags = [float(centred[lag:] @ centred[:-lag]) / power for lag in range(1, WHITENESS_LAGS + 1)]
+        limit = 1.96 / math.sqrt(len(centred))
+        outside = sum(abs(value) > limit for value in lags)
+        return cls(rms=float(np.sqrt(np.mean(finite**2))), first=lags[0], outside=outside)
+
 
 def draw_convergence(axes: Axes, row: ParameterRow, convergences: Sequence[Convergence], index: int) -> None:
     """Draw the parameter with the number `index` over the evaluations (figure 3 c-f of the paper)."""
@@ -298,17 +332,41 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
 
 
 def draw_series_with_detail(figure: Figure, one: Series) -> None:
-    """Draw a channel; of a long one also a stretch in the middle, row by row."""
-    if len(one.times) <= DETAIL_FROM:
-        draw_series(figure.add_subplot(), one, legend=False)
-        return
-    grid = figure.add_gridspec(2, 1)
-    whole, middle = figure.add_subplot(grid[0]), (len(one.times) - DETAIL_ROWS) // 2
+    """Draw a channel; of a long one also a stretch in the middle, row by row; below, what is left unexplained."""
+    long, residual = len(one.times) > DETAIL_FROM, one.residual()
+    grid = figure.add_gridspec(1 + int(long) + int(residual is not None), 1)
+    whole = figure.add_subplot(grid[0])
     draw_series(whole, one, legend=False)
-    whole.set_xlabel("")
-    part = slice(middle, middle + DETAIL_ROWS)
-    whole.axvspan(one.times[part.start], one.times[part.stop - 1], color=BLUE, alpha=0.2, lw=0)
-    draw_series(figure.add_subplot(grid[1]), one, legend=False, rows=part)
+    if long:
+        middle = (len(one.times) - DETAIL_ROWS) // 2
+        part = slice(middle, middle + DETAIL_ROWS)
+        whole.axvspan(one.times[part.start], one.times[part.stop - 1], color=BLUE, alpha=0.2, lw=0)
+        detail = figure.add_subplot(grid[1])
+        draw_series(detail, one, legend=False, rows=part)
+        _scale_to(detail, [one.measured[part], *([] if one.after is None else [one.after[part]])])
+    if residual is not None:
+        below = figure.add_subplot(grid[-1])
+        below.axhline(0.0, color=GREY, lw=0.8)
+        below.plot(*thinned(one.times, residual), color=VIOLET, lw=1.1, label="measured - simulated")
+        below.set(ylabel=one.unit, xlabel=one.along)
+        below.margins(x=0.01)
+    for axes in figure.axes[:-1]:
+        axes.set_xlabel("")
+
+
+def _scale_to(axes: Axes, series: Sequence[Floats]) -> None:
+    """Let the vertical axis show these values (T,), however far away others are."""
+    values = np.concatenate(series)
+    values = values[np.isfinite(values)]
+    if values.size and np.ptp(values) > 0:
+        low, high = float(values.min()), float(values.max())
+        axes.set_ylim(low - 0.15 * (high - low), high + 0.15 * (high - low))
+
+
+def series_size(one: Series) -> Size:
+    """Width and height of the picture of a channel, inches."""
+    more = int(len(one.times) > DETAIL_FROM) + int(one.after is not None)
+    return PANEL[0], PANEL[1] + 1.6 * more
 
 
 def draw_intervals(axes: Axes, rows: Sequence[ParameterRow]) -> None:

@@ -8,13 +8,17 @@ MacAlpine and others (2012): figure 4 has the best fitness of each generation, f
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.settings import field_notes
 from nutmeg.learning.courses import DIRECTIONS, read_course
+from nutmeg.motion.trot import TrotSettings
+from nutmeg.motion.walk.settings import PendulumWalkSettings
 from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
 from nutmeg.view.reports.plots import Chart, Curve
 from nutmeg.view.reports.report import Table
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.learning.courses import Trajectory
     from nutmeg.learning.learn import LearnedWalk, WalkLearning
     from nutmeg.learning.measure import WalkMeasurement
+    from nutmeg.view.reports.fit_plots import ParameterRow
 
 PAPER_SPEEDS = {
     "dynamic-rewards": (0.42, 0.53, 0.48),
@@ -69,7 +74,7 @@ def learn_report(
         kind="learn",
         summary=f"{len(learning.space.names)} parameters of the walk {learned.before.name!r} of {settings.robot}: "
         f"{better}\n\nThe learned walk is the mean of the last distribution, not its luckiest member.",
-        parameters=parameter_rows(learning.space, result.mean, old=learning.space.start),
+        parameters=_parameters(learning, result.mean),
         charts=(_fitness(learned), *_weights(learned), *_course(learning.task.course, paths)),
         tables=(_parts(learned), _speeds(settings.task, measured)),
         cost=Cost(evaluations=result.evaluations, failures=result.failures, seconds=seconds, workers=workers),
@@ -82,6 +87,13 @@ def learn_report(
             "starts": f"{settings.starts} noisy starts for each candidate",
         },
     )
+
+
+def _parameters(learning: WalkLearning, mean: Floats) -> tuple[ParameterRow, ...]:
+    """The learned parameters, each with what it means."""
+    notes = field_notes(TrotSettings if learning.task.learns == "trot" else PendulumWalkSettings)
+    rows = parameter_rows(learning.space, mean, old=learning.space.start)
+    return tuple(dataclasses.replace(row, about=notes.get(row.name, row.about)) for row in rows)
 
 
 def _fitness(learned: LearnedWalk) -> Chart:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.match.recording import STATE_LABELS
-from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import LIVE
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
@@ -30,16 +30,19 @@ from nutmeg.view.reports.report import (
     Cell,
     Command,
     Duel,
+    Mark,
     Picture,
     Pictures,
     Report,
     Scoreboard,
     Section,
+    Strip,
     Table,
     Text,
     Timeline,
     write_page,
 )
+from nutmeg.view.shots import SHOT_BESIDE, SHOT_SPEED, SHOT_TIME
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
@@ -58,18 +61,8 @@ PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
 MAX_WALKING_SPEED = 1.5
 """A player that seems to go faster than this was moved by the referee [m/s]."""
-SHOT_SPEED = 1.0
-"""The speed of the ball from which on a shot counts [m/s]."""
-SHOT_BESIDE = 0.5
-"""How far beside the goal a shot may aim [m]."""
-SHOT_TIME = 4.0
-"""A shot reaches the goal line within this time at its present speed [s]."""
-SHOT_PAUSE = 2.0
-"""Two shots of a team are at least this far apart [s]."""
 REPLAY_LEAD = 6.0
 """A link from an event into the replay goes to this time before it [s]."""
-SPEED_ROWS = 5
-"""Rows over which the ball's velocity is measured."""
 BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
 
@@ -144,7 +137,6 @@ def match_facts(recording: Recording) -> MatchFacts:
     live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
     ball = recording.read("ball.pose")[:, :2] * turn[:, None]
     owner = np.where(columns["touch"] < 0, -1, columns["touch"] // MAX_PLAYERS)
-    shots = _shots(times, ball, live, owner, str(recording.manifest.config.get("rules", "sim3d")))
     robots = [name.removesuffix(".angles") for name in recording.channels if name.endswith(".angles")]
     players = [_player(recording, story, robot, times, turn, columns["touch"]) for robot in robots]
     last = story.moment(len(recording) - 1) if len(recording) else None
@@ -159,7 +151,7 @@ def match_facts(recording: Recording) -> MatchFacts:
                 goals=last.score[team] if last is not None else 0,
                 possession=_share(live & (owner == team), live & (owner >= 0)),
                 attack=_share(live & forward, live),
-                shots=sum(1 for _, shooter in shots if shooter == team),
+                shots=sum(1 for e in story.events if e["kind"] == "shot" and e["about"] == team),
                 falls=sum(p.falls for p in own),
                 fouls=sum(p.fouls for p in own),
                 self_collisions=story.self_collisions[team],
@@ -216,30 +208,6 @@ def walked(times: Floats, places: Floats) -> float:
     return float(steps[steps <= MAX_WALKING_SPEED * np.diff(times)].sum())
 
 
-def _shots(times: Floats, ball: Floats, live: Bools, owner: Floats, rules: str) -> list[tuple[float, int]]:
-    """Times and teams of shots: a shot belongs to the team that touched the ball last, and aims at the other goal."""
-    pitch = load_rules(rules).pitch
-    if len(ball) <= SPEED_ROWS:
-        return []
-    velocity = (ball[SPEED_ROWS:] - ball[:-SPEED_ROWS]) / (times[SPEED_ROWS:] - times[:-SPEED_ROWS])[:, None]
-    now, when, by = ball[SPEED_ROWS:], times[SPEED_ROWS:], owner[SPEED_ROWS:]
-    played = live[SPEED_ROWS:] & live[:-SPEED_ROWS] & (np.linalg.norm(velocity, axis=1) >= SHOT_SPEED)
-    towards = np.where(by == 0, 1.0, -1.0)
-    ahead, left = velocity[:, 0] * towards, pitch.length / 2 - now[:, 0] * towards
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = left / ahead
-        across = now[:, 1] + velocity[:, 1] * needed
-    aimed = played & (by >= 0) & (ahead > 0) & (needed > 0) & (needed <= SHOT_TIME)
-    aimed &= np.abs(np.nan_to_num(across, nan=np.inf)) <= pitch.goal_width / 2 + SHOT_BESIDE
-    found: list[tuple[float, int]] = []
-    for row in np.flatnonzero(aimed).tolist():
-        if not found or when[row] - found[-1][0] > SHOT_PAUSE or found[-1][1] != by[row]:
-            found.append((float(when[row]), int(by[row])))
-        else:
-            found[-1] = (float(when[row]), found[-1][1])
-    return found
-
-
 def _share(part: Bools, whole: Bools) -> float:
     count = int(np.count_nonzero(whole))
     return float(np.count_nonzero(part)) / count if count else 0.0
@@ -268,12 +236,25 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
             heat, alpha=np.minimum(2.5 * np.sqrt(heat), 0.9), extent=(-x, x, -y, y), origin="lower", cmap="inferno",
             interpolation="bilinear", zorder=1, vmin=-0.25, vmax=1.0,
         )  # fmt: skip
-        for event in facts.events:
-            if event["kind"] == "goal" and "place" in event:
-                place = np.array(event["place"])[:, None]
-                axes.plot(*place, marker="*", color="white", ms=11, mec="black", mew=0.6, zorder=4)
 
     return _map(field, draw if len(facts.ball) else lambda _axes: None)
+
+
+def shot_map(facts: MatchFacts, field: FieldSettings) -> bytes:
+    """A PNG file with the places of shots, each with a line to the goal that it was meant for, and of goals."""
+
+    def draw(axes: Axes) -> None:
+        for event in facts.events:
+            if event["kind"] not in ("shot", "goal") or "place" not in event or event["about"] is None:
+                continue
+            colour, place = TEAM_COLOURS[event["about"]], np.array(event["place"], float)[:2]
+            if event["kind"] == "shot":
+                goal = (field.length / 2 * (1 if event["about"] == 0 else -1), 0.0)
+                axes.plot(*np.stack([place, goal], axis=1), color=colour, lw=1.0, alpha=0.6, zorder=3.5)
+            marker, size = ("*", 12) if event["kind"] == "goal" else ("o", 7)
+            axes.plot(*place[:, None], marker=marker, color=colour, ms=size, mec="white", mew=0.9, zorder=4)
+
+    return _map(field, draw)
 
 
 def player_map(team: TeamFacts, field: FieldSettings, colour: str) -> bytes:
@@ -316,6 +297,8 @@ def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
 
 NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
+TICK_STEPS, MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
+"""Steps between the marks of the time line, seconds, and how many marks there may be."""
 MAX_LISTED_EVENTS = 160
 """Events that are listed; of more, falls are left out first."""
 
@@ -357,6 +340,7 @@ def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: i
         ),
         sections=(
             Section(key="numbers", title="The match in numbers", blocks=_numbers(facts)),
+            Section(key="time", title="Time line", blocks=_time_line(facts, replay)),
             Section(key="maps", title="Where it was played", blocks=_maps(facts, field)),
             Section(key="players", title="Players", blocks=(_players(facts),)),
             Section(key="events", title="What happened", blocks=_events(facts, replay)),
@@ -408,8 +392,39 @@ def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
     return Duel(rows=rows, colours=TEAM_COLOURS), Text(text=about)
 
 
+def _time_line(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
+    """Goals, shots and fouls over the time of the match; falls would hide them."""
+    length = max(facts.game_time, 1.0)
+    step = next(step for step in TICK_STEPS if length / step <= MAX_TICKS or step == TICK_STEPS[-1])
+    ticks = tuple((t / length, clock_text(t)) for t in np.arange(0.0, length + 1e-6, step).tolist())
+    marks = tuple(
+        Mark(
+            share=event["clock"] / length,
+            text=f"{clock_text(event['clock'])} {event['text']}",
+            sign=EVENT_SIGNS[event["kind"]],
+            colour=TEAM_COLOURS[event["about"]],
+            above=event["about"] == 0,
+            strong=event["kind"] == "goal",
+            address=_moment(replay, event),
+        )
+        for event in facts.events
+        if event["about"] is not None and event["kind"] != "fall"
+    )
+    signs = "● goal, → shot, ! foul, ✕ no goal." + (" A click replays the moment." if replay else "")
+    lanes = (facts.teams[0].name, facts.teams[1].name)
+    return Strip(marks=marks, ticks=ticks, lanes=lanes), Text(text=signs)
+
+
+def _moment(replay: str, event: Mapping[str, Any]) -> str:
+    """The address in the replay at which an event comes about; empty without a replay."""
+    return f"{replay}?t={max(event['clock'] - REPLAY_LEAD, 0):.0f}" if replay else ""
+
+
 def _maps(facts: MatchFacts, field: FieldSettings) -> tuple[Block, ...]:
-    pictures = [Picture(image=ball_map(facts, field), caption="The live ball; stars are goals.")]
+    pictures = [
+        Picture(image=ball_map(facts, field), caption="The live ball."),
+        Picture(image=shot_map(facts, field), caption="Where shots and goals were taken from; stars are goals."),
+    ]
     for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True):
         caption = f"{team.name}: where its players were, every half second, and their median places."
         pictures.append(Picture(image=player_map(team, field, colour), caption=caption))
@@ -456,7 +471,7 @@ def _events(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
             str(e["text"]),
             NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
             e["kind"] == "goal",
-            f"{replay}?t={max(e['clock'] - REPLAY_LEAD, 0):.0f}" if replay else "",
+            _moment(replay, e),
         )
         for e in events
     )

@@ -4,12 +4,15 @@
     Path("chart.png").write_bytes(png(alone(partial(draw_chart, chart=chart)), WIDE))
 
 Colours in an SVG are variables of the page's style sheet (`var(--ink)`), so that it follows a light or dark theme; its
-text stays text. Long lines are thinned to the smallest and the largest value of short stretches: no peak is lost.
+text stays text. The element says where its axes are and what its curves are called, so that the script of a report can
+show values under the pointer. Long lines are thinned to the smallest and the largest value of short stretches: no peak
+is lost.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import warnings
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 INK, GREY, GRID, GREEN, ORANGE = "#24302a", "#9aa39e", "#e4e8e5", "#227848", "#d9772b"
 BLUE, VIOLET, RED, PAPER = "#2f6fb0", "#7a5bb0", "#b83a4b", "#fffffe"
@@ -133,22 +137,72 @@ def svg(draw: Draw, size: Size = PANEL, *, alt: str, panel: bool = True) -> Mark
     """
     with _drawing(size, panel=panel) as figure:
         draw(figure)
+        curves = _name_parts(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        axes = escape(json.dumps([_axes(one, names, size) for one, names in zip(figure.axes, curves, strict=True)]))
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     box = re.search(r'viewBox="[^"]+"', text)
     assert box is not None
     inside = text[text.index(">") + 1 :]
     inside = re.sub(r"<metadata>.*?</metadata>\s*", "", inside, flags=re.DOTALL)
-    inside = re.sub(r'<g id="[^"]*"', "<g", re.sub(r"<!--.*?-->", "", inside, flags=re.DOTALL))
+    inside = re.sub(r"<!--.*?-->", "", inside, flags=re.DOTALL)
+    inside = re.sub(r'<g id="((?:curve|legend)-[-\d]+)"', r'<g data-part="\1"', inside)
+    inside = re.sub(r'<g id="[^"]*"', "<g", inside)
     inside = re.sub(r' d="[^"]*"', _shorter, re.sub(r"\n\s*", "\n", inside))
     inside = inside.replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
     for colour, name in THEME.items():
         inside = inside.replace(colour, f"var(--{name})")
     words = escape(alt)
-    head = f'<svg role="img" aria-label="{words}" {box.group(0)}><title>{words}</title>'
+    head = f'<svg role="img" aria-label="{words}" {box.group(0)} data-axes="{axes}"><title>{words}</title>'
     return Markup(head + inside.strip())  # noqa: S704 (matplotlib escapes its texts)
+
+
+def _name_parts(figure: Figure) -> list[list[str]]:
+    """Names the curves and the texts of legends, so that the script of a page finds them; the curves of each axes.
+
+    A line without a name belongs to the named one that looks alike: a legend often names one of several.
+    """
+    from matplotlib.colors import to_hex
+
+    found = []
+    for a, axes in enumerate(figure.axes):
+        lines = axes.get_lines()
+        looks = [(to_hex(line.get_color()), line.get_linestyle()) for line in lines]
+        named = {look: str(line.get_label()) for look, line in zip(looks, lines, strict=True) if not _is_bare(line)}
+        names = list(dict.fromkeys(str(line.get_label()) for line in lines if not _is_bare(line)))
+        for number, (look, line) in enumerate(zip(looks, lines, strict=True)):
+            name = named.get(look) if _is_bare(line) else str(line.get_label())
+            if name is not None:
+                line.set_gid(f"curve-{a}-{names.index(name)}-{number}")
+        legend = axes.get_legend()
+        for text in legend.get_texts() if legend is not None else ():
+            if text.get_text() in names:
+                text.set_gid(f"legend-{a}-{names.index(text.get_text())}")
+        found.append(names)
+    return found
+
+
+def _is_bare(line: Line2D) -> bool:
+    """Whether a line has no name; matplotlib gives it one that begins with an underscore."""
+    return str(line.get_label()).startswith("_")
+
+
+def _axes(axes: Axes, curves: Sequence[str], size: Size) -> dict[str, Any]:
+    """Where axes are in the picture, in points from the upper left corner, and what their edges mean."""
+    wide, high = 72 * size[0], 72 * size[1]
+    place = axes.get_position()
+    box = (place.x0 * wide, (1 - place.y1) * high, place.width * wide, place.height * high)
+    return {
+        "box": [round(float(value), 1) for value in box],
+        "x": [float(value) for value in axes.get_xlim()],
+        "y": [float(value) for value in axes.get_ylim()],
+        "logX": axes.get_xscale() == "log",
+        "logY": axes.get_yscale() == "log",
+        "label": axes.get_xlabel(),
+        "curves": [{"name": name} for name in curves],
+    }
 
 
 def _shorter(path: re.Match[str]) -> str:

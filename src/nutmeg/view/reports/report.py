@@ -1,8 +1,9 @@
 """The model of every report: a title, cards, warnings, and sections of text, tables and figures.
 
 Builders fill it (`fit`, `match`, `series`, `servo`), one template (`templates/report.html.j2`) and one style sheet turn
-it into one HTML file that needs no script, no server and nothing from the network, and follows the light or dark theme
-of the reader's system.
+it into one HTML file that needs no server and nothing from the network, and follows the light or dark theme of the
+reader's system. A small script in it (`templates/report.js`) shows values under the pointer, zooms, hides curves and
+sorts tables; without scripts the page is complete, too.
 
     table = Table(title="Speeds", columns=("walk", "forward [m/s]"), rows=(("initial", 0.31), ("learned", 0.52)))
     report = Report(kind="Learning", title="A faster walk", sections=(Section(title="Numbers", blocks=(table,)),))
@@ -213,6 +214,34 @@ class Timeline:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mark:
+    """An event on a time line."""
+
+    share: float
+    """Its place between both ends, 0 to 1."""
+    text: str
+    sign: str = ""
+    colour: str = ""
+    """A CSS colour."""
+    above: bool = True
+    """Whether it stands above the line."""
+    strong: bool = False
+    address: str = ""
+    """Where it is replayed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """A time line from left to right with events on it: those of one team above, those of the other below."""
+
+    marks: tuple[Mark, ...]
+    ticks: tuple[tuple[float, str], ...] = ()
+    """Places, 0 to 1, and times."""
+    lanes: tuple[str, str] = ("", "")
+    """What is above the line, and what is below."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scoreboard:
     """The result of a match, in place of a plain title."""
 
@@ -225,7 +254,9 @@ class Scoreboard:
     note: str
 
 
-Block = Text | Bullets | Legend | Table | Facts | Pictures | Details | Columns | Video | Command | Duel | Timeline
+Block = (
+    Text | Bullets | Legend | Table | Facts | Pictures | Details | Columns | Video | Command | Duel | Timeline | Strip
+)
 """Everything that a section can hold."""
 
 
@@ -267,6 +298,7 @@ def page(report: Report) -> str:
         report=report,
         sections=[section for section in report.sections if section.blocks],
         style=Markup(read_text("report.css")),  # noqa: S704 (our own file)
+        script=Markup(read_text("report.js")),  # noqa: S704 (our own file)
         number=number,
     ).lstrip()
 

@@ -8,12 +8,13 @@ mean over their games, with its standard error in brackets. Differences of more 
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nutmeg.base.journal import versions
 from nutmeg.match.series.standings import standings
-from nutmeg.view.reports.report import Cell, Details, Facts, Report, Section, Table, write_page
+from nutmeg.view.reports.report import Cell, Command, Details, Facts, Report, Section, Table, Text, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -155,7 +156,9 @@ def _games(report: SeriesReport, table: Standings) -> Iterator[Details]:
             rows=tuple(_game(one) for one in report.results if (one.home, one.away) == (home, away)),
             numeric=("goals", "falls", "fouls", "lost turns"),
         )
-        yield Details(summary=f"{home} – {away}: {shown}", blocks=(games,))
+        command = f"{report.command} --replay {shlex.quote(f'{home},{away},1')}"
+        see = Text(text="The first of these games again, with its recording, report and replay:")
+        yield Details(summary=f"{home} – {away}: {shown}", blocks=(games, see, Command(text=command)))
 
 
 def _game(one: GameResult) -> tuple[str | int | Cell, ...]:

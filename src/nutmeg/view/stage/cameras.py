@@ -35,7 +35,15 @@ STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 FOLLOWED_SIZE = 0.6
 """The size of a robot, metres, that a camera two metres away shows well."""
 STAND_PICTURE_HEIGHT = 5.5
-"""It zooms so that the picture has this height at the ball, metres."""
+"""It zooms so that the picture has at least this height at the ball, metres."""
+STAND_BESIDE_BALL, STAND_BEHIND_GOAL = 3.0, 1.0
+"""How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
+STAND_MIDDLE = 0.35
+"""Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
+STAND_HEADROOM = 1.15
+"""Its picture is so much higher than what has to be seen."""
+STAND_ASPECT = 16 / 9
+"""The width through the height of a picture in which ball and goal are both seen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +118,10 @@ def side_view(pitch: Bounds, target: Floats) -> Viewpoint:
 
 
 def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
-    """A camera on the main stand that turns after `target` (3,) and moves a little with it, as on television."""
+    """A camera on the main stand that turns after `target` (3,) and moves a little with it, as on television.
+
+    It shows the target and the nearer goal; around the middle of the pitch it turns from one goal to the other.
+    """
     centre, half = pitch.centre, (pitch.high - pitch.low) / 2
     along, across = (0, 1) if half[0] >= half[1] else (1, 0)
     near = -1.0 if along == 0 else 1.0
@@ -118,11 +129,29 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     place[along] += STAND_FOLLOWS * (target[along] - centre[along])
     place[across] += near * (half[across] + STAND_BEHIND)
     place[2] += STAND_HEIGHT
-    goal[along] = np.clip(target[along], centre[along] - half[along], centre[along] + half[along])
+    ahead = float(np.clip(target[along] - centre[along], -half[along], half[along]))
     goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
     goal[2] += 0.25
-    distance = float(np.linalg.norm(goal - place))
-    fov = 2 * math.atan(STAND_PICTURE_HEIGHT / 2 / distance)
+    # What has to be in the picture: the ball with some pitch on both sides, and the goal that it is nearer to.
+    nearness = min(abs(ahead) / (STAND_MIDDLE * half[along]), 1.0)
+    beside = min(STAND_BESIDE_BALL, 0.5 * half[along])
+    seen = np.tile(goal, (2, 1))
+    seen[:, along] += (ahead - beside, ahead + beside)
+    nearer = int(ahead > 0)
+    line = goal.copy()
+    line[along] += (half[along] + STAND_BEHIND_GOAL) * (1.0 if nearer else -1.0)
+    line[across] = centre[across]
+    seen[nearer] += nearness * (line - seen[nearer])
+    goal[along] = np.mean(seen[:, along])
+    rays = seen - place
+    forward = (goal - place) / np.linalg.norm(goal - place)
+    right = np.cross(forward, _upright())
+    right /= np.linalg.norm(right)
+    depth = rays @ forward
+    width = float(np.max(np.abs(rays @ right) / depth))
+    height = float(np.max(np.abs(rays @ np.cross(right, forward)) / depth))
+    least = STAND_PICTURE_HEIGHT / 2 / float(np.linalg.norm(goal - place))
+    fov = 2 * math.atan(max(least, width / STAND_ASPECT, STAND_HEADROOM * height))
     return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
 
 
@@ -156,8 +185,14 @@ def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
 
 def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
     """The position (3,) of the root body of a thing, or None when there is no such thing."""
+    body = root_body(model, thing)
+    return None if body < 0 else np.array(data.xpos[body])
+
+
+def root_body(model: Any, thing: str) -> int:  # noqa: ANN401
+    """The number of the root body of a thing; -1 when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
-    return None if joint < 0 else np.array(data.xpos[model.jnt_bodyid[joint]])
+    return -1 if joint < 0 else int(model.jnt_bodyid[joint])
 
 
 def thing_bounds(model: Any, data: Any, thing: str) -> Bounds | None:  # noqa: ANN401

@@ -112,7 +112,6 @@ class Cast:
         self.robots = stage.robots
         self.data: Any = mujoco.MjData(stage.model)
         self._labelled = True
-        self._shift: Floats = np.zeros(3)
         self._bodies = {robot: [piece.body for piece in stage.tree if piece.thing == robot] for robot in stage.robots}
         with owner.atomic():
             for piece in stage.tree:
@@ -158,16 +157,6 @@ class Cast:
         """Write something else than its name on the label of a robot."""
         self._labels[robot].text = text
 
-    def carry(self, place: Floats) -> None:
-        """Draw everything moved, so that a place (3,) is where the centre of the pitch was.
-
-        A page that plays without a server cannot move its camera: this is how it follows something all the same.
-        """
-        self._shift = _grained((self.stage.pitch.centre - place) * [1.0, 1.0, 0.0])
-        with self._owner.atomic():
-            self.emit(SetPositionMessage(self.stage.tree[0].path, tuple(self._shift.tolist())))
-            self._move_labels()
-
     def _add_label(self, robot: str) -> Any:  # noqa: ANN401
         return self._owner.scene.add_label(
             f"/labels/{robot}", robot, anchor="bottom-center", font_screen_scale=0.9, depth_test=False
@@ -178,7 +167,7 @@ class Cast:
             place = thing_position(self.model, self.data, robot)
             if place is None:
                 continue
-            above = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT)) + self._shift
+            above = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT))
             visible, where = self._labelled and bool(place[2] > UNDERGROUND), tuple(above.tolist())
             before = self._label_states.get(robot)
             if before is None or before[0] != visible:

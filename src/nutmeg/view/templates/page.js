@@ -126,6 +126,8 @@
     make("span", "nb-when", row, event.clock);
     make("span", "nb-what", row, `${event.mark} ${event.text}`.trim());
     row.classList.toggle("nb-goal", event.kind === "goal");
+    const next = [...list.made.values()].find((made) => made.event.t > event.t);  // one that was found late
+    if (next) list.rows.insertBefore(row, next.row);
     list.made.set(event.id, { row, event });
     if (!list.groups.has(event.group)) {
       list.groups.add(event.group);
@@ -147,9 +149,10 @@
     for (const event of events) if (!list.made.has(event.id)) addEvent(event, colours);
     set(list.title, `Events (${events.length})`);
     let last = null;
+    let newest = -1;
     for (const { row, event } of list.made.values()) {
       row.classList.toggle("nb-past", event.t <= time);
-      if (event.t <= time && !row.hidden) last = row;
+      if (event.t <= time && event.t >= newest && !row.hidden) [last, newest] = [row, event.t];
     }
     if (last !== list.newest && last && !list.rows.matches(":hover")) {  // the list follows, the panel around it stays
       list.rows.scrollTop = last.offsetTop - list.rows.offsetTop - list.rows.clientHeight / 2;
@@ -233,14 +236,17 @@
     const key = `${events.length} ${state.length.toFixed(1)}`;
     if (bar.marked !== key) {
       bar.marked = key;
-      bar.marks.replaceChildren(...events.filter((e) => e.marked).map((e) => {
-        const mark = document.createElement("i");
-        mark.style.left = `${100 * e.t / Math.max(state.length, 0.01)}%`;
-        mark.style.background = e.about === null || !state.colours ? "#8a949c" : state.colours[e.about];
-        mark.title = `${e.clock} ${e.text}`;
-        return mark;
-      }));
+      mark(bar.marks, events, state.length, state.colours);
     }
+  }
+  function mark(box, events, length, colours) {  // events on a slider
+    box.replaceChildren(...events.filter((e) => e.marked).map((e) => {
+      const one = document.createElement("i");
+      one.style.left = `${100 * e.t / Math.max(length, 0.01)}%`;
+      one.style.background = e.about === null || !colours ? "#8a949c" : colours[e.about];
+      one.title = `${e.clock} ${e.text}`;
+      return one;
+    }));
   }
   function fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
@@ -387,6 +393,109 @@
       if (next && next.querySelector(".tabler-icon-player-play-filled")) next.click();
     }, 50);
   }
+
+  // ---- the cameras of a replay: viser's player hands out its scene and its camera for tests, and we use them
+  let cameras = null;
+  let taken = "";  // the view that the camera has been put to
+  let seen = null;  // where the thing that is followed was seen first
+  let looked = 0;
+  const FOLLOW_TIME = 250;
+  const nodeAt = (path) => {
+    const node = viewer() && viewer().nodeRefFromName[path];
+    return node && node.getWorldPosition(viewer().camera.position.clone());
+  };
+  const viewer = () => window.__viserMutable && window.__viserMutable.camera && window.__viserMutable.cameraControl && window.__viserMutable;
+  function buildCameras() {
+    const box = make("div", "", document.body);
+    box.id = "nutmeg-cameras";
+    const choice = (label, names) => {
+      const node = make("select", "", box);
+      node.setAttribute("aria-label", label);
+      names.forEach((name, i) => { make("option", "", node, name).value = String(i); });
+      node.onchange = () => { taken = ""; seen = null; node.blur(); };
+      return node;
+    };
+    const camera = choice("Camera", story.cameras.choices);
+    const thing = choice("Robot", story.cameras.things.map((one) => one.name));
+    camera.value = String(story.cameras.choices.indexOf(story.cameras.first));
+    thing.hidden = story.cameras.things.length < 2;
+    return { camera, thing };
+  }
+  const named = () => story.cameras.choices[Number(cameras.camera.value)];
+  const chosen = () => story.cameras.things[Number(cameras.thing.value) || 0];
+  function take(path, { always }) {  // stand where the frames of a camera are
+    const { camera, cameraControl: control, requestRender } = viewer();
+    const [place, target, top] = ["place", "target", "top"].map((name) => nodeAt(`${path}/${name}`));
+    if (!place || !target || !top || place.distanceTo(target) < 0.1) return;  // the player has not placed them yet
+    const key = `${path} ${[...place, ...target, ...top].map((v) => v.toFixed(4))}`;
+    if (key === taken || (!always && taken.startsWith(`${path} `))) return;
+    taken = key;
+    const up = top.clone().sub(target);
+    camera.fov = 2 * Math.atan(up.length() / target.distanceTo(place)) * 180 / Math.PI;
+    camera.up.copy(up.normalize());
+    camera.updateProjectionMatrix();
+    control.updateCameraUp();
+    control.setLookAt(...place, ...target, false);
+    requestRender();
+  }
+  function follow(path, distance) {  // shift camera and target with a thing; its user may still turn and zoom
+    const { camera, cameraControl: control, requestRender } = viewer();
+    const now = nodeAt(path);
+    if (!now) return;
+    const place = control.getPosition(camera.position.clone());
+    const target = control.getTarget(camera.position.clone());
+    if (!seen) {
+      const [from, to] = ["place", "target"].map((name) => nodeAt(`${story.cameras.paths["Whole pitch"]}/${name}`));
+      if (!from || !to || from.distanceTo(to) < 0.1) return;  // the player has not placed its frames yet
+      const away = from.sub(to);
+      camera.fov = 45;
+      camera.updateProjectionMatrix();
+      seen = now;
+      looked = performance.now();
+      control.setLookAt(...now.clone().add(away.setLength(distance)), ...now, false);
+    } else {
+      const share = 1 - Math.exp((looked - performance.now()) / FOLLOW_TIME);  // smoothly: steps do not shake the picture
+      const goal = target.clone().lerp(now, share);
+      looked = performance.now();
+      if (goal.distanceTo(target) < 1e-4) return;
+      control.setLookAt(...place.add(goal).sub(target), ...goal, false);
+    }
+    taken = "";
+    requestRender();
+  }
+  function aim() {
+    requestAnimationFrame(aim);
+    if (!viewer() || !clockField()) return;
+    cameras = cameras || buildCameras();
+    const choice = named();
+    cameras.thing.hidden = story.cameras.things.length < 2 || !["Follow robot", "Robot's eyes"].includes(choice);
+    if (story.cameras.paths[choice]) take(story.cameras.paths[choice], { always: choice === "Broadcast" });
+    else if (choice === "Follow ball") follow(story.cameras.ball, 2.2);
+    else if (choice === "Follow robot") follow(chosen().path, chosen().distance);
+    else if (choice === "Robot's eyes" && chosen().eyes) take(chosen().eyes, { always: true });
+  }
+  function mapState() {
+    const root = viewer() && viewer().nodePoseData;
+    if (!root) return null;
+    const at = (path) => (root[path] ? root[path].position : [0, 0, 0]);
+    return {
+      half: story.cameras.half,
+      robots: story.cameras.things.map((one) => [one, at(one.path)]).filter(([, p]) => p[2] > story.cameras.underground)
+        .map(([one, p]) => [p[0], p[1], one.team, Boolean(cameras) && !cameras.thing.hidden && one === chosen()]),
+      ball: story.cameras.ball && at(story.cameras.ball).slice(0, 2),
+    };
+  }
+  let marks = null;
+  function markReplay() {  // on the slider of the player, wherever that is now
+    const track = document.querySelector(".mantine-Slider-track");
+    if (!track || !story.events.length) return;
+    if (!marks) {
+      marks = make("div", "nb-marks nb-over", document.body);
+      mark(marks, story.events, story.length, story.colours);
+    }
+    const box = track.getBoundingClientRect();
+    Object.assign(marks.style, { left: `${box.left}px`, top: `${box.top - 9}px`, width: `${box.width}px` });
+  }
   const seconds = (text) => text.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
   function replay() {
     const input = clockField();
@@ -395,8 +504,14 @@
     if (asked !== null && Number.isFinite(seconds(asked))) seekReplay(timeOf(seconds(asked)));
     asked = null;
     const time = Number(input.value) || 0;
-    if (story.states) showBoard(stateAt(time));
+    if (story.states) {
+      showBoard(stateAt(time));
+      const places = mapState();
+      if (places) showMap(places, story.colours);
+    }
     showEvents(story.events, story.colours, time, seekReplay);
+    markReplay();
   }
   window.setInterval(() => (story ? replay() : live()), TICK);
+  if (story) requestAnimationFrame(aim);
 })();
