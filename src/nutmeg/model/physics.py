@@ -6,7 +6,7 @@
 - `league-native`: as near to it as MuJoCo alone comes, for models that are stepped without Nutmeg or on a GPU. Its
   contact numbers follow from the server's ODE settings (ERP 0.4, CFM 1e-4, slip 5e-3, unlimited friction).
 - `fine`: the league's robot in 5 ms steps, with contacts as other robots have them.
-- `ssim`: four 5 ms steps a cycle, as rcssservermj 0.2.1 has them (`world.xml`: air as a fluid, all else MuJoCo's defaults).
+- `ssim`: 5 ms steps, four a cycle, as rcssservermj 0.2.1 has them: air is a fluid, all else is MuJoCo's default.
 """
 
 from __future__ import annotations

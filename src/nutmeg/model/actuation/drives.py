@@ -10,10 +10,10 @@ of the league's engine (`ode`), which has a velocity drive of its own (see `mode
   friction, as large as the torque limit, holds the difference at zero. The rotor has inertia J and a velocity
   actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
   negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs;
-- an *impedance* drive is the motor of today's humanoids (Booster, Unitree, ...): torque = kp (q* - q) + kd (dq* - dq) + tau,
-  clamped. As built, it is a position servo with the gains of its file. Whoever has five numbers a motor writes the gains
-  into the compiled model before a step: gain 1, bias (0, -kp, -kd) and the command kp q* + kd dq* + tau, which also
-  covers kp = 0 (see `match.worlds.mj.kernels.drive`). So the engine has one actuator a joint and nothing else to do.
+- an *impedance* drive is the motor of today's humanoids (Booster, Unitree): its torque is kp (q* - q) + kd (dq* - dq) +
+  tau, clamped. As built, it is a position servo with the gains of its file. Whoever has five numbers a motor writes the
+  gains into the compiled model before a step: gain 1, bias (0, -kp, -kd) and the command kp q* + kd dq* + tau, which
+  also covers kp = 0 (see `match.worlds.mj.kernels.drive`). The engine has one actuator a joint and nothing else to do.
 """
 
 from __future__ import annotations
