@@ -20,8 +20,9 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
-from nutmeg.match.drawing import draw
+from nutmeg.match.drawing import draw, match_scene
 from nutmeg.match.recording import MatchRecording
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
@@ -286,6 +287,13 @@ def recorded_robot(seats: Mapping[str, int]) -> str:
     A recording begins before anybody has joined, and a robot's joints cannot be changed afterwards.
     """
     return max(ROBOTS, key=lambda kind: seats.get(kind, 0))
+
+
+def empty_scene(rules: Rules, field: str, seats: Mapping[str, int]) -> SceneSettings:
+    """The scene of a recording in which nobody plays yet: every robot that may come."""
+    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
+    kinds = dict.fromkeys(slots, "")
+    return match_scene(kinds, field=field, robot=recorded_robot(seats), physics=PHYSICS, pose=PARKED_POSE)
 
 
 class BoosterFigures:

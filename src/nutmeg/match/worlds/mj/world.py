@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall
@@ -193,7 +193,21 @@ class MatchWorld:
         self.world.hold(self.scene.robots[seat], parked=False)
         side, number = (-1, slot + 1) if slot < MAX_PLAYERS else (1, slot - MAX_PLAYERS + 1)
         self.place(slot, x=side * (2 * number + 1.0), y=self.field.width / 2 + self.field.border, heading=-math.pi / 2)
-        mujoco.mj_kinematics(self.world.model, self.world.data)
+        self._appear(seat)
+
+    def _appear(self, seat: int) -> None:
+        """Makes a robot that was just put somewhere seen and measured, in free fall; nothing of the others changes."""
+        data, bodies = self.world.data, self._rows[seat]["body"]
+        qpos, dofs = self._numbers(seat)
+        self._before[0][qpos], self._before[1][dofs] = data.qpos[qpos], 0.0
+        data.qacc[dofs] = 0.0
+        data.qacc[dofs.start + 2] = -GRAVITY
+        others = [array.copy() for array in self._bodies]
+        mujoco.mj_kinematics(self.world.model, data)
+        for array, kept in zip(self._bodies, others, strict=True):
+            kept[bodies] = array[bodies]
+            array[:] = kept
+        self.sensors = self.sensors.copy()
         self._read()
 
     def leave(self, slot: int) -> None:
