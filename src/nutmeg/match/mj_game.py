@@ -14,6 +14,7 @@ Players see in every second cycle. The same seed and the same actions give the s
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,12 +155,14 @@ class MjGame(BaseGame):
         for slot, action in actions.items():
             if not self.world.present[slot]:
                 continue
-            problem = _problem(action, len(JOINTS[self.world.kind(slot)]))
-            if problem is not None:
-                self.refused = (*self.refused, (slot, problem))
+            try:
+                if action.motors is not None:
+                    self.world.command(slot, action.motors)
+                if action.beam is not None and not all(math.isfinite(number) for number in action.beam):
+                    raise UsageError(f"beam is {action.beam}; it needs three finite numbers.")
+            except UsageError as error:
+                self.refused = (*self.refused, (slot, str(error)))
                 continue
-            if action.motors is not None:
-                self.world.command(slot, action.motors)
             if action.beam is not None or action.say is not None:
                 waiting[slot] = action
         return waiting
@@ -265,20 +268,6 @@ class MjGame(BaseGame):
             minds=self._minds,
             make_drawing=self._make_drawing,
         )
-
-
-def _problem(action: Action, joints: int) -> str | None:
-    """Why an action is not possible, if it is not: numbers that are missing or not finite."""
-    motors = action.motors
-    if motors is not None:
-        if motors.shape != (joints, 5):
-            return f"motors has the shape {motors.shape}; this robot needs ({joints}, 5)."
-        told = motors[~np.isnan(motors[:, 0])]
-        if not np.isfinite(told).all():
-            return "motors has a number that is not finite; only a whole row of NaN is left out."
-    if action.beam is not None and not np.isfinite(action.beam).all():
-        return f"beam is {action.beam}; it needs three finite numbers."
-    return None
 
 
 def recorded_robot(seats: Mapping[str, int]) -> str:

@@ -119,19 +119,23 @@ Bodies = tuple[Floats, Floats, Floats]
 
 
 @kernel
-def set_command(seats: Sequence[Seat], seat: int, rows: Floats) -> None:
+def set_command(seats: Sequence[Seat], seat: int, rows: Floats) -> bool:
     """Takes five numbers (n, 5) in the units of the wire for the motors of a robot; a row that begins with NaN is left.
 
-    The numbers are finite but for that; they are clipped to what the engine can bear.
+    The numbers are clipped to what the engine can bear. False, and nothing is taken, if one is not finite.
     """
+    for k in range(len(rows)):
+        if not np.isnan(rows[k, 0]) and not np.isfinite(rows[k].sum()):
+            return False
     wanted = seats[seat].wanted
-    for k in range(min(len(rows), seats[seat].joint_count)):
+    for k in range(len(rows)):
         if not np.isnan(rows[k, 0]):
             wanted[k, 0] = min(max(rows[k, 0], -MAX_ANGLE), MAX_ANGLE) / DEGREES
             wanted[k, 1] = min(max(rows[k, 1], -MAX_ANGLE), MAX_ANGLE) / DEGREES
             wanted[k, 2] = min(max(rows[k, 2], -MAX_GAIN), MAX_GAIN)
             wanted[k, 3] = min(max(rows[k, 3], -MAX_GAIN), MAX_GAIN)
             wanted[k, 4] = min(max(rows[k, 4], -MAX_TORQUE), MAX_TORQUE)
+    return True
 
 
 @kernel
@@ -209,7 +213,7 @@ def _is_sane(qvel: Floats, seat: Seat) -> bool:
     for i in range(3):
         if not abs(qvel[seat.rate + i]) <= MAX_ROBOT_SPEED:
             return False
-    for k in range(seat.joint_count):
+    for k in range(seat.joint_count):  # noqa: SIM110 (numba knows no generators)
         if not abs(qvel[seat.rates[k]]) <= MAX_JOINT_SPEED:
             return False
     return True

@@ -45,7 +45,7 @@ from nutmeg.match.worlds.mj.kernels import (
     read_sensors,
     set_command,
 )
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS
 from nutmeg.match.worlds.mj.vision import landmarks
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
@@ -121,6 +121,7 @@ class MatchWorld:
         model, data = self.world.model, self.world.data
         self.kinds = [table.settings.name for table in scene.robots]
         """Robots of the seats."""
+        self._joint_counts = [len(JOINTS[kind]) for kind in self.kinds]
         self._rows = [robot_rows(model, table.body) for table in scene.robots]
         self.seats: Any = np.zeros(len(scene.robots), SEAT)
         """(S,) records of `kernels.Seat`."""
@@ -312,7 +313,11 @@ class MatchWorld:
 
     def command(self, slot: int, rows: Floats) -> None:
         """Tells the motors of a player five numbers each, (joints, 5) in the units of the wire, from the next step on."""
-        set_command(self.seats, self.seat_of[slot], rows)
+        seat = self.seat_of[slot]
+        if rows.shape != (self._joint_counts[seat], MOTOR_NUMBERS):
+            raise UsageError(f"motors has the shape {rows.shape}; this robot needs ({self._joint_counts[seat]}, 5).")
+        if not set_command(self.seats, seat, np.ascontiguousarray(rows, np.float64)):
+            raise UsageError("motors has a number that is not finite; only rows that begin with NaN are left out.")
 
     def step(self) -> None:
         """One cycle."""
