@@ -43,7 +43,8 @@ class Arguments(MatchOptions):
     field: str = ""
     """The pitch: fifa7vs7, fifa or a TOML file; the rule book's own if left out."""
     seats: Annotated[int, Bounds(0, 22)] | None = None
-    """T1 robots that can play at once; as many as both teams have if left out. Each costs 16 us a cycle, parked or not."""
+    """T1 robots that can play at once; as many as both teams have if left out. Each costs 16 us a cycle, parked or
+    not."""
     k1_seats: Annotated[int, Bounds(0, 22)] | None = None
     """K1 robots that can play at once; as many as both teams have if left out."""
     swap_ends: bool = False

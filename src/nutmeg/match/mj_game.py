@@ -7,9 +7,10 @@
         percepts = game.cycle({slot: players[slot].act(percept) for slot, percept in percepts.items()})
     game.close()
 
-The league's own server is rcssservermj; rules, teams, recording and referee are those of every match here (`base_game`).
-Actions have a latency of two cycles, as there: motors, beams and messages computed from percept k show in percept k + 2.
-Players see in every second cycle. The same seed and the same actions give the same match, to the last bit.
+The league's own server is rcssservermj; rules, teams, recording and referee are those of every match here
+(`base_game`). Actions have a latency of two cycles, as there: motors, beams and messages computed from percept k show
+in percept k + 2. Players see in every second cycle. The same seed and the same actions give the same match, to the last
+bit.
 """
 
 from __future__ import annotations
@@ -52,12 +53,10 @@ class MjGame(BaseGame):
     Args:
         rules: the rule book; its pitch must be that of the field.
         seed: of everything random.
-        seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while it is parked.
-        field: what is played on.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
-        make_drawing: draws the scene that viewers of the recording show.
+        seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while it is
+        parked. field: what is played on. left: name of the left team; empty for whoever joins first. right: name of the
+        right team; empty for whoever joins next. record: recording to make, if any. make_drawing: draws the scene that
+        viewers of the recording show.
     """
 
     def __init__(
@@ -314,7 +313,7 @@ class BoosterFigures:
         return self._world.poses()
 
     def angles(self) -> Floats:
-        """(22, joints) rad; of a robot that is drawn as another, those of the joints with the same place in the body."""
+        """(22, joints) rad; those of a robot that is drawn as another go to the same places of the body."""
         angles, world = self._world.joint_angles(), self._world
         for slot in world.order:
             if world.kind(slot) != self.robot:

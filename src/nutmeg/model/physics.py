@@ -62,9 +62,9 @@ class Physics:
     """How the engine keeps the constraints; auto is sparse from 60 degrees of freedom on. A matter of speed alone, but
     steps as the league's engine does them need sparse ones."""
     solver: Literal["newton", "cg"] = "newton"
-    """Newton's method needs fewer iterations. With sparse constraints, that of MuJoCo 4.0.0 goes wrong where parts of one
-    robot touch each other: an arm at the trunk throws a T1 into the air, while its dense form, conjugate gradients and
-    MuJoCo 3.5 agree."""
+    """Newton's method needs fewer iterations. With sparse constraints, that of MuJoCo 4.0.0 goes wrong where parts of
+    one robot touch each other: an arm at the trunk throws a T1 into the air, while its dense form, conjugate gradients
+    and MuJoCo 3.5 agree."""
     air_density: float = 0.0
     """Density of the fluid that everything moves in [kg/m³]; 0 is no drag."""
     air_viscosity: float = 0.0

@@ -92,7 +92,9 @@ def test_quick_and_thorough_reading_agree() -> None:
 
 
 def test_two_answers_in_a_cycle_count_as_one() -> None:
-    first, second = (read_orders(text, "t1").action for text in (b"(he1 1 0 1 1 0)(he2 5 0 1 1 0)", b"(he1 2 0 1 1 0)(syn)"))
+    first, second = (
+        read_orders(text, "t1").action for text in (b"(he1 1 0 1 1 0)(he2 5 0 1 1 0)", b"(he1 2 0 1 1 0)(syn)")
+    )
     both = merged(first, second)
     assert both.motors is not None
     assert both.motors[:2, 0].tolist() == [2, 5]

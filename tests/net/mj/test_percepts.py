@@ -30,7 +30,9 @@ def percept(**changes: object) -> Percept:
 
 def test_numbers_are_cut_and_written_as_python_writes_them() -> None:
     text = percept_message(percept()).decode()
-    assert text.startswith("(time (now 4.47))(GS (t 1.02)(pm PlayOn)(tl reds)(sl 2)(sr 0))(quat (n torso_quat) (q 1.0 -0.0 0.707 0.0))")
+    assert text.startswith(
+        "(time (now 4.47))(GS (t 1.02)(pm PlayOn)(tl reds)(sl 2)(sr 0))(quat (n torso_quat) (q 1.0 -0.0 0.707 0.0))"
+    )
     assert "(pos (n torso_pos) (p -2.999 21.0 0.673))(GYR (n torso_gyro) (rt -0.0 12.34 100.0))" in text
     assert "(ACC (n torso_acc) (a 0.0 0.0 9.81))(HJ (n q_hj1)(ax 0.0)(vx 0.0))(HJ (n q_hj2)" in text
     assert text.endswith("(HJ (n q_rlj6)(ax 0.0)(vx 0.0))")
@@ -64,4 +66,6 @@ def test_what_is_out_of_view_is_left_out() -> None:
     parts[1, 1] = 7.0, 8.0, 9.0
     sight = Sight(marks, parts, ("reds", "blues"), (1, 2))
     text = PerceptWriter(("l_luf", "l_llf", "B")).framed(percept(sight=sight)).decode("latin-1")
-    assert text.endswith("(See (l_luf (pol 1.23 -2.0 3.5))(B (pol 4.0 5.0 -0.0))(P (team blues)(id 2)(lfoot (pol 7.0 8.0 9.0))))")
+    assert text.endswith(
+        "(See (l_luf (pol 1.23 -2.0 3.5))(B (pol 4.0 5.0 -0.0))(P (team blues)(id 2)(lfoot (pol 7.0 8.0 9.0))))"
+    )

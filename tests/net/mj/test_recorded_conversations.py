@@ -149,7 +149,13 @@ def test_a_monitor_s_frame_has_the_parts_that_the_league_s_server_sends() -> Non
     assert [part[0] for part in mine] == [part[0] for part in there]  # RSMP, gt, sg, gs, ge
     assert shape(mine[4]) == shape(there[4])  # all of the pitch and the rules
     assert [part[0] for part in mine[3][1:]] == [part[0] for part in there[3][1:]]
-    for name in (b"models/T1/Trunk.STL", b"models/T1/foot_link.STL", b"(agent reds 1)", b"(agent blues 2)", b"(nd DSC(ball)"):
+    for name in (
+        b"models/T1/Trunk.STL",
+        b"models/T1/foot_link.STL",
+        b"(agent reds 1)",
+        b"(agent blues 2)",
+        b"(nd DSC(ball)",
+    ):
         assert name in full
     assert set(re.findall(rb"models/\S+?\.STL", full)) == set(re.findall(rb"models/\S+?\.STL", theirs))
     frames.look()

@@ -3,8 +3,8 @@
     agents = Agents(game, loop, AgentLimits(), report)
 
 An agent enters with `(init MODEL TEAM NUMBER)` and is sent its first percept in the next cycle. A message that asks for
-anything else before that, or for a robot or a number that cannot be had, disconnects it with the reason. Unlike in SimSpark, any
-message is the answer that a synchronous server waits for, with or without `(syn)`.
+anything else before that, or for a robot or a number that cannot be had, disconnects it with the reason. Unlike in
+SimSpark, any message is the answer that a synchronous server waits for, with or without `(syn)`.
 """
 
 from __future__ import annotations

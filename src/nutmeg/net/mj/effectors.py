@@ -6,8 +6,8 @@
 
     read_entry(b"(init T1 reds 3)")         # Entry(robot="t1", team="reds", number=3)
 
-Nothing an agent sends raises: what cannot be used is left out and said in `problems`. Nearly all messages are motors with
-`(syn)` at their end; these are read by compiled code. What it does not know, it leaves to `sexpr`.
+Nothing an agent sends raises: what cannot be used is left out and said in `problems`. Nearly all messages are motors
+with `(syn)` at their end; these are read by compiled code. What it does not know, it leaves to `sexpr`.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     monitors = Monitors(game, loop, AgentLimits(), report, lose_player=agents.lose, end=server.stop)
 
-A frame is `((RSMP 1 0)((gt 1 0)TIME)((sg 1 0)full|diff TREE)((gs 1 0)...)((ge 1 0)...))`: time of the server, the scene,
-the game, and in full frames the pitch. The scene is a tree of transforms, each relative to its parent; a difference has
-the same tree with only those transforms of which a number differs by more than 0.005 from what was last sent. A robot
-is `(nd DSC(agent TEAM NUMBER) ...)` with a node for each of its bodies that names one of the meshes which monitors
-(RoboViz from 2.1 on) have themselves. Everybody is sent a full frame when robots come or go, and every 250 cycles.
-GoalWidth and GoalDepth are exchanged, as there.
+A frame is `((RSMP 1 0)((gt 1 0)TIME)((sg 1 0)full|diff TREE)((gs 1 0)...)((ge 1 0)...))`: time of the server, the
+scene, the game, and in full frames the pitch. The scene is a tree of transforms, each relative to its parent; a
+difference has the same tree with only those transforms of which a number differs by more than 0.005 from what was last
+sent. A robot is `(nd DSC(agent TEAM NUMBER) ...)` with a node for each of its bodies that names one of the meshes which
+monitors (RoboViz from 2.1 on) have themselves. Everybody is sent a full frame when robots come or go, and every 250
+cycles. GoalWidth and GoalDepth are exchanged, as there.
 
 | command | what it does |
 |---|---|
@@ -15,8 +15,8 @@ GoalWidth and GoalDepth are exchanged, as there.
 | the same with `(move x y z degrees)` or `(move3d x y z qw qx qy qz)` | with a heading from +x, or with an attitude |
 | `(kickOff Left)`, also `left`, `L`, `l` | kicks off; without a side, whoever's turn it is |
 
-All others are SimSpark's (see `net.simspark.trainer`), of which rcssservermj 0.2.1 knows `ball`, `dropBall`, `playMode` (which
-does nothing there) and `killsim`.
+All others are SimSpark's (see `net.simspark.trainer`), of which rcssservermj 0.2.1 knows `ball`, `dropBall`, `playMode`
+(which does nothing there) and `killsim`.
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ def _body_texts(
 def environment(game: MjGame) -> str:
     """What a full frame says of the pitch and the rules."""
     field, rules = game.world.field, game.rules
-    assert field.goal is not None and field.goal_area is not None, "the world has checked it"
+    assert field.goal is not None, "the world has checked it"
+    assert field.goal_area is not None, "the world has checked it"
     numbers: dict[str, float] = {
         "FieldLength": field.length,
         "FieldWidth": field.width,
@@ -248,7 +249,8 @@ def _pitch(game: MjGame) -> tuple[str, str]:
     for sign in (-1, 1):
         parts = []
         for y in (-half, half):
-            post = f"(nd SMN (setVisible 1)(load StdUnitCylinder)(rgba 0.8 0.8 0.8 1.0)(sSc {radius:g} {radius:g} {goal.height:g}))"
+            size = f"{radius:g} {radius:g} {goal.height:g}"
+            post = f"(nd SMN (setVisible 1)(load StdUnitCylinder)(rgba 0.8 0.8 0.8 1.0)(sSc {size}))"
             parts.append(f"(nd TRF{_IDENTITY % f'0.0000 {y:.4f} {goal.height / 2:.4f}'}{post})")
         nets = (
             ((sign * depth, 0.0, goal.height / 2), (2 * radius, 2 * half, goal.height)),
@@ -256,8 +258,8 @@ def _pitch(game: MjGame) -> tuple[str, str]:
             ((sign * depth / 2, half, goal.height / 2), (depth, 2 * radius, goal.height)),
             ((sign * depth / 2, 0.0, goal.height), (depth, 2 * half, 2 * radius)),
         )
-        for place, size in nets:
-            text = " ".join(f"{value:g}" for value in size)
+        for place, sides in nets:
+            text = " ".join(f"{value:g}" for value in sides)
             net = f"(nd SMN (setVisible 1)(load StdUnitBox)(rgba 1.0 1.0 1.0 0.2)(sSc {text}))"
             parts.append(f"(nd TRF{_IDENTITY % ' '.join(f'{value:.4f}' for value in place)}{net})")
         whole.append(f"(nd TRF{_IDENTITY % f'{sign * field.length / 2:.4f} 0.0000 0.0000'}{''.join(parts)})")
@@ -289,7 +291,8 @@ class MjTrainer(Trainer):
                 break
         else:
             return False
-        place, game = (found[0], found[1], found[2]), self._game
+        place = (found[0], found[1], found[2])
+        game: Any = self._game  # a game of this league can also put players with an attitude
         if len(found) == 7:
             game.put_player(slot, place, (found[3], found[4], found[5], found[6]))
         else:

@@ -1,11 +1,11 @@
 r"""Percepts as rcssservermj 0.2.1 writes them: order, names, spaces, and numbers cut to two or three decimals.
 
-    message = percept_message(percept)       # b"(time (now 4.47))(GS (t 0.0)(pm BeforeKickOff)(tl reds)(sl 0)(sr 0))..."
+    message = percept_message(percept)       # b"(time (now 4.47))(GS (t 0.0)(pm BeforeKickOff)(tl reds)(sl 0)..."
     writer = PerceptWriter(marks)            # for many of them; marks are the names of what is seen beside players
     connection.send(writer.framed(percept))
 
-That server cuts numbers towards zero and writes the rest as Python does: `-0.0`, `12.3`, `12.34`. Text is written by compiled
-code from templates with a byte for each number: 0 has two decimals, 1 has three.
+That server cuts numbers towards zero and writes the rest as Python does: `-0.0`, `12.3`, `12.34`. Text is written by
+compiled code from templates with a byte for each number: 0 has two decimals, 1 has three.
 """
 
 from __future__ import annotations

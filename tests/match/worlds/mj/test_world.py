@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.rules.slots import slot_of
 from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.rules.slots import slot_of
 from nutmeg.match.worlds.mj.hearing import Hearing
 from nutmeg.match.worlds.mj.percept import EFFECTORS, JOINTS
 from nutmeg.match.worlds.mj.vision import landmarks
@@ -107,7 +107,10 @@ def test_landmarks_have_the_league_s_quirk_of_full_widths() -> None:
 
 
 def test_the_three_loudest_voices_are_always_heard_and_quiet_ones_now_and_then() -> None:
-    hearing, places = Hearing(np.random.default_rng(1)), np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [64, 0, 0.0]])
+    hearing, places = (
+        Hearing(np.random.default_rng(1)),
+        np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [64, 0, 0.0]]),
+    )
     counts = np.zeros(5, int)
     for _ in range(400):
         for slot in range(1, 5):

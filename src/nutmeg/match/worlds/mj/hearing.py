@@ -4,8 +4,8 @@
     hearing.say(slot, loudness=1.0, message=b"hello")
     heard = hearing.deliver(order, microphones, turns, speakers)
 
-Rules of rcssservermj 0.2.1: a voice loses 6 dB with every doubling of its distance beyond 1 m. Messages of more than ten
-bytes are not heard, nor is the own voice. The three loudest are always heard; of the others, one that has v of the
+Rules of rcssservermj 0.2.1: a voice loses 6 dB with every doubling of its distance beyond 1 m. Messages of more than
+ten bytes are not heard, nor is the own voice. The three loudest are always heard; of the others, one that has v of the
 loudness of the third is heard with the probability ln(1 + (e - 1) v). A listener is told the direction of each voice in
 whole degrees to the left of its head, cut towards zero.
 """

@@ -4,10 +4,10 @@
         def act(self, percept: Percept) -> Action:
             return Action(motors=np.tile([0.0, 0.0, 100.0, 2.0, 0.0], (len(percept.angles), 1)))
 
-Units and frames are those of the wire: joint angles in degrees, their speeds in degrees a second, gyroscope in degrees a
-second, acceleration in m/s²; bodies have x forward, y left, z up. Directions are polar: distance [m], angle to the left
-and angle upwards [degrees], seen from the camera. Every player is told its true place and attitude, as on the league's
-server. Arrays are shared, and nobody writes to them.
+Units and frames are those of the wire: joint angles in degrees, their speeds in degrees a second, gyroscope in degrees
+a second, acceleration in m/s²; bodies have x forward, y left, z up. Directions are polar: distance [m], angle to the
+left and angle upwards [degrees], seen from the camera. Every player is told its true place and attitude, as on the
+league's server. Arrays are shared, and nobody writes to them.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     marks = landmarks(load_field("fifa7vs7"))
     marks["t_ruga"]         # (27.5, 7.3, 0.0)
 
-Names: the first letter says what it is (`l` a corner, `t` and `x` where lines meet or cross, `p` a penalty mark, `g` a goal
-post), then left, centre or right, upper (y > 0) or lower, and the field, circle, goal area or penalty area it belongs to. The
-order is that in which rcssservermj 0.2.1 tells them; the ball `B` comes last.
+Names: the first letter says what it is (`l` a corner, `t` and `x` where lines meet or cross, `p` a penalty mark, `g` a
+goal post), then left, centre or right, upper (y > 0) or lower, and the field, circle, goal area or penalty area it
+belongs to. The order is that in which rcssservermj 0.2.1 tells them; the ball `B` comes last.
 
-A quirk that its clients have adapted to is kept: the corners of goal areas and penalty areas are told at the full width of the
-area instead of half of it.
+A quirk that its clients have adapted to is kept: the corners of goal areas and penalty areas are told at the full width
+of the area instead of half of it.
 """
 
 from __future__ import annotations

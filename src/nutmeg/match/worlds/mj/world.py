@@ -6,9 +6,9 @@
     world.step()
     world.sensors["angles"][0, slot]        # degrees
 
-A cycle is four of the engine's steps of 5 ms. Robots that may play sit on seats: they are compiled into the scene, parked
-beside the pitch and asleep until a player takes one, so that joining compiles nothing and costs nobody a cycle. What
-players want of their motors becomes gains and commands of the engine in compiled code (`kernels.drive`).
+A cycle is four of the engine's steps of 5 ms. Robots that may play sit on seats: they are compiled into the scene,
+parked beside the pitch and asleep until a player takes one, so that joining compiles nothing and costs nobody a cycle.
+What players want of their motors becomes gains and commands of the engine in compiled code (`kernels.drive`).
 
 Numbers of players come over a wire. Where they make the engine lose its own (a gain far too large for its steps), the
 world goes back by a cycle, and the robot that lost its numbers is put up again; the others do not notice.
@@ -72,14 +72,14 @@ ABSENT_HEIGHT = -5.0
 FIRST_COMMAND = (0.0, 0.0, 1.0, 1.0, 0.0)
 """What motors do before they are told anything: rcssservermj 0.2.1 leaves MuJoCo's default gains, 1 and 1."""
 PUT_HEIGHTS = {"t1": 0.6735, "k1": 1.0}
-"""Height of the torso at which a robot is put somewhere [m]. Source: rcssservermj 0.2.1, robot.xml: pos of the torso. The K1
-stands at 0.55 m: it drops."""
+"""Height of the torso at which a robot is put somewhere [m]. Source: rcssservermj 0.2.1, robot.xml: pos of the torso.
+The K1 stands at 0.55 m: it drops."""
 HEAD_PLACES = {
     "t1": ((0.05, 0.0, 0.12), (0.0, 0.0, 0.13), (0.0, 0.0, 0.06)),
     "k1": ((0.06, 0.0, 0.08), (0.0, 0.0, 0.09), (0.0, 0.0, 0.05)),
 }
-"""Camera, microphone and speaker in the frame of the head [m]. Source: rcssservermj 0.2.1, robot.xml: sites camera, hear_a-micro
-and say_a-speaker."""
+"""Camera, microphone and speaker in the frame of the head [m]. Source: rcssservermj 0.2.1, robot.xml: sites camera,
+hear_a-micro and say_a-speaker."""
 SEEN_HEAD = {"t1": (0.01, 0.0, 0.11), "k1": (0.0, 0.0, 0.08)}
 """Where others see the head, in its frame [m]. Source: as above, head-vismarker; feet are seen at their origins."""
 PART_BODIES = ("Head", "LFoot", "RFoot")
@@ -113,13 +113,13 @@ class MatchWorld:
     def __init__(self, field: str = "fifa7vs7", *, seats: Mapping[str, int]) -> None:
         if not seats or not all(kind in JOINTS and 0 <= count <= SLOTS for kind, count in seats.items()):
             raise UsageError(
-                f"seats for {dict(seats)} are not possible: there are robots {', '.join(JOINTS)}, at most {SLOTS} of each."
+                f"seats for {dict(seats)} are not possible: there are {', '.join(JOINTS)}, at most {SLOTS} of each."
             )
         self.field = load_field(field)
         scene = ground_scene(field, tuple(sorted(seats.items())))
         self.scene, self.world = scene, SingleWorld(scene)
         model, data = self.world.model, self.world.data
-        self.kinds = [table.settings.name for table in scene.robots]
+        self.kinds: list[str] = [table.settings.name for table in scene.robots]
         """Robots of the seats."""
         self._joint_counts = [len(JOINTS[kind]) for kind in self.kinds]
         self._rows = [robot_rows(model, table.body) for table in scene.robots]
@@ -184,8 +184,8 @@ class MatchWorld:
         free = [seat for seat, taken in enumerate(self.seats["slot"]) if taken < 0 and self.kinds[seat] == kind]
         if not free:
             raise UsageError(
-                f"no {kind.upper()} is left: this match has {self.kinds.count(kind)} of them, and all play. Ask for more "
-                f"when it is started (--seats, --k1-seats), at most {SLOTS} of each."
+                f"no {kind.upper()} is left: this match has {self.kinds.count(kind)} of them, and all play. Ask for "
+                f"more when it is started (--seats, --k1-seats), at most {SLOTS} of each."
             )
         seat = free[0]
         self.seats["slot"][seat], self.seat_of[slot], self.present[slot] = slot, seat, True
@@ -237,7 +237,7 @@ class MatchWorld:
 
     def kind(self, slot: int) -> str:
         """The robot of who plays, `t1` or `k1`."""
-        return self.kinds[self.seat_of[slot]]
+        return self.kinds[int(self.seat_of[slot])]
 
     def players(self) -> list[int]:
         """Slots of who plays as the league's server lists them: the left team, then the right, each as it joined."""
@@ -271,8 +271,8 @@ class MatchWorld:
         length = math.sqrt(sum(part * part for part in attitude))
         if not all(abs(number) <= MAX_COORDINATE for number in numbers) or not length > 1e-6:
             raise UsageError(
-                f"{SLOT_NAMES[slot]} cannot be put at {tuple(position)} with attitude {tuple(attitude)}: places are within "
-                f"{MAX_COORDINATE:g} m, and an attitude is a quaternion that is not zero."
+                f"{SLOT_NAMES[slot]} cannot be put at {tuple(position)} with attitude {tuple(attitude)}: places are "
+                f"within {MAX_COORDINATE:g} m, and an attitude is a quaternion that is not zero."
             )
         qpos, dofs = self._numbers(int(self.seat_of[slot]))
         pose = self.world.qpos[qpos]
@@ -312,7 +312,7 @@ class MatchWorld:
     # ---- a cycle
 
     def command(self, slot: int, rows: Floats) -> None:
-        """Tells the motors of a player five numbers each, (joints, 5) in the units of the wire, from the next step on."""
+        """Tells motors five numbers each, (joints, 5) in the units of the wire, from the next step on."""
         seat = self.seat_of[slot]
         if rows.shape != (self._joint_counts[seat], MOTOR_NUMBERS):
             raise UsageError(f"motors has the shape {rows.shape}; this robot needs ({self._joint_counts[seat]}, 5).")
