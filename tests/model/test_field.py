@@ -12,7 +12,7 @@ from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.model.ball import add_ball, ball_names, load_ball
 from nutmeg.model.field import FIELDS_FOLDER, add_field, field_names, load_field
 
-PITCHES = ["spl2011", "spl2025", "sim3d", "sim3d-21x14", "sim3d-12x8"]
+PITCHES = ["spl2011", "spl2025", "sim3d", "sim3d-21x14", "sim3d-12x8", "fifa", "fifa7vs7"]
 
 
 def scene(name: str, *, step: float = 0.005, visuals: bool = False) -> mujoco.MjModel:

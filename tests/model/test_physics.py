@@ -77,13 +77,14 @@ def test_a_robot_in_empty_space_falls_as_galileo_says(name: str) -> None:
     start = centre_of_mass(worlds)
     worlds.advance(0.4)
     fallen, step = start - centre_of_mass(worlds), worlds.scene.timestep
-    assert fallen[:2] == pytest.approx([0, 0], abs=1e-5)
+    air = worlds.scene.physics.air_density  # a little drag, for which there is no closed form
+    assert fallen[:2] == pytest.approx([0, 0], abs=1e-4 if air else 1e-5)
     model, drag = worlds.scene.model, 0.0
     if worlds.scene.physics.ode:
         drag = model.body_user[1:, 0].sum() / model.body_mass.sum() * step
     # The integrator's own closed form: each step adds G step to the speed, and drag takes its share.
     speeds = [sum((1 - drag) ** k for k in range(n + 1)) * G * step for n in range(round(0.4 / step))]
-    assert fallen[2] == pytest.approx(sum(speeds) * step, rel=1e-4)
+    assert fallen[2] == pytest.approx(sum(speeds) * step, rel=3e-3 if air else 1e-4)
     assert fallen[2] == pytest.approx(G * 0.4**2 / 2, abs=G * 0.4 * step)
 
 

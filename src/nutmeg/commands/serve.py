@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
@@ -31,11 +31,12 @@ from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_p
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nutmeg.match.base_game import BaseGame
     from nutmeg.match.drawing import Drawing
     from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.book import Rules
     from nutmeg.model.scene import SceneSettings
-    from nutmeg.net.simspark.server import Server, ServerSettings
+    from nutmeg.net.simspark.server import ServedProtocol, Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
     MakeDrawing = Callable[[SceneSettings], Drawing]
@@ -55,8 +56,8 @@ TEAM_PATIENCE = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(ServeOptions):
-    """Options of `nutmeg serve spark`."""
+class MatchOptions(ServeOptions):
+    """Options of all served matches, whatever their protocol."""
 
     agent_port: Port = 3100
     """TCP port for agents; 0 takes a free one."""
@@ -68,26 +69,12 @@ class Arguments(ServeOptions):
     """Begin the next cycle when all agents have said (syn), however long that takes, also together with --fast."""
     patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = SYNC_PATIENCE
     """With --sync: disconnect an agent that has not said (syn) for so long [s]; inf waits for ever."""
-    ground_truth: bool = False
-    """Add the true places of the player and the ball to the observations."""
-    noise: bool = True
-    """Whether what players see is noisy."""
-    beam_noise: bool = True
-    """Whether beaming a player to a place has noise, as on the league's server."""
-    left: str = ""
-    """Let the built-in team play from the left: the name of its walk (holonomic, final, ...) or a file."""
-    right: str = ""
-    """Let the built-in team play from the right."""
     players: int | None = None
-    """Players of a team; 11 if left out, and 4 of a built-in team."""
-    seats: Annotated[int, Bounds(1, 22)] | None = None
-    """Robots that can play at once; twice --players if left out. Each costs a little time even before it plays."""
-    toed_seats: Annotated[int, Bounds(0, TOED_SEATS)] | None = None
-    """Robots with toes (type 4) that can play beside them; 14 if --seats is left out as well, else none."""
+    """Players of a team; as many as the rules allow if left out, and 4 of a built-in team."""
     half_length: Seconds | None = None
-    """Length of a half [s]; 300 if left out."""
+    """Length of a half [s]; the rule book's if left out."""
     halves: Annotated[int, Bounds(1, 2)] | None = None
-    """One or two; two if left out."""
+    """One or two; the rule book's if left out."""
     automatic_kick_off: bool = False
     """Halves start by themselves, instead of by a trainer."""
     wait_before_kick_off: Seconds | None = None
@@ -103,28 +90,75 @@ class Arguments(ServeOptions):
         return found | ({"--port": self.port} if self.view and not self.no_record else {})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Arguments(MatchOptions):
+    """Options of `nutmeg serve spark`."""
+
+    ground_truth: bool = False
+    """Add the true places of the player and the ball to the observations."""
+    noise: bool = True
+    """Whether what players see is noisy."""
+    beam_noise: bool = True
+    """Whether beaming a player to a place has noise, as on the league's server."""
+    left: str = ""
+    """Let the built-in team play from the left: the name of its walk (holonomic, final, ...) or a file."""
+    right: str = ""
+    """Let the built-in team play from the right."""
+    seats: Annotated[int, Bounds(1, 22)] | None = None
+    """Robots that can play at once; twice --players if left out. Each costs a little time even before it plays."""
+    toed_seats: Annotated[int, Bounds(0, TOED_SEATS)] | None = None
+    """Robots with toes (type 4) that can play beside them; 14 if --seats is left out as well, else none."""
+
+
+class Prepared(NamedTuple):
+    """A match that is ready to be served."""
+
+    game: BaseGame
+    record: Path | None
+    rehearse: Callable[[], None]
+    """Compiles what players need, on the first start on a machine."""
+    protocol: ServedProtocol
+    walks: dict[str, str]
+    """Walks of built-in teams that are to play, by the teams' names."""
+
+
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
+    return serve_match(arguments, terminal, lambda stack: _prepare(arguments, stack))
+
+
+def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
+    rules = rules_of(arguments)
+    make_drawing = _make_drawing(arguments, rules, stack)  # early: it works while the rest is loaded
+    from nutmeg.net.simspark.server import SIMSPARK
+
+    teams = _teams(arguments)
+    check_ports(arguments.host, arguments.ports())
+    record = arguments.new_recording("match.nutmeg")
+    game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
+    return Prepared(game, record, lambda: rehearse(rules), SIMSPARK, _walks(arguments, teams))
+
+
+def serve_match(
+    arguments: MatchOptions, terminal: Terminal, prepare: Callable[[contextlib.ExitStack], Prepared]
+) -> dict[str, Any]:
+    """Serves what is prepared until somebody ends it; what it needs is closed with it."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
         with Starting(signal.SIGTERM):
             load_physics()
-            rules = _rules(arguments)
-            make_drawing = _make_drawing(arguments, rules, stack)  # early: it works while the rest is loaded
+            game, record, rehearse_match, protocol, walks = prepare(stack)
             from nutmeg.net.simspark.server import Server
 
-            settings, teams = _settings(arguments), _teams(arguments)
-            check_ports(arguments.host, arguments.ports())
-            record = arguments.new_recording("match.nutmeg")
-            game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
+            settings = _settings(arguments)
             game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
             from nutmeg.base.kernels import anything_compiled
 
             if anything_compiled():  # the first start on this machine
                 terminal.say("compiling what players need; later starts find it on disk.")
-                rehearse(rules)
+                rehearse_match()
             log = stack.enter_context(ServerLog(terminal.say))
-            server = stack.enter_context(Server(game, settings, log.report))
+            server = stack.enter_context(Server(game, settings, log.report, protocol))
             shown = record if arguments.view else None
             page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
             teams_here = stack.enter_context(TeamProcesses())
@@ -135,7 +169,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         began = time.monotonic()
         try:
             page.show()
-            for team, walk in _walks(arguments, teams).items():
+            for team, walk in walks.items():
                 teams_here.start(team, walk, _own_players(arguments), server)
             server.run(until=lambda: arguments.until_over and game.over)
         except KeyboardInterrupt:
@@ -150,7 +184,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _summary(
-    game: Game, server: Server, page: ServedPage, record: Path | None, seconds: float, terminal: Terminal
+    game: BaseGame, server: Server, page: ServedPage, record: Path | None, seconds: float, terminal: Terminal
 ) -> dict[str, Any]:
     """Prints how the match went; returns what `--json` prints."""
     view, (left, right) = game.view, (name or "nobody" for name in game.team_names)
@@ -173,7 +207,7 @@ def _summary(
     }
 
 
-def _settings(arguments: Arguments) -> ServerSettings:
+def _settings(arguments: MatchOptions) -> ServerSettings:
     from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.server import ServerSettings
 
@@ -187,7 +221,7 @@ def _settings(arguments: Arguments) -> ServerSettings:
     )
 
 
-def _rules(arguments: Arguments) -> Rules:
+def rules_of(arguments: MatchOptions) -> Rules:
     """The rule book with what was asked for."""
     from nutmeg.match.rules.book import load_rules
 
@@ -202,7 +236,7 @@ def _rules(arguments: Arguments) -> Rules:
         raise UsageError(f"rules of the match: {error}") from None
 
 
-def _own_players(arguments: Arguments) -> int:
+def _own_players(arguments: MatchOptions) -> int:
     return OWN_PLAYERS if arguments.players is None else arguments.players
 
 

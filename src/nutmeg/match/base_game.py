@@ -107,6 +107,9 @@ class BaseGame(Closing):
     def cycle(self, actions: Mapping[int, Any]) -> dict[int, Any]:
         """Plays one cycle with what players answered to what they were told last; what they are told next, by slot."""
 
+    def work_ahead(self) -> None:
+        """Does of the next cycle what its actions do not matter for, in worlds that can; called while agents think."""
+
     @abstractmethod
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""

@@ -66,6 +66,20 @@ LOWEST_RESTITUTION = 0.15  # equation (2) ends at exp(-2), the critically damped
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineContact:
+    """A ball's contact as MuJoCo has it, for leagues whose own server is MuJoCo; replaces all that is derived."""
+
+    friction: tuple[float, float, float]
+    """Sliding coefficient; torsional and rolling coefficients [m]."""
+    solref: tuple[float, float]
+    """MuJoCo's contact reference: time constant and damping ratio, or negated stiffness and damping."""
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    """MuJoCo's contact impedance."""
+    priority: int = BALL_PRIORITY
+    """Whose numbers count when two shapes touch."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BallSettings:
     """A ball; `source` says where each number comes from."""
 
@@ -95,6 +109,9 @@ class BallSettings:
     """Whether the ball has twelve patches, which show how it turns."""
     patch_colour: tuple[float, float, float] = (0.05, 0.05, 0.06)
     """Colour of the patches."""
+    engine: EngineContact | None = None
+    """Contact numbers of a league whose server is MuJoCo; `restitution`, `contact_time`, `rolling_deceleration` and
+    `friction` then describe the ball for people and for the behavioural world alone."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 
@@ -168,16 +185,21 @@ def add_ball(
     body.ipos = [0, 0, 0]  # unless said, MuJoCo puts the centre of mass at `pos` once more
     body.mass = ball.mass
     body.inertia = [ball.inertia_factor * ball.mass * ball.radius**2] * 3
+    contact = ball.engine or EngineContact(
+        friction=(*ball.friction, ball.rolling_coefficient(spec.option.cone)),
+        solref=ball.contact(spec.option.timestep),
+        solimp=BALL_IMPEDANCE,
+    )
     body.add_geom(
         name=f"{name}/skin",
         type=mujoco.mjtGeom.mjGEOM_SPHERE,
         size=[ball.radius, 0, 0],
         mass=0,
         condim=6,
-        priority=BALL_PRIORITY,
-        friction=[*ball.friction, ball.rolling_coefficient(spec.option.cone)],
-        solref=list(ball.contact(spec.option.timestep)),
-        solimp=list(BALL_IMPEDANCE),
+        priority=contact.priority,
+        friction=list(contact.friction),
+        solref=list(contact.solref),
+        solimp=list(contact.solimp),
         rgba=[*ball.colour, 1],
         group=0,
     )

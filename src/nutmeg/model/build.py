@@ -289,6 +289,11 @@ def _add_geom(
         geom.friction = [robot.foot.friction if shape.foot else 0.5, 0.005, 0.0001]
         geom.priority = 1 if shape.foot else 0
         geom.condim = 3
+        if robot.contact is not None:
+            geom.friction, geom.priority = list(robot.contact.friction), robot.contact.priority
+            geom.solref, geom.solimp = list(robot.contact.solref), list(robot.contact.solimp)
+        if shape.foot and robot.foot.solimp is not None:
+            geom.solimp = list(robot.foot.solimp)
 
 
 def _replace_contact(spec: mujoco.MjSpec, contact: Contact) -> None:

@@ -84,6 +84,8 @@ class CarpetSettings:
     """MuJoCo's contact impedance."""
     thickness: float = 0.3
     """m, so that nothing falls through."""
+    endless: bool = False
+    """Whether the ground is a plane without an end; the box is then only seen. Soles meet a plane in fewer contacts."""
     stripe_width: float = 0.75
     """Width of the mown stripes, m; 0 for none."""
     tiles: bool = False
@@ -265,6 +267,10 @@ def _add_carpet(spec: mujoco.MjSpec, field: FieldSettings, carpet: CarpetSetting
         group=0,
         castshadow=False,
     )
+    if carpet.endless:
+        _add_plane(spec, geom)
+        if not visuals:
+            spec.delete(geom)
     if visuals and carpet.stripe_width:
         texture = spec.add_texture(
             name="field/mown",
@@ -281,6 +287,20 @@ def _add_carpet(spec: mujoco.MjSpec, field: FieldSettings, carpet: CarpetSetting
         material = spec.add_material(name="field/carpet", texrepeat=[along, across], specular=0, shininess=0)
         material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
         geom.material = material.name
+
+
+def _add_plane(spec: mujoco.MjSpec, carpet: mujoco.MjsGeom) -> None:
+    """Lets a plane collide instead of the carpet's box."""
+    carpet.contype, carpet.conaffinity, carpet.group = 0, 0, 1
+    spec.worldbody.add_geom(
+        name="field/ground",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0, 0, 1],
+        friction=carpet.friction,
+        solref=carpet.solref,
+        solimp=carpet.solimp,
+        group=3,
+    )
 
 
 def _add_lines(spec: mujoco.MjSpec, field: FieldSettings) -> None:

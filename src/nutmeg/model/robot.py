@@ -155,11 +155,12 @@ class Drive:
     joints: tuple[str, ...]
     """Joint names or patterns (`*HipPitch`); two drives may not take the same joint, except that one with
     `only` takes its joints from those without."""
-    kind: Literal["position", "velocity"] = "position"
+    kind: Literal["position", "velocity", "impedance"] = "position"
+    """An impedance drive takes five numbers: angle, speed, both gains and a torque (see `model.actuation.drives`)."""
     stiffness: Annotated[float, above(0, "N m/rad")] = 100.0
-    """Position gain [N m/rad]; position drives only."""
+    """Position gain [N m/rad]; not for velocity drives."""
     damping: Annotated[float, at_least(0, "N m s/rad")] = 2.0
-    """Velocity gain [N m s/rad]; position drives only."""
+    """Velocity gain [N m s/rad]; not for velocity drives."""
     torque: Annotated[float, above(0, "N m")] = 5.0
     """Largest torque at the joint [N m]."""
     speed: Annotated[float, above(0, "rad/s")] = 6.0
@@ -168,6 +169,8 @@ class Drive:
     """Inertia of the rotor as seen at the joint [kg m²]."""
     friction: Annotated[float, at_least(0, "N m")] = 0.0
     """Dry friction at the joint [N m]."""
+    viscous_friction: Annotated[float, at_least(0, "N m s/rad")] = 0.0
+    """Friction at the joint that grows with its speed [N m s/rad]."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
 
@@ -190,6 +193,22 @@ class FootContact:
 
     friction: float = 0.8
     """Sliding friction against any floor."""
+    solimp: tuple[float, float, float, float, float] | None = None
+    """MuJoCo's contact impedance of the soles, where it is not that of the other shapes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeContact:
+    """Contact of all colliding shapes, for robots of leagues whose own server is MuJoCo."""
+
+    friction: tuple[float, float, float]
+    """MuJoCo's sliding, torsional [m] and rolling [m] coefficients."""
+    priority: int = 0
+    """Whose numbers count when two shapes touch: those of the higher priority, and a mixture where they are equal."""
+    solref: tuple[float, float] = (0.02, 1.0)
+    """MuJoCo's contact time constant [s] and damping ratio."""
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    """MuJoCo's contact impedance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +278,8 @@ class RobotSettings:
     eyes: str = ""
     """The camera through which one looks as this robot."""
     foot: FootContact = FootContact()
+    contact: ShapeContact | None = None
+    """Contact numbers as MuJoCo has them; without them, only the soles' friction matters much."""
     physics: str = "standard"
     """The physics profile that suits this robot (see `body.physics`)."""
     ignore_contacts: tuple[tuple[str, str], ...] = ()

@@ -79,10 +79,10 @@ def kick_off(state: MatchState, rules: Rules, facts: Facts, side: Side | None = 
 
 
 def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
-    """Put the ball down where it is, move players away from it, and play on."""
+    """Put the ball down where it is and play on, as after a restart that nobody took: some rules move players away."""
     judgement = Judgement(state, facts, rules)
     inside = all(map(math.isfinite, judgement.ball))
-    restarts.drop_ball(judgement, (judgement.ball[0], judgement.ball[1]) if inside else state.last_inside)
+    restarts.give_up(judgement, (judgement.ball[0], judgement.ball[1]) if inside else state.last_inside)
     return judgement.state, tuple(judgement.decisions)
 
 

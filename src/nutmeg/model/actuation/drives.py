@@ -1,6 +1,6 @@
 """Ideal actuation: drives that follow their command as well as a torque and a speed limit allow.
 
-Both kinds are native MuJoCo, so that an exported model moves the same without Nutmeg, except where the physics is that
+All kinds are native MuJoCo, so that an exported model moves the same without Nutmeg, except where the physics is that
 of the league's engine (`ode`), which has a velocity drive of its own (see `model.ode`):
 
 - a *position* drive is a `pid` actuator with proportional and derivative gain whose set-point moves no faster
@@ -9,7 +9,11 @@ of the league's engine (`ode`), which has a velocity drive of its own (see `mode
   it. A fixed tendon measures the joint's speed minus that of a separate heavy rotor, and the tendon's dry
   friction, as large as the torque limit, holds the difference at zero. The rotor has inertia J and a velocity
   actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
-  negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs.
+  negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs;
+- an *impedance* drive is the motor of today's humanoids (Booster, Unitree): its torque is kp (q* - q) + kd (dq* - dq) +
+  tau, clamped. As built, it is a position servo with the gains of its file. Whoever has five numbers a motor writes the
+  gains into the compiled model before a step: gain 1, bias (0, -kp, -kd) and the command kp q* + kd dq* + tau, which
+  also covers kp = 0 (see `match.worlds.mj.kernels.drive`). The engine has one actuator a joint and nothing else to do.
 """
 
 from __future__ import annotations
@@ -52,10 +56,13 @@ def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, physics: Physics) -> N
             )
         joints[joint].armature = drive.armature
         joints[joint].frictionloss = drive.friction
+        joints[joint].damping[0] = drive.viscous_friction
         if joint in followers:
             continue
         if drive.kind == "position":
             _add_position_drive(spec, joints[joint], drive)
+        elif drive.kind == "impedance":
+            _add_impedance_drive(spec, joints[joint], drive)
         else:
             _add_velocity_drive(spec, joints[joint], drive, physics)
 
@@ -104,6 +111,13 @@ def _add_position_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Driv
     motor.set_to_pid(kp=drive.stiffness, kv=drive.damping, slewmax=drive.speed, ctrlspec=POSITION_INPUT)
     motor.forcerange = [-drive.torque, drive.torque]
     limit_commands(spec, motor, joint)
+
+
+def _add_impedance_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive) -> None:
+    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.gaintype, motor.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE
+    motor.gainprm[0], motor.biasprm[1], motor.biasprm[2] = drive.stiffness, -drive.stiffness, -drive.damping
+    motor.forcerange = [-drive.torque, drive.torque]
 
 
 def _add_velocity_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive, physics: Physics) -> None:

@@ -279,10 +279,10 @@ def _read_motors(text: Bytes, keys: Ints, speeds: Floats) -> int:
         if place == size and key == _SYN_KEY:
             return found | _SYN
         place += 1
-        column = _column(key, keys[: len(speeds)], column)
+        column = find_column(key, keys[: len(speeds)], column)
         if column < 0 or place >= size:
             return _NOTHING
-        place, value = _read_number(text, place)
+        place, value = read_number(text, place)
         if place >= size or text[place] != _CLOSE or math.isnan(value):
             return _NOTHING
         speeds[column] = value
@@ -292,7 +292,7 @@ def _read_motors(text: Bytes, keys: Ints, speeds: Floats) -> int:
 
 
 @kernel
-def _column(key: int, keys: Ints, before: int) -> int:
+def find_column(key: int, keys: Ints, before: int) -> int:
     """The column of a motor, -1 for an unknown name.
 
     Agents send motors in the order of the columns, so the search begins with the column after the last one.
@@ -305,7 +305,7 @@ def _column(key: int, keys: Ints, before: int) -> int:
 
 
 @kernel
-def _read_number(text: Bytes, place: int) -> tuple[int, float]:
+def read_number(text: Bytes, place: int) -> tuple[int, float]:
     """Reads a plain decimal; returns where the text goes on, and the value, or NaN if it is no such number."""
     sign = 1.0
     if text[place] == _MINUS or text[place] == _PLUS:
@@ -328,10 +328,10 @@ def _read_number(text: Bytes, place: int) -> tuple[int, float]:
     return place, sign * (mantissa / _POWERS[decimals])
 
 
-def _key(name: str) -> int:
+def name_key(name: str) -> int:
     """A name of at most four letters as a number."""
     return int.from_bytes(name.encode("ascii"), "big")
 
 
-_SYN_KEY = _key("syn)")
-_KEYS = np.array([_key(name) for name in EFFECTORS], np.int64)
+_SYN_KEY = name_key("syn)")
+_KEYS = np.array([name_key(name) for name in EFFECTORS], np.int64)

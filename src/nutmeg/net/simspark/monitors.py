@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -377,6 +377,22 @@ def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
     return np.array(pairs, np.intp).reshape(-1, 2)
 
 
+class Frames(Protocol):
+    """What monitors are sent: the whole of a game once, then what has changed."""
+
+    robots_changed: bool
+    """Whether robots have come or gone since the last look, so that differences mean nothing."""
+
+    def look(self) -> None:
+        """Takes in the game as it is now."""
+
+    def full(self) -> bytes:
+        """The frame with everything."""
+
+    def difference(self) -> bytes:
+        """The frame with what has changed between the last two looks."""
+
+
 class Monitors:
     """All monitors; the owner of their connections.
 
@@ -389,9 +405,12 @@ class Monitors:
         end: ends the simulation.
     """
 
+    make_frames: Callable[[Any], Frames] = MonitorFrames
+    make_trainer: Callable[..., Trainer] = Trainer
+
     def __init__(
         self,
-        game: GamePort,
+        game: Any,  # noqa: ANN401 (what the frames and the trainer of a protocol need)
         loop: SocketLoop,
         limits: SparkLimits,
         report: Reporter,
@@ -402,7 +421,7 @@ class Monitors:
         self._game, self._loop, self._limits, self._report = game, loop, limits, report
         self._lose_player, self._end = lose_player, end
         self._monitors: dict[Connection[bytes], Trainer] = {}
-        self._frames = MonitorFrames(game)
+        self._frames: Frames = self.make_frames(game)
 
     @property
     def connections(self) -> list[Connection[bytes]]:
@@ -417,7 +436,7 @@ class Monitors:
             return
         reader = Unframer(limits.monitor_message)
         connection = Connection(sock, name, self._loop, reader=reader, owner=self, limits=limits, report=self._report)
-        self._monitors[connection] = Trainer(self._game, lose_player=self._lose_player, end=self._end)
+        self._monitors[connection] = self.make_trainer(self._game, lose_player=self._lose_player, end=self._end)
 
     def dismiss(self, connection: Connection[bytes]) -> None:
         """A client has gone."""

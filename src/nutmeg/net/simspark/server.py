@@ -19,17 +19,15 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, NamedTuple
 
 from nutmeg.base.interrupts import Closing, signals_handled
+from nutmeg.net.agents import ServedAgents, ServedGame
 from nutmeg.net.connection import Reporter, no_report
 from nutmeg.net.loop import Listener, SocketLoop, tcp_listener
 from nutmeg.net.simspark.agents import Agents, SparkLimits
 from nutmeg.net.simspark.monitors import Monitors
 from nutmeg.sim.pace import RealTime
-
-if TYPE_CHECKING:
-    from nutmeg.net.simspark.game_port import GamePort
 
 Pace = Literal["real-time", "fast", "sync"]
 CHECK_PERIOD = 0.25
@@ -60,6 +58,18 @@ class ServerSettings:
     """What one client may do."""
 
 
+class ServedProtocol(NamedTuple):
+    """What clients of a server speak."""
+
+    agents: Callable[[Any, SocketLoop, SparkLimits, Reporter], ServedAgents[Any, Any]]
+    """Makes the owner of the agents' connections."""
+    monitors: Callable[..., Monitors]
+    """Makes the owner of the monitors' connections; arguments as of `Monitors`."""
+
+
+SIMSPARK = ServedProtocol(Agents, Monitors)
+
+
 class Server(Closing):
     """Serves a game; clients can connect once it is constructed, until `close` or the end of a `with`.
 
@@ -67,17 +77,24 @@ class Server(Closing):
         game: what is served.
         settings: where and how.
         report: called with what happens to clients.
+        protocol: what agents and monitors speak.
     """
 
-    def __init__(self, game: GamePort, settings: ServerSettings | None = None, report: Reporter = no_report) -> None:
+    def __init__(
+        self,
+        game: ServedGame[Any, Any],
+        settings: ServerSettings | None = None,
+        report: Reporter = no_report,
+        protocol: ServedProtocol = SIMSPARK,
+    ) -> None:
         self.settings = settings = settings or ServerSettings()
         self.cycles = 0
         """Cycles played so far."""
         self.late_cycles = 0
         """Cycles that began more than a cycle too late, in real time."""
         self._game, self._loop = game, SocketLoop()
-        self._agents = Agents(game, self._loop, settings.limits, report)
-        self._monitors = Monitors(
+        self._agents = protocol.agents(game, self._loop, settings.limits, report)
+        self._monitors = protocol.monitors(
             game, self._loop, settings.limits, report, lose_player=self._agents.lose, end=self.stop
         )
         self._stopping = False

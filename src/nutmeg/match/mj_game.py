@@ -1,0 +1,333 @@
+"""A match of T1 and K1 robots: the world, the referee, the senses and the messages, one cycle of 20 ms after the other.
+
+    game = MjGame(load_rules("ssim26"), seed=7, seats={"t1": 2})
+    players = {game.enter("reds", 1): Keeper(), game.enter("blues", 1): Keeper()}
+    percepts = game.cycle({})
+    while not game.over:
+        percepts = game.cycle({slot: players[slot].act(percept) for slot, percept in percepts.items()})
+    game.close()
+
+The league's own server is rcssservermj; rules, teams, recording and referee are those of every match here
+(`base_game`). Actions have a latency of two cycles, as there: motors, beams and messages computed from percept k show
+in percept k + 2. Players see in every second cycle. The same seed and the same actions give the same match, to the last
+bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.errors import UsageError
+from nutmeg.match.base_game import BaseGame
+from nutmeg.match.drawing import draw, match_scene
+from nutmeg.match.recording import MatchRecording
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.play_modes import Side, may_beam
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
+from nutmeg.match.worlds.mj.hearing import Hearing
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, Action, Percept, Sight
+from nutmeg.match.worlds.mj.vision import VISION_CYCLES
+from nutmeg.match.worlds.mj.world import PARKED_POSE, PHYSICS, MatchWorld
+from nutmeg.model.robot import load_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.match.drawing import Drawing
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.rules.decisions import Decision
+    from nutmeg.match.rules.state import Facts
+    from nutmeg.match.worlds.mj.hearing import Heard
+    from nutmeg.model.scene import SceneSettings
+
+
+class MjGame(BaseGame):
+    """A match.
+
+    Args:
+        rules: the rule book; its pitch must be that of the field.
+        seed: of everything random.
+        seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while it is
+        parked. field: what is played on. left: name of the left team; empty for whoever joins first. right: name of the
+        right team; empty for whoever joins next. record: recording to make, if any. make_drawing: draws the scene that
+        viewers of the recording show.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int,
+        seats: Mapping[str, int],
+        field: str = "fifa7vs7",
+        left: str = "",
+        right: str = "",
+        record: Path | None = None,
+        make_drawing: Callable[[SceneSettings], Drawing] = draw,
+    ) -> None:
+        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=Side.LEFT)
+        self.world = MatchWorld(field, seats=seats)
+        self.hearing = Hearing(np.random.default_rng(seed))
+        self._make_drawing = make_drawing
+        self._waiting: dict[int, Action] = {}
+        self._heard: dict[int, Heard] = {}
+        self._is_ahead = False
+
+    # ---- players
+
+    def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
+        """Lets a player join with a robot of `ROBOTS`."""
+        slot = self._admit(side, number, team)
+        if robot_type not in range(len(ROBOTS)):
+            raise UsageError(f"robot type {robot_type} is not known; there are {', '.join(ROBOTS)}.")
+        self.world.join(slot, ROBOTS[robot_type])
+        self._take_in(slot, team, robot_type)
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if self.world.present[slot]:
+            self.world.leave(slot)
+            self.hearing.forget(slot)
+            self._waiting.pop(slot, None)
+            self._note("leave", slot)
+
+    # ---- a cycle
+
+    @property
+    def time(self) -> float:
+        """Time of the server, which runs on when the game clock stops [s]."""
+        return self.world.time
+
+    def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
+        """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
+        if self._record is not None:
+            self._begin_recording(self.robot_types)
+        self.work_ahead()
+        self._is_ahead = False
+        self._waiting = self._command(actions)
+        self.cycles += 1
+        self._past.clear()
+        held = self.state.held
+        self.state, decisions = judge(self.state, self.world.facts(), self.rules)
+        if decisions:
+            self._report_held(held, decisions)
+            self._obey(decisions)
+        else:
+            self.events = ()
+        percepts = self._percepts()
+        if self._recording is not None:
+            self._recording.sample(self.time, self.state)
+        return percepts
+
+    def work_ahead(self) -> None:
+        """Does the physics of the next cycle, for who has to wait for actions: they count one cycle later only."""
+        if self._is_ahead:
+            return
+        self._carry_out(self._waiting)
+        self.world.step()
+        self._heard = {}
+        if self.hearing.busy:
+            order = self.world.order
+            self._heard = self.hearing.deliver(order, *self.world.voices(order))
+        self._waiting, self._is_ahead = {}, True
+
+    def _carry_out(self, actions: Mapping[int, Action]) -> None:
+        """Beams players and lets them speak."""
+        for slot, action in actions.items():
+            if not self.world.present[slot]:
+                continue
+            if action.beam is not None and may_beam(self.state.mode):
+                self.world.beam(slot, *action.beam)
+            if action.say is not None:
+                self.hearing.say(slot, loudness=action.say[0], message=action.say[1])
+
+    def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
+        """Passes motor commands on, which count from the next step on; returns the actions that want more."""
+        waiting: dict[int, Action] = {}
+        self.refused = ()
+        for slot, action in actions.items():
+            if not self.world.present[slot]:
+                continue
+            try:
+                if action.motors is not None:
+                    self.world.command(slot, action.motors)
+                if action.beam is not None and not all(math.isfinite(number) for number in action.beam):
+                    raise UsageError(f"beam is {action.beam}; it needs three finite numbers.")
+            except UsageError as error:
+                self.refused = (*self.refused, (slot, str(error)))
+                continue
+            if action.beam is not None or action.say is not None:
+                waiting[slot] = action
+        return waiting
+
+    def _percepts(self) -> dict[int, Percept]:
+        """What everybody is told."""
+        world, players, view, teams = self.world, self.world.players(), self.view, self.teams
+        sights: dict[int, Sight] = {}
+        # The first cycle is one with a picture, as is every second one from there.
+        if self.cycles % VISION_CYCLES == 1 and players:
+            marks, parts = world.look(players)
+            names = tuple(teams[side_of_slot(slot)] for slot in players)
+            numbers = tuple(side_and_number(slot)[1] for slot in players)
+            sights = {slot: Sight(marks[k], parts[k], names, numbers) for k, slot in enumerate(players)}
+        # The field first and then the row: the other way round, numpy makes a scalar and takes twice as long.
+        sensors = [world.sensors[name][0] for name in ("attitude", "position", "gyro", "acc", "angles", "rates")]
+        attitude, position, gyro, acc, angles, rates = sensors
+        time, percepts = world.time, {}
+        for slot in players:
+            kind = world.kind(slot)
+            count = len(JOINTS[kind])
+            percepts[slot] = Percept(
+                robot=kind,
+                time=time,
+                game=view,
+                teams=teams,
+                attitude=attitude[slot],
+                position=position[slot],
+                gyro=gyro[slot],
+                acc=acc[slot],
+                angles=angles[slot, :count],
+                rates=rates[slot, :count],
+                heard=self._heard.get(slot),
+                sight=sights.get(slot),
+            )
+        self._new.clear()
+        return percepts
+
+    def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
+        """Agents of this league have a number from their first message on."""
+        raise UsageError(f"there is no percept of robot {robot_type} after {percepts} percepts without a number.")
+
+    # ---- the referee and the trainer
+
+    def _facts(self) -> Facts:
+        return self.world.facts()
+
+    def _do(self, decision: Decision) -> None:
+        self.world.carry_out(decision)
+
+    def _settle(self) -> None:
+        """Nothing: what was moved is seen after the next step, as on the league's server."""
+
+    def _turn_round(self) -> None:
+        self.world.swap_ends()
+        self.hearing.swap_ends(SLOTS)
+        self._waiting = {(slot + SLOTS // 2) % SLOTS: action for slot, action in self._waiting.items()}
+        self._heard = {(slot + SLOTS // 2) % SLOTS: heard for slot, heard in self._heard.items()}
+
+    def place_ball(
+        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
+    ) -> None:
+        """A trainer's order: put the ball somewhere [m], or give it a velocity [m/s], or both; None keeps it."""
+        place = self.world.ball.tolist() if position is None else position
+        self.world.place_ball(place, self.world.ball_velocity.tolist() if velocity is None else velocity)
+
+    def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
+        """A trainer's order: put a player somewhere [m], upright, looking along x or where it is told [degrees]."""
+        turn = np.radians(heading or 0.0) / 2
+        self.put_player(slot, position, (float(np.cos(turn)), 0.0, 0.0, float(np.sin(turn))))
+
+    def put_player(
+        self, slot: int, position: tuple[float, float, float], attitude: tuple[float, float, float, float]
+    ) -> None:
+        """A trainer's order: put a player somewhere [m] with an attitude (quaternion, w first)."""
+        if not self.world.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        self.world.put(slot, position, attitude)
+
+    # ---- what monitors show
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        return self.world.present
+
+    @property
+    def robot_types(self) -> Ints:
+        """(22,) indices in `ROBOTS` of who plays; 0 where nobody does."""
+        found = np.zeros(SLOTS, np.int64)
+        for slot in self.world.order:
+            found[slot] = ROBOTS.index(self.world.kind(slot))
+        return found
+
+    def _new_recording(self, path: Path) -> MatchRecording:
+        return MatchRecording(
+            path,
+            BoosterFigures(self.world),
+            self.rules,
+            seed=self.seed,
+            teams=self.teams,
+            config=self._record_config,
+            minds=self._minds,
+            make_drawing=self._make_drawing,
+        )
+
+
+def recorded_robot(seats: Mapping[str, int]) -> str:
+    """The robot that a recording shows: the one there are more seats for.
+
+    A recording begins before anybody has joined, and a robot's joints cannot be changed afterwards.
+    """
+    return max(ROBOTS, key=lambda kind: seats.get(kind, 0))
+
+
+def empty_scene(rules: Rules, field: str, seats: Mapping[str, int]) -> SceneSettings:
+    """The scene of a recording in which nobody plays yet: every robot that may come."""
+    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
+    kinds = dict.fromkeys(slots, "")
+    return match_scene(kinds, field=field, robot=recorded_robot(seats), physics=PHYSICS, pose=PARKED_POSE)
+
+
+class BoosterFigures:
+    """The robots and the ball as a recording has them (`recording.Figures`)."""
+
+    def __init__(self, world: MatchWorld) -> None:
+        self._world = world
+        self.robot = recorded_robot({kind: world.kinds.count(kind) for kind in ROBOTS})
+        self.physics, self.pose = PHYSICS, PARKED_POSE
+        bodies = load_robot(self.robot).body
+        self.joints: tuple[str, ...] = tuple(body.joint.name for body in bodies if body.joint is not None)
+
+    @property
+    def field(self) -> str:
+        """Name of the field."""
+        return self._world.field.name
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        return self._world.present
+
+    def kind(self, slot: int) -> str:  # noqa: ARG002 (of any player)
+        """These robots have no types."""
+        return ""
+
+    def poses(self) -> Floats:
+        """(22, 7) of the torsos."""
+        return self._world.poses()
+
+    def angles(self) -> Floats:
+        """(22, joints) rad; those of a robot that is drawn as another go to the same places of the body."""
+        angles, world = self._world.joint_angles(), self._world
+        for slot in world.order:
+            if world.kind(slot) != self.robot:
+                angles[slot] = _as_other(angles[slot], world.kind(slot))
+        return angles[:, : len(self.joints)]
+
+    def ball(self) -> Floats:
+        """(7,)."""
+        return self._world.ball_pose()
+
+
+def _as_other(angles: Floats, kind: str) -> Floats:
+    """Angles (23,) of one robot in the columns of the other: the T1 has a waist, the K1 has none."""
+    waist = JOINTS["t1"].index("tj1")
+    if kind == "k1":
+        return np.insert(angles[: MAX_JOINTS - 1], waist, 0.0)
+    return np.append(np.delete(angles, waist), 0.0)

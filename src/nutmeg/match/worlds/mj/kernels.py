@@ -1,0 +1,301 @@
+"""A cycle of this league's world, compiled: motors, contacts, sensors and vision of all robots.
+
+    set_command(seats, seat, rows)                # five numbers a motor, as a player asks for
+    drive(arrays, seats)                          # before a step: they become gains and commands of the engine
+    read_contacts(...), read_sensors(...)         # after it
+    look(...)                                     # every second cycle
+
+Data are records: a `Seat` for each robot, one `Sensors` for all that is measured. As on the league's server, sensors
+show the state before the last of a cycle's four steps was integrated: its angles and speeds are kept before that step,
+and places of bodies are what the engine computed in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
+from nutmeg.base.constants import GRAVITY
+from nutmeg.base.kernels import inlined, kernel
+from nutmeg.base.records import record_of
+
+NO_OWNER, BALL_OWNER = -1, -2
+"""Owners of geoms that are no robot's."""
+MAX_PAIRS = 64
+"""Pairs of touching players that the referee is told of in one cycle."""
+MAX_ROBOT_SPEED = 50.0
+"""No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
+MAX_JOINT_SPEED = 2000.0
+"""No joint turns faster [rad/s]."""
+MAX_GAIN = 1e4
+"""Gains are clipped to this [N m/rad], [N m s/rad]: far beyond what steps of 5 ms can make use of."""
+MAX_TORQUE = 1e4
+"""Torques that are asked for are clipped to this [N m]; the drives have limits of their own."""
+MAX_ANGLE = 1e6
+"""Angles and speeds that are asked for are clipped to this [degrees], [degrees/s]."""
+VIEW_ANGLE = 60.0
+"""The camera sees so far to each side, and so far up and down [degrees]; what counts are whole hundredths."""
+DEGREES = 180.0 / math.pi
+
+
+@dataclass
+class Seat:
+    """A robot of the world: where it is in the engine's arrays, and what its motors were told."""
+
+    slot: int
+    """The player's slot; -1 while the robot is parked."""
+    joint_count: int
+    root: int
+    """Address of the torso's position in `qpos`."""
+    rate: int
+    """Address of the torso's velocity in `qvel`."""
+    torso: int
+    """The torso's body."""
+    head: int
+    """The head's body."""
+    camera: Annotated[Floats, (3,)]
+    """The camera's place in the frame of the head [m]."""
+    microphone: Annotated[Floats, (3,)]
+    """The microphone's place in the frame of the head [m]."""
+    speaker: Annotated[Floats, (3,)]
+    """The speaker's place in the frame of the head [m]."""
+    parts: Annotated[Ints, (3,)]
+    """Bodies of the parts that others see, in the order of `percept.PARTS`."""
+    part_places: Annotated[Floats, (3, 3)]
+    """Where in the frames of these bodies they are seen [m]."""
+    angles: Annotated[Ints, (23,)]
+    """Addresses of the joints' angles in `qpos`."""
+    rates: Annotated[Ints, (23,)]
+    """Addresses of the joints' speeds in `qvel`."""
+    motors: Annotated[Ints, (23,)]
+    """Numbers of the joints' actuators."""
+    wanted: Annotated[Floats, (23, 5)]
+    """What the motors were last told: angle [rad], speed [rad/s], both gains, torque."""
+
+
+@dataclass
+class Sensors:
+    """All that is measured in a cycle; rows are slots, and mean something only for players that are present."""
+
+    attitude: Annotated[Floats, (22, 4)]
+    position: Annotated[Floats, (22, 3)]
+    """[m]"""
+    velocity: Annotated[Floats, (22, 2)]
+    """[m/s]"""
+    gyro: Annotated[Floats, (22, 3)]
+    """[degrees/s]"""
+    acc: Annotated[Floats, (22, 3)]
+    """[m/s²]"""
+    angles: Annotated[Floats, (22, 23)]
+    """[degrees]"""
+    rates: Annotated[Floats, (22, 23)]
+    """[degrees/s]"""
+    touches: Annotated[Bytes, (22,)]
+    """Whether the player touches the ball, 0 or 1."""
+    pair_count: int
+    """How many pairs of players touch each other."""
+    pairs: Annotated[Ints, (64, 2)]
+    """Their slots."""
+    pair_places: Annotated[Floats, (64, 2)]
+    """Where they touch [m]."""
+
+
+SEAT, SENSORS = record_of(Seat), record_of(Sensors)
+
+Motors = tuple[Floats, Floats, Floats]
+"""The engine's commands (nu,), gains (nu, 10) and biases (nu, 10)."""
+State = tuple[Floats, Floats, Floats]
+"""Positions (nq,) and velocities (nv,) before the last step, and its accelerations (nv,)."""
+Bodies = tuple[Floats, Floats, Floats]
+"""Places (bodies, 3), attitudes as quaternions (bodies, 4) and as rows of matrices (bodies, 9)."""
+
+
+# ---- motors
+
+
+@kernel
+def set_command(seats: Sequence[Seat], seat: int, rows: Floats) -> bool:
+    """Takes five numbers (n, 5) in the units of the wire for the motors of a robot; a row that begins with NaN is left.
+
+    The numbers are clipped to what the engine can bear. False, and nothing is taken, if one is not finite.
+    """
+    for k in range(len(rows)):
+        if not np.isnan(rows[k, 0]) and not np.isfinite(rows[k].sum()):
+            return False
+    wanted = seats[seat].wanted
+    for k in range(len(rows)):
+        if not np.isnan(rows[k, 0]):
+            wanted[k, 0] = min(max(rows[k, 0], -MAX_ANGLE), MAX_ANGLE) / DEGREES
+            wanted[k, 1] = min(max(rows[k, 1], -MAX_ANGLE), MAX_ANGLE) / DEGREES
+            wanted[k, 2] = min(max(rows[k, 2], -MAX_GAIN), MAX_GAIN)
+            wanted[k, 3] = min(max(rows[k, 3], -MAX_GAIN), MAX_GAIN)
+            wanted[k, 4] = min(max(rows[k, 4], -MAX_TORQUE), MAX_TORQUE)
+    return True
+
+
+@kernel
+def drive(motors: Motors, seats: Sequence[Seat]) -> None:
+    """Writes what motors were told into the engine: torque = kp (q* - q) + kd (dq* - dq) + tau."""
+    commands, gains, biases = motors
+    for s in range(len(seats)):
+        seat = seats[s]
+        if seat.slot < 0:
+            continue
+        for k in range(seat.joint_count):
+            motor, wanted = seat.motors[k], seat.wanted[k]
+            commands[motor] = wanted[2] * wanted[0] + wanted[3] * wanted[1] + wanted[4]
+            gains[motor, 0], biases[motor, 1], biases[motor, 2] = 1.0, -wanted[2], -wanted[3]
+
+
+# ---- contacts
+
+
+@kernel
+def read_contacts(geoms: Ids, places: Floats, owners: Ints, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Notes who touches the ball, and which players touch each other.
+
+    Args:
+        geoms: (K, 2) the engine's contacts.
+        places: (K, 3) where they are [m].
+        owners: (geoms,) the seat whose robot a geom belongs to, `NO_OWNER` or `BALL_OWNER`.
+        seats: of the world.
+        sensors: written.
+    """
+    found = sensors[0]
+    found.touches[:] = 0
+    found.pair_count = 0
+    for k in range(len(geoms)):
+        one, two = owners[geoms[k, 0]], owners[geoms[k, 1]]
+        if max(one, two) < 0 or one == two:
+            continue
+        if min(one, two) == BALL_OWNER:
+            if seats[max(one, two)].slot >= 0:
+                found.touches[seats[max(one, two)].slot] = 1
+        elif min(one, two) >= 0:
+            _note_pair(seats[one].slot, seats[two].slot, places[k], found)
+
+
+@kernel
+def _note_pair(one: int, two: int, place: Floats, found: Sensors) -> None:
+    """Adds a pair of players by their slots, unless it is there already or there is no room."""
+    low, high = min(one, two), max(one, two)
+    count = found.pair_count
+    if low < 0 or count == MAX_PAIRS:
+        return
+    for k in range(count):
+        if found.pairs[k, 0] == low and found.pairs[k, 1] == high:
+            return
+    found.pairs[count, 0], found.pairs[count, 1] = low, high
+    found.pair_places[count, 0], found.pair_places[count, 1] = place[0], place[1]
+    found.pair_count = count + 1
+
+
+# ---- sensors
+
+
+@kernel
+def is_sound(qpos: Floats, qvel: Floats, seats: Sequence[Seat]) -> bool:
+    """Whether a state is one of robots: a sum is finite only if every number is."""
+    for s in range(len(seats)):
+        if seats[s].slot >= 0 and not _is_sane(qvel, seats[s]):
+            return False
+    return bool(np.isfinite(qpos.sum() + qvel.sum()))
+
+
+@kernel
+def _is_sane(qvel: Floats, seat: Seat) -> bool:
+    """Whether a robot moves no faster than robots can."""
+    for i in range(3):
+        if not abs(qvel[seat.rate + i]) <= MAX_ROBOT_SPEED:
+            return False
+    for k in range(seat.joint_count):  # noqa: SIM110 (numba knows no generators)
+        if not abs(qvel[seat.rates[k]]) <= MAX_JOINT_SPEED:
+            return False
+    return True
+
+
+@kernel
+def read_sensors(state: State, bodies: Bodies, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Measures angles, speeds, gyroscope, accelerometer, place and attitude of every player."""
+    qpos, qvel, qacc = state
+    found = sensors[0]
+    for s in range(len(seats)):
+        seat = seats[s]
+        slot = seat.slot
+        if slot < 0:
+            continue
+        for k in range(seat.joint_count):
+            found.angles[slot, k] = qpos[seat.angles[k]] * DEGREES
+            found.rates[slot, k] = qvel[seat.rates[k]] * DEGREES
+        turn = bodies[2][seat.torso]
+        for i in range(3):
+            found.position[slot, i] = bodies[0][seat.torso, i]
+            found.gyro[slot, i] = qvel[seat.rate + 3 + i] * DEGREES
+            # Proper acceleration of the torso's origin, in the torso's frame.
+            felt = turn[6 + i] * GRAVITY
+            for j in range(3):
+                felt += turn[3 * j + i] * qacc[seat.rate + j]
+            found.acc[slot, i] = felt
+        for i in range(4):
+            found.attitude[slot, i] = bodies[1][seat.torso, i]
+        found.velocity[slot, 0], found.velocity[slot, 1] = qvel[seat.rate], qvel[seat.rate + 1]
+
+
+# ---- vision and places
+
+
+@inlined
+def _place_in_world(bodies: Bodies, body: int, local: Floats, out: Floats) -> None:
+    """A point in the frame of a body, in the world."""
+    turn = bodies[2][body]
+    for i in range(3):
+        out[i] = bodies[0][body, i]
+        for j in range(3):
+            out[i] += turn[3 * i + j] * local[j]
+
+
+@kernel
+def place_parts(bodies: Bodies, seats: Sequence[Seat], who: Ints, out: Floats) -> None:
+    """Where the parts of robots are that others see: (P, 3, 3), for seats (P,)."""
+    for p in range(len(who)):
+        seat = seats[who[p]]
+        for k in range(3):
+            _place_in_world(bodies, seat.parts[k], seat.part_places[k], out[p, k])
+
+
+@kernel
+def place_voices(bodies: Bodies, seats: Sequence[Seat], who: Ints, microphones: Floats, speakers: Floats) -> None:
+    """Where microphones and speakers of robots are: (P, 3) each, for seats (P,)."""
+    for p in range(len(who)):
+        seat = seats[who[p]]
+        _place_in_world(bodies, seat.head, seat.microphone, microphones[p])
+        _place_in_world(bodies, seat.head, seat.speaker, speakers[p])
+
+
+@kernel
+def look(bodies: Bodies, seats: Sequence[Seat], who: Ints, places: Floats, seen: Floats) -> None:
+    """What the cameras of robots see of places (N, 3), polar (P, N, 3), for seats (P,); NaN is out of view."""
+    eye = np.empty(3)
+    for p in range(len(who)):
+        seat = seats[who[p]]
+        turn = bodies[2][seat.head]
+        _place_in_world(bodies, seat.head, seat.camera, eye)
+        for n in range(len(places)):
+            dx, dy, dz = places[n, 0] - eye[0], places[n, 1] - eye[1], places[n, 2] - eye[2]
+            x = turn[0] * dx + turn[3] * dy + turn[6] * dz
+            y = turn[1] * dx + turn[4] * dy + turn[7] * dz
+            z = turn[2] * dx + turn[5] * dy + turn[8] * dz
+            distance = math.sqrt(x * x + y * y + z * z)
+            left = math.atan2(y, x) * DEGREES
+            up = math.asin(z / distance) * DEGREES if distance > 0.0 else 0.0
+            # As on the league's server, what is told decides: angles cut to hundredths.
+            within = abs(math.trunc(left * 100.0)) <= VIEW_ANGLE * 100.0
+            if within and abs(math.trunc(up * 100.0)) <= VIEW_ANGLE * 100.0:
+                seen[p, n, 0], seen[p, n, 1], seen[p, n, 2] = distance, left, up
+            else:
+                seen[p, n, 0], seen[p, n, 1], seen[p, n, 2] = np.nan, np.nan, np.nan

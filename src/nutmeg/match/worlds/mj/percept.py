@@ -1,0 +1,90 @@
+"""What a player of this league is told each cycle, and what it answers.
+
+    class Statue:
+        def act(self, percept: Percept) -> Action:
+            return Action(motors=np.tile([0.0, 0.0, 100.0, 2.0, 0.0], (len(percept.angles), 1)))
+
+Units and frames are those of the wire: joint angles in degrees, their speeds in degrees a second, gyroscope in degrees
+a second, acceleration in m/s²; bodies have x forward, y left, z up. Directions are polar: distance [m], angle to the
+left and angle upwards [degrees], seen from the camera. Every player is told its true place and attitude, as on the
+league's server. Arrays are shared, and nobody writes to them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nutmeg.base.arrays import Floats
+from nutmeg.match.worlds.physical.percept import GameView
+
+ROBOTS = ("t1", "k1")
+"""The league's robots; their types are the indices. Agents ask for them in capitals."""
+_ARMS = (*(f"laj{n}" for n in range(1, 5)), *(f"raj{n}" for n in range(1, 5)))
+_LEGS = (*(f"llj{n}" for n in range(1, 7)), *(f"rlj{n}" for n in range(1, 7)))
+JOINTS = {"t1": ("hj1", "hj2", *_ARMS, "tj1", *_LEGS), "k1": ("hj1", "hj2", *_ARMS, *_LEGS)}
+"""Joints as percepts name them, which is the order of the robots' own joints; the K1 has no waist."""
+EFFECTORS = {name: tuple(f"{joint[:-2]}e{joint[-1]}" for joint in joints) for name, joints in JOINTS.items()}
+"""Motors as commands name them (`he1`, `te1`), in the same columns."""
+MAX_JOINTS = 23
+PARTS = ("head", "lfoot", "rfoot")
+"""What is seen of a player: columns of `Sight.parts`."""
+MOTOR_NUMBERS = 5
+"""Angle, speed, the gains of both, and torque."""
+MAX_HEARD_BYTES = 10
+"""Longer messages are heard by nobody."""
+
+
+class Sight(NamedTuple):
+    """What the camera sees, without noise, every second cycle."""
+
+    marks: Floats
+    """(M, 3) the landmarks of the field and the ball, polar, in the order of `vision.landmarks`; NaN is out of view."""
+    parts: Floats
+    """(P, 3, 3) the parts of all players, polar; NaN is out of view. Columns as `PARTS`."""
+    teams: tuple[str, ...]
+    """(P,) names of the players' teams."""
+    numbers: tuple[int, ...]
+    """(P,) the players' numbers."""
+
+
+class Percept(NamedTuple):
+    """All that one player is told in one cycle."""
+
+    robot: str
+    """`t1` or `k1`."""
+    time: float
+    """Time of the server [s]."""
+    game: GameView
+    """Play mode, game time and score."""
+    teams: tuple[str, str]
+    """Names of left and right; empty while nobody has come."""
+    attitude: Floats
+    """(4,) quaternion of the torso, w first."""
+    position: Floats
+    """(3,) of the torso [m]."""
+    gyro: Floats
+    """(3,) [degrees/s]"""
+    acc: Floats
+    """(3,) [m/s²]; (0, 0, 9.81) at rest."""
+    angles: Floats
+    """(joints,) [degrees]; columns as `JOINTS`."""
+    rates: Floats
+    """(joints,) [degrees/s]"""
+    heard: tuple[tuple[int, bytes], ...] | None = None
+    """Directions [whole degrees to the left of the head] and messages; None where nobody spoke at all."""
+    sight: Sight | None = None
+    """None in cycles without a picture."""
+
+
+class Action(NamedTuple):
+    """What a player wants done."""
+
+    motors: Floats | None = None
+    """(joints, 5) angle [degrees], speed [degrees/s], stiffness [N m/rad], damping [N m s/rad], torque [N m]; rows that
+    begin with NaN leave the last command. None leaves all."""
+    beam: tuple[float, float, float] | None = None
+    """Where it wishes to be put in its own half: x, y [m], heading [degrees], as its team sees the pitch."""
+    say: tuple[float, bytes] | None = None
+    """Loudness (1 is all there is) and message."""
+    syn: bool = False
+    """Whether it said `(syn)`."""

@@ -1,0 +1,454 @@
+"""The physical world of a match of T1 and K1 robots: up to twenty-two of them and a ball, in cycles of 20 ms.
+
+    world = MatchWorld("fifa7vs7", seats={"t1": 14})
+    world.join(slot_of(Side.LEFT, 1), "t1")
+    world.command(slot, rows)               # (joints, 5) in the units of the wire, kept until changed
+    world.step()
+    world.sensors["angles"][0, slot]        # degrees
+
+A cycle is four of the engine's steps of 5 ms. Robots that may play sit on seats: they are compiled into the scene,
+parked beside the pitch and asleep until a player takes one, so that joining compiles nothing and costs nobody a cycle.
+What players want of their motors becomes gains and commands of the engine in compiled code (`kernels.drive`).
+
+Numbers of players come over a wire. Where they make the engine lose its own (a gain far too large for its steps), the
+world goes back by a cycle, and the robot that lost its numbers is put up again; the others do not notice.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
+from nutmeg.base.errors import UsageError
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of
+from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts, nothing_known
+from nutmeg.match.worlds.mj.kernels import (
+    BALL_OWNER,
+    MAX_JOINT_SPEED,
+    MAX_ROBOT_SPEED,
+    NO_OWNER,
+    SEAT,
+    SENSORS,
+    drive,
+    is_sound,
+    look,
+    place_parts,
+    place_voices,
+    read_contacts,
+    read_sensors,
+    set_command,
+)
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS
+from nutmeg.match.worlds.mj.vision import landmarks
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.sim.variation import robot_rows
+from nutmeg.sim.worlds import SingleWorld
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.model.scene import Scene
+    from nutmeg.model.tables import RobotTable
+
+PHYSICS = "ssim"
+PARKED_POSE = "ready"
+STEPS = 4
+"""The engine's steps in a cycle."""
+MAX_COORDINATE = 1000.0
+"""Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
+ABSENT_HEIGHT = -5.0
+"""Height at which a recording has who does not play [m]."""
+FIRST_COMMAND = (0.0, 0.0, 1.0, 1.0, 0.0)
+"""What motors do before they are told anything: rcssservermj 0.2.1 leaves MuJoCo's default gains, 1 and 1."""
+PUT_HEIGHTS = {"t1": 0.6735, "k1": 1.0}
+"""Height of the torso at which a robot is put somewhere [m]. Source: rcssservermj 0.2.1, robot.xml: pos of the torso.
+The K1 stands at 0.55 m: it drops."""
+HEAD_PLACES = {
+    "t1": ((0.05, 0.0, 0.12), (0.0, 0.0, 0.13), (0.0, 0.0, 0.06)),
+    "k1": ((0.06, 0.0, 0.08), (0.0, 0.0, 0.09), (0.0, 0.0, 0.05)),
+}
+"""Camera, microphone and speaker in the frame of the head [m]. Source: rcssservermj 0.2.1, robot.xml: sites camera,
+hear_a-micro and say_a-speaker."""
+SEEN_HEAD = {"t1": (0.01, 0.0, 0.11), "k1": (0.0, 0.0, 0.08)}
+"""Where others see the head, in its frame [m]. Source: as above, head-vismarker; feet are seen at their origins."""
+PART_BODIES = ("Head", "LFoot", "RFoot")
+"""Bodies in the order of `percept.PARTS`."""
+
+
+def ground_settings(field: str, seats: Mapping[str, int]) -> SceneSettings:
+    """The scene with so many parked robots of each kind."""
+    robots = tuple(
+        Placement(robot=kind, name=f"{kind}-{number}", pose=PARKED_POSE, parked=True)
+        for kind, count in seats.items()
+        for number in range(count)
+    )
+    return SceneSettings(field=field, robots=robots, physics=PHYSICS, visuals=False)
+
+
+@lru_cache(maxsize=4)
+def ground_scene(field: str, seats: tuple[tuple[str, int], ...]) -> Scene:
+    """The scene with parked robots, compiled once; many worlds may be made of one scene."""
+    return assemble(ground_settings(field, dict(seats)))
+
+
+class MatchWorld:
+    """The robots and the ball.
+
+    Args:
+        field: name of a field with goals, goal areas and a ball.
+        seats: how many robots of each kind (`t1`, `k1`) can play at once.
+    """
+
+    def __init__(self, field: str = "fifa7vs7", *, seats: Mapping[str, int]) -> None:
+        if not seats or not all(kind in JOINTS and 0 <= count <= SLOTS for kind, count in seats.items()):
+            raise UsageError(
+                f"seats for {dict(seats)} are not possible: there are {', '.join(JOINTS)}, at most {SLOTS} of each."
+            )
+        self.field = load_field(field)
+        scene = ground_scene(field, tuple(sorted(seats.items())))
+        self.scene, self.world = scene, SingleWorld(scene)
+        model, data = self.world.model, self.world.data
+        self.kinds: list[str] = [table.settings.name for table in scene.robots]
+        """Robots of the seats."""
+        self._joint_counts = [len(JOINTS[kind]) for kind in self.kinds]
+        self._rows = [robot_rows(model, table.body) for table in scene.robots]
+        self.seats: Any = np.zeros(len(scene.robots), SEAT)
+        """(S,) records of `kernels.Seat`."""
+        self._owners: Ints = np.full(model.ngeom, NO_OWNER, np.int64)
+        for seat, table in enumerate(scene.robots):
+            self._fill_seat(seat, table)
+        self.ball_body = int(model.body("ball").id)
+        self._owners[model.geom_bodyid == self.ball_body] = BALL_OWNER
+        joint = int(model.body("ball").jntadr[0])
+        self._ball, self._ball_rate = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        self.ball_radius = load_ball(self.field.ball).radius
+        self.present = np.zeros(SLOTS, bool)
+        """Who plays."""
+        self.seat_of = np.full(SLOTS, -1, np.int64)
+        """Seats of who plays."""
+        self.order: list[int] = []
+        """Slots of who plays in the order in which they joined."""
+        self.upsets = 0
+        """How often the engine lost its numbers."""
+        self.sensors: Any = np.zeros(1, SENSORS)
+        """One record of `kernels.Sensors`, made anew each cycle."""
+        self._motors = data.ctrl, model.actuator_gainprm, model.actuator_biasprm
+        self._bodies = data.xpos, data.xquat, data.xmat
+        self._good = self.world.qpos.copy(), self.world.qvel.copy()
+        self._before = self.world.qpos.copy(), self.world.qvel.copy()
+        self._contacts: dict[int, tuple[Any, Any]] = {}
+        marks = landmarks(self.field)
+        self.marks = (*marks, "B")
+        """Names of what is seen beside players, in the order of the wire."""
+        self._mark_places = np.array([*marks.values(), (0.0, 0.0, 0.0)])
+        mujoco.mj_forward(model, data)
+        # Parked robots fall asleep once they have been at rest for a moment; that is over before anybody comes.
+        mujoco.mj_step(model, data, 50)
+        data.time = 0.0
+
+    def _fill_seat(self, seat: int, table: RobotTable) -> None:
+        """Finds everything of a robot in the engine's arrays."""
+        model, record, kind = self.world.model, self.seats[seat], self.kinds[seat]
+        count = len(JOINTS[kind])
+        bodies = [int(model.body(f"{table.name}/{name}").id) for name in PART_BODIES]
+        record["slot"], record["joint_count"] = -1, count
+        record["root"], record["rate"], record["torso"], record["head"] = (
+            table.root,
+            table.root_rate,
+            table.body,
+            bodies[0],
+        )
+        record["camera"], record["microphone"], record["speaker"] = HEAD_PLACES[kind]
+        record["parts"], record["part_places"] = bodies, (SEEN_HEAD[kind], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        record["angles"][:count], record["rates"][:count] = table.angles, table.rates
+        record["motors"][:count] = [model.actuator(f"{table.name}/{name}").id for name in table.joints]
+        self._owners[self._rows[seat]["geom"]] = seat
+
+    # ---- who plays
+
+    def join(self, slot: int, kind: str) -> None:
+        """Lets a robot play, beside the pitch as the league's server puts newcomers, with all angles zero."""
+        if self.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} plays already; another number is needed.")
+        free = [seat for seat, taken in enumerate(self.seats["slot"]) if taken < 0 and self.kinds[seat] == kind]
+        if not free:
+            raise UsageError(
+                f"no {kind.upper()} is left: this match has {self.kinds.count(kind)} of them, and all play. Ask for "
+                f"more when it is started (--seats, --k1-seats), at most {SLOTS} of each."
+            )
+        seat = free[0]
+        self.seats["slot"][seat], self.seat_of[slot], self.present[slot] = slot, seat, True
+        self.order.append(slot)
+        self.seats["wanted"][seat] = FIRST_COMMAND
+        self.world.hold(self.scene.robots[seat], parked=False)
+        side, number = (-1, slot + 1) if slot < MAX_PLAYERS else (1, slot - MAX_PLAYERS + 1)
+        self.place(slot, x=side * (2 * number + 1.0), y=self.field.width / 2 + self.field.border, heading=-math.pi / 2)
+        self._appear(seat)
+
+    def _appear(self, seat: int) -> None:
+        """Makes a robot that was just put somewhere seen and measured, in free fall; nothing of the others changes."""
+        data, bodies = self.world.data, self._rows[seat]["body"]
+        qpos, dofs = self._numbers(seat)
+        self._before[0][qpos], self._before[1][dofs] = data.qpos[qpos], 0.0
+        data.qacc[dofs] = 0.0
+        data.qacc[dofs.start + 2] = -GRAVITY
+        others = [array.copy() for array in self._bodies]
+        mujoco.mj_kinematics(self.world.model, data)
+        for array, kept in zip(self._bodies, others, strict=True):
+            kept[bodies] = array[bodies]
+            array[:] = kept
+        self.sensors = self.sensors.copy()
+        self._read()
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if not self.present[slot]:
+            return
+        seat = int(self.seat_of[slot])
+        qpos, dofs = self._numbers(seat)
+        self.world.qpos[qpos], self.world.qvel[dofs] = self.scene.start[qpos], 0.0
+        model, motors = self.world.model, self.seats["motors"][seat][: self.seats["joint_count"][seat]]
+        model.actuator_gainprm[motors] = self.scene.model.actuator_gainprm[motors]
+        model.actuator_biasprm[motors] = self.scene.model.actuator_biasprm[motors]
+        self.world.ctrl[motors] = self.scene.commands[motors]
+        self.world.hold(self.scene.robots[seat], parked=True)
+        self.seats["slot"][seat], self.seat_of[slot], self.present[slot] = -1, -1, False
+        self.order.remove(slot)
+
+    def swap_ends(self) -> None:
+        """Lets every player change its slot for that of the same number on the other side."""
+        turned = np.roll(np.arange(SLOTS), SLOTS // 2)
+        self.present[:], self.seat_of[:] = self.present[turned], self.seat_of[turned]
+        self.order = [int(turned[slot]) for slot in self.order]
+        self.seats["slot"][self.seat_of[self.present]] = np.flatnonzero(self.present)
+        self.sensors = self.sensors.copy()
+        self._read()
+
+    def kind(self, slot: int) -> str:
+        """The robot of who plays, `t1` or `k1`."""
+        return self.kinds[int(self.seat_of[slot])]
+
+    def players(self) -> list[int]:
+        """Slots of who plays as the league's server lists them: the left team, then the right, each as it joined."""
+        return sorted(self.order, key=lambda slot: slot >= MAX_PLAYERS)
+
+    def _numbers(self, seat: int) -> tuple[slice, slice]:
+        """Where the state of a robot is: configuration and velocity."""
+        dofs, start = self._rows[seat]["dof"], int(self.seats["root"][seat])
+        return slice(start, start + dofs.stop - dofs.start + 1), dofs
+
+    # ---- where things are put
+
+    def place(
+        self, slot: int, *, x: float, y: float, height: float | None = None, heading: float | None = None
+    ) -> None:
+        """Puts a player somewhere at rest, upright with all angles zero.
+
+        Args:
+            slot: the player.
+            x: where its torso is to be [m].
+            y: where its torso is to be [m].
+            height: of the torso [m]; None for that at which the league's server puts this robot.
+            heading: where it looks, 0 along x [rad]; None keeps it.
+        """
+        turn = self.heading(slot) if heading is None else heading
+        self.put(slot, (x, y, PUT_HEIGHTS[self.kind(slot)] if height is None else height), yaw_quaternion(turn))
+
+    def put(self, slot: int, position: Sequence[float], attitude: Sequence[float]) -> None:
+        """Puts a player at a place [m] with an attitude (quaternion, w first), at rest with all angles zero."""
+        numbers = (*position, *attitude)
+        length = math.sqrt(sum(part * part for part in attitude))
+        if not all(abs(number) <= MAX_COORDINATE for number in numbers) or not length > 1e-6:
+            raise UsageError(
+                f"{SLOT_NAMES[slot]} cannot be put at {tuple(position)} with attitude {tuple(attitude)}: places are "
+                f"within {MAX_COORDINATE:g} m, and an attitude is a quaternion that is not zero."
+            )
+        qpos, dofs = self._numbers(int(self.seat_of[slot]))
+        pose = self.world.qpos[qpos]
+        pose[:] = 0.0
+        pose[:3], pose[3:7] = position, [part / length for part in attitude]
+        self.world.qvel[dofs] = 0.0
+
+    def beam(self, slot: int, x: float, y: float, degrees: float) -> None:
+        """Puts a player where it wishes: x is always taken into its own half, y is not mirrored for the right team."""
+        sign, turn = (-1, 0.0) if slot < MAX_PLAYERS else (1, math.pi)
+        self.place(slot, x=sign * abs(x), y=y, heading=math.radians(math.fmod(degrees, 360.0)) + turn)
+
+    def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Puts the ball on the ground (2,) or anywhere (3,) [m], with a velocity (3,) [m/s] and no spin."""
+        where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
+        if not all(abs(number) <= MAX_COORDINATE for number in (*where, *velocity)):
+            raise UsageError(
+                f"the ball cannot be put at {tuple(place)} with velocity {tuple(velocity)}: places are within "
+                f"{MAX_COORDINATE:g} m, velocities within {MAX_COORDINATE:g} m/s."
+            )
+        self.world.qpos[self._ball : self._ball + 7] = *where, 1.0, 0.0, 0.0, 0.0
+        self.world.qvel[self._ball_rate : self._ball_rate + 6] = *velocity, 0.0, 0.0, 0.0
+
+    def carry_out(self, decision: Decision) -> None:
+        """Does what the referee decided; who is moved stands upright, and beside the pitch looks at it."""
+        match decision:
+            case MovePlayer(side=side, number=number, place=(x, y)):
+                slot = slot_of(side, number)
+                if self.present[slot]:
+                    outside = abs(y) > self.field.width / 2
+                    self.place(slot, x=x, y=y, heading=-math.copysign(math.pi / 2, y) if outside else None)
+            case PlaceBall(place=place):
+                self.place_ball(place)
+            case _:
+                pass
+
+    # ---- a cycle
+
+    def command(self, slot: int, rows: Floats) -> None:
+        """Tells motors five numbers each, (joints, 5) in the units of the wire, from the next step on."""
+        seat = self.seat_of[slot]
+        if rows.shape != (self._joint_counts[seat], MOTOR_NUMBERS):
+            raise UsageError(f"motors has the shape {rows.shape}; this robot needs ({self._joint_counts[seat]}, 5).")
+        if not set_command(self.seats, seat, np.ascontiguousarray(rows, np.float64)):
+            raise UsageError("motors has a number that is not finite; only rows that begin with NaN are left out.")
+
+    def step(self) -> None:
+        """One cycle."""
+        model, data = self.world.model, self.world.data
+        self._good[0][:], self._good[1][:] = data.qpos, data.qvel
+        drive(self._motors, self.seats)
+        mujoco.mj_step(model, data, STEPS - 1)
+        self._before[0][:], self._before[1][:] = data.qpos, data.qvel
+        mujoco.mj_step(model, data)
+        self.sensors = np.zeros(1, SENSORS)
+        if not is_sound(data.qpos, data.qvel, self.seats):
+            self._recover()
+        self._read_contacts()
+        self._read()
+
+    def _read_contacts(self) -> None:
+        data = self.world.data
+        if data.ncon not in self._contacts:  # the engine's arrays always begin at the same place
+            self._contacts[data.ncon] = data.contact.geom, data.contact.pos
+        geoms, places = self._contacts[data.ncon]
+        read_contacts(geoms, places, self._owners, self.seats, self.sensors)
+
+    def _read(self) -> None:
+        state = (*self._before, self.world.data.qacc)
+        read_sensors(state, self._bodies, self.seats, self.sensors)
+
+    def _recover(self) -> None:
+        """Puts the world back by a cycle, and whoever (or what) lost its numbers up again, with first commands."""
+        data = self.world.data
+        lost = [slot for slot in self.order if self._is_lost(slot)]
+        ball = slice(self._ball_rate, self._ball_rate + 6)
+        ball_lost = not np.isfinite(data.qvel[ball]).all()
+        data.qpos[:], data.qvel[:] = self._good
+        data.qacc[:], data.qacc_warmstart[:] = 0.0, 0.0
+        for slot in lost:
+            x, y = np.clip(data.qpos[self._numbers(int(self.seat_of[slot]))[0]][:2], -MAX_COORDINATE, MAX_COORDINATE)
+            self.place(slot, x=float(x), y=float(y), heading=0.0)
+            self.seats["wanted"][self.seat_of[slot]] = FIRST_COMMAND
+        if ball_lost or not lost:
+            data.qvel[:] = 0.0
+        self._before[0][:], self._before[1][:] = data.qpos, data.qvel
+        self.upsets += 1
+        mujoco.mj_forward(self.world.model, data)
+
+    def _is_lost(self, slot: int) -> bool:
+        """Whether a player's numbers are no longer those of a robot."""
+        qpos, dofs = self._numbers(int(self.seat_of[slot]))
+        speeds = np.abs(self.world.qvel[dofs])
+        sane = (speeds[:3] <= MAX_ROBOT_SPEED).all() and (speeds[6:] <= MAX_JOINT_SPEED).all()
+        return not (sane and np.isfinite(speeds).all() and np.isfinite(self.world.qpos[qpos]).all())
+
+    # ---- what is observed
+
+    @property
+    def time(self) -> float:
+        """Since the beginning [s]."""
+        return float(self.world.data.time)
+
+    @property
+    def ball(self) -> Floats:
+        """(3,) where the ball is [m]."""
+        return self.world.qpos[self._ball : self._ball + 3].copy()
+
+    @property
+    def ball_velocity(self) -> Floats:
+        """(3,) [m/s]."""
+        return self.world.qvel[self._ball_rate : self._ball_rate + 3].copy()
+
+    def look(self, slots: Sequence[int]) -> tuple[Floats, Floats]:
+        """What players (P,) see: (P, M, 3) marks and ball, and (P, P, 3, 3) parts of each other, polar; NaN unseen."""
+        who = self.seat_of[slots]
+        parts = np.empty((len(who), 3, 3))
+        place_parts(self._bodies, self.seats, who, parts)
+        self._mark_places[-1] = self.world.data.xpos[self.ball_body]
+        places = np.concatenate([self._mark_places, parts.reshape(-1, 3)])
+        seen = np.empty((len(who), len(places), 3))
+        look(self._bodies, self.seats, who, places, seen)
+        marks = len(self._mark_places)
+        return seen[:, :marks], seen[:, marks:].reshape(len(who), len(who), 3, 3)
+
+    def voices(self, slots: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+        """(P, 3) microphones, (P, 3, 3) attitudes of the heads and (P, 3) speakers of players (P,)."""
+        who = self.seat_of[slots]
+        microphones, speakers = np.empty((len(who), 3)), np.empty((len(who), 3))
+        place_voices(self._bodies, self.seats, who, microphones, speakers)
+        return microphones, self.world.data.xmat[self.seats["head"][who]].reshape(-1, 3, 3), speakers
+
+    def heading(self, slot: int) -> float:
+        """Where the torso of a player looks, 0 along x [rad]."""
+        w, x, y, z = self.world.qpos[self._numbers(int(self.seat_of[slot]))[0]][3:7].tolist()
+        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+    def poses(self) -> Floats:
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        found = np.zeros((SLOTS, 7))
+        found[:, :4] = 0.0, 0.0, ABSENT_HEIGHT, 1.0
+        found[self.present] = self.world.qpos[self.seats["root"][self.seat_of[self.present], None] + np.arange(7)]
+        return found
+
+    def joint_angles(self) -> Floats:
+        """(22, 23) the angles of the joints as they are now [rad]; zeros where there is none."""
+        found = np.zeros((SLOTS, MAX_JOINTS))
+        seats = self.seat_of[self.present]
+        found[self.present] = self.world.qpos[self.seats["angles"][seats]]
+        found[self.present] *= np.arange(MAX_JOINTS) < self.seats["joint_count"][seats, None]
+        return found
+
+    def ball_pose(self) -> Floats:
+        """(7,) place and attitude (quaternion) of the ball."""
+        return self.world.qpos[self._ball : self._ball + 7].copy()
+
+    def facts(self) -> Facts:
+        """What the referee has to know of the last cycle."""
+        sensors, unknown = self.sensors, nothing_known()
+        count = int(sensors["pair_count"][0])
+        contacts, places = unknown["contacts"], unknown["contact_places"]
+        if count:
+            contacts = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
+            places = sensors["pair_places"][0, :count]
+        return Facts(
+            time_step=CONTROL_CYCLE,
+            ball=self.ball,
+            ball_velocity=self.ball_velocity,
+            present=self.present.reshape(PLAYERS_SHAPE),
+            position=sensors["position"][0].reshape(2, MAX_PLAYERS, 3),
+            velocity=sensors["velocity"][0].reshape(2, MAX_PLAYERS, 2),
+            touches_ball=sensors["touches"][0].view(np.bool_).reshape(PLAYERS_SHAPE),
+            wants_pass=unknown["wants_pass"],
+            goalie=unknown["goalie"],
+            contacts=contacts,
+            contact_places=places,
+            self_collision=unknown["self_collision"],
+            pushes=unknown["pushes"],
+        )

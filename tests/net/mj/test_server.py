@@ -1,0 +1,332 @@
+"""A real game behind real sockets: agents join, play and vanish, and whatever they send, the others notice nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.match.mj_game import MjGame
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.mj.percept import EFFECTORS
+from nutmeg.net.agents import AgentLimits
+from nutmeg.net.connection import Report
+from nutmeg.net.mj.server import MJ
+from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.sexpr import Unframer, framed
+
+PATIENCE = 60.0
+"""How long anything may take on a busy computer [s]."""
+STAND = "".join(f"({name} 0 0 100 2 0)" for name in EFFECTORS["t1"]).encode() + b"(syn)"
+
+
+class Client:
+    """A client that waits for what it is sent."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self._reader, self._waiting = Unframer(10**6), list[bytes]()
+
+    def send(self, message: bytes) -> None:
+        self.socket.sendall(framed(message))
+
+    def receive(self) -> str:
+        while not self._waiting:
+            data = self.socket.recv(65536)
+            if not data:
+                raise EOFError
+            self._waiting += self._reader.feed(data)
+        return self._waiting.pop(0).decode("ascii")
+
+    def answer(self, message: bytes = b"(syn)") -> str:
+        self.send(message)
+        return self.receive()
+
+
+class Running:
+    """A synchronous server in a thread of its own."""
+
+    def __init__(self, seats: dict[str, int], **limits: Any) -> None:
+        self.game = MjGame(load_rules("ssim26"), seed=3, seats=seats)
+        self.game.cycle({})
+        self.reports: list[Report] = []
+        settings = ServerSettings(agent_port=0, monitor_port=0, pace="sync", limits=AgentLimits(**limits))
+        self.server = Server(self.game, settings, self.reports.append, MJ)
+        self._clients: list[Client] = []
+        self._thread = threading.Thread(target=self.server.run, daemon=True)
+        self._thread.start()
+
+    def join(self, text: bytes) -> Client:
+        """Connects an agent."""
+        client = Client(self.server.agent_port)
+        self._clients.append(client)
+        client.send(text)
+        return client
+
+    def seat(self, text: bytes, players: int) -> Client:
+        """Connects an agent and waits until so many play; nobody has answered meanwhile, so that no cycle begins."""
+        client, end = self.join(text), time.monotonic() + PATIENCE
+        while self.server.agents < players and time.monotonic() < end:
+            time.sleep(0.005)
+        return client
+
+    def monitor(self) -> Client:
+        client = Client(self.server.monitor_port)
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.socket.close()
+        self.server.stop()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        self.server.close()
+        self.game.close()
+
+
+@contextlib.contextmanager
+def running(seats: dict[str, int], **limits: Any) -> Iterator[Running]:
+    one = Running(seats, **limits)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def height(percept: str) -> float:
+    found = re.search(r"torso_pos\) \(p \S+ \S+ ([^)]+)\)", percept)
+    assert found is not None
+    return float(found[1])
+
+
+def place(percept: str) -> list[float]:
+    found = re.search(r"torso_pos\) \(p (\S+) (\S+) ", percept)
+    assert found is not None
+    return [float(number) for number in found.groups()]
+
+
+def test_an_agent_joins_stands_and_is_told_what_the_protocol_says() -> None:
+    with running({"t1": 1}) as here:
+        agent = here.join(b"(init T1 reds 1)")
+        first = agent.receive()
+        assert "(tl reds)(sl 0)(sr 0)" in first
+        assert "(p -3.0 21.0 0.673)" in first
+        percepts = [agent.answer(STAND) for _ in range(60)]
+        assert sum("(See " in percept for percept in percepts) == 30
+        assert 0.6 < height(percepts[-1]) < 0.7
+
+
+def test_a_beam_counts_before_the_kick_off_and_not_during_play() -> None:
+    with running({"t1": 1}) as here:
+        agent = here.join(b"(init T1 reds 1)")
+        agent.receive()
+        agent.answer(b"(beam 4 2 0)(syn)")
+        assert place(agent.answer(STAND)) == pytest.approx([-4, 2], abs=0.01)
+        trainer = here.monitor()
+        trainer.send(b"(playMode PlayOn)")
+        while "PlayOn" not in agent.answer(STAND):
+            pass
+        agent.answer(b"(beam 9 9 0)(syn)")
+        assert place(agent.answer(STAND)) == pytest.approx([-4, 2], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"(init T2 reds 1)", "the model 'T2' is not known"),
+        (b"(init K1 reds 2)", "no K1 is left"),
+        (b"(init T1 reds 1)", "number 1 of the left team is taken"),
+        (b"(init T1 greens 12)", "player number 12 is not possible"),
+        (b"(hello)", "an agent begins with (init MODEL TEAM NUMBER)"),
+    ],
+)
+def test_who_cannot_play_is_told_so_in_the_log_and_disconnected(text: bytes, reason: str) -> None:
+    with running({"t1": 2}) as here:
+        first = here.join(b"(init T1 reds 1)")
+        first.receive()
+        refused = here.join(text)
+        first.answer(STAND)
+        with pytest.raises((EOFError, ConnectionError)):
+            refused.receive()
+        assert any(reason in report.text for report in here.reports)
+        assert height(first.answer(STAND)) > 0.5
+
+
+def test_an_unknown_effector_hurts_nobody() -> None:
+    with running({"t1": 1}) as here:
+        agent = here.join(b"(init T1 reds 1)")
+        agent.receive()
+        assert "torso_pos" in agent.answer(b"(xyz 1 2 3 4 5)(he9 1 2 3 4 5)(syn)")
+        assert "torso_pos" in agent.answer(STAND)
+        assert any("unknown effector 'xyz' of a T1" in report.text for report in here.reports)
+
+
+def test_a_client_that_vanishes_leaves_its_robot_s_seat_to_the_next() -> None:
+    with running({"t1": 2}) as here:
+        stays = here.join(b"(init T1 reds 1)")
+        stays.receive()
+        for _ in range(3):
+            goes = here.seat(b"(init T1 blues 1)", 2)
+            stays.answer(STAND)
+            goes.socket.close()  # with a percept unread
+            for _ in range(5):
+                stays.answer(STAND)
+            assert here.game.present.sum() == 1
+
+
+def test_numbers_that_no_motor_can_bear_upset_only_their_own_robot() -> None:
+    with running({"t1": 2}) as here:
+        good = here.join(b"(init T1 reds 1)")
+        wild = "".join(f"({name} 900000 900000 1e9 1e9 1e9)" for name in EFFECTORS["t1"]).encode() + b"(syn)"
+        good.receive()
+        bad = here.seat(b"(init T1 blues 1)", 2)
+        good.answer(STAND)
+        bad.receive()
+        for _ in range(100):
+            good.send(STAND)
+            bad.send(wild)
+            percept = good.receive()
+            assert "nan" not in bad.receive()
+        assert 0.6 < height(percept) < 0.7
+
+
+def test_a_message_is_heard_by_others_and_not_by_its_speaker() -> None:
+    with running({"t1": 2}) as here:
+        one = here.join(b"(init T1 reds 1)")
+        one.receive()
+        two = here.seat(b"(init T1 blues 1)", 2)
+        one.answer(STAND)
+        two.receive()
+        heard: dict[str, list[str]] = {"one": [], "two": []}
+        for k in range(6):
+            one.send(b"(SPK say 100 SGVsbG8=)(syn)" if k == 1 else STAND)
+            two.send(STAND)
+            heard["one"].append(one.receive())
+            heard["two"].append(two.receive())
+        assert ["(MIC hear )" in percept for percept in heard["one"]] == [False, False, True, False, False, False]
+        assert ["SGVsbG8=" in percept for percept in heard["two"]] == [False, False, True, False, False, False]
+
+
+def test_trainers_move_players_and_the_ball() -> None:
+    with running({"t1": 1}) as here:
+        agent, trainer = here.join(b"(init T1 reds 1)"), here.monitor()
+        agent.receive()
+        trainer.send(b"(playMode PlayOn)(agent (unum 1)(team reds)(move 3 4 0.7 90))(ball (pos 1 2 0.11)(vel 1 0 0))")
+        for _ in range(4):
+            percept = agent.answer(STAND)
+        assert trainer.receive().startswith("((RSMP 1 0)((gt 1 0)")
+        assert place(percept) == pytest.approx([3, 4], abs=0.1)
+        assert here.game.world.ball[0] > 1.0
+
+
+def outcome(seed: int) -> list[str]:
+    """What two robots are told in a game of random motors and speech."""
+    rng = np.random.default_rng(seed)
+    from nutmeg.net.mj.effectors import read_orders
+    from nutmeg.net.mj.percepts import PerceptWriter
+
+    with MjGame(load_rules("ssim26"), seed=seed, seats={"t1": 2, "k1": 3}) as game:
+        writer, told = PerceptWriter(game.world.marks), list[str]()
+        slots = {game.enter(team, number, kind): kind for team, number, kind in TEAMS}
+        for _ in range(40):
+            actions = {}
+            for slot, kind in slots.items():
+                names = EFFECTORS[("t1", "k1")[kind]]
+                text = "".join(f"({name} {rng.normal(0, 20):.3f} 0 20 0.3 0)" for name in names)
+                actions[slot] = read_orders(f"{text}(SPK say 100 SGVsbG8=)".encode(), ("t1", "k1")[kind]).action
+            percepts = game.cycle(actions)
+            told += [writer.framed(percepts[slot])[4:].decode() for slot in slots]
+            game.work_ahead()
+    return told
+
+
+TEAMS = (("reds", 1, 0), ("blues", 1, 1), ("reds", 2, 1), ("blues", 2, 0), ("blues", 3, 1))
+
+
+def test_the_same_seed_gives_the_same_match_to_the_last_byte_and_another_one_does_not() -> None:
+    first, again, other = outcome(1), outcome(1), outcome(2)
+    assert first == again
+    assert first != other
+
+
+# ---- malformed messages
+
+VALID = (
+    b"(init T1 reds 2)",
+    b"(init K1 rogues 1)",
+    b"(beam -1.5 2 30)(SPK say 100 QUJD)(syn)",
+    "".join(f"({name} 1.5 0 100 2 0)" for name in EFFECTORS["t1"]).encode("ascii") + b"(syn)",
+    b"(he1 1e308 -1e308 1e308 1e308 1e308)(te1 nan inf 0 0 0)(syn)",
+    b"(agent (unum 2)(team Left)(move3d 1 2 0.4 0 0 0 0))",
+    b"(agent (unum 1)(team blues)(move 1 2 0.7 90))",
+    b"(ball (pos 1 2 3)(vel 4 5 6))(kickOff)(dropBall)(playMode PlayOn)(reqfullstate)(time 3)(score 1 2)",
+)
+LENGTHS = (0, 1, 4097, 65537, 2**31 - 1, 2**32 - 1)
+MESSAGES = 2000
+
+
+def malformed(rng: np.random.Generator) -> bytes:
+    """Bytes to send: noise, a broken message, one with a wrong length, or a valid one at the wrong time."""
+    kind = rng.integers(6)
+    if kind == 0:
+        return rng.bytes(int(rng.integers(1, 120)))
+    message = bytearray(VALID[rng.integers(len(VALID))])
+    if kind == 5:
+        return framed(bytes(message))
+    for _ in range(int(rng.integers(1, 6))):
+        at = int(rng.integers(len(message) or 1))
+        message[at : at + int(rng.integers(0, 4))] = rng.bytes(int(rng.integers(0, 4)))
+    text = bytes(message).replace(b"kill", b"kiss")
+    if kind == 1:
+        return struct.pack(">I", int(rng.choice(LENGTHS))) + text
+    if kind == 2:
+        return framed(b"(" * int(rng.integers(1, 1000)) + text)
+    if kind == 3:
+        return framed(text)[: int(rng.integers(1, len(text) + 4))]  # half-open: the rest never comes
+    return framed(text)
+
+
+def test_a_polite_agent_plays_on_among_thousands_of_malformed_messages() -> None:
+    rng = np.random.default_rng(11)
+    # Rogues that joined and never answer would hold a synchronous server up: they are given little time.
+    with running({"t1": 3, "k1": 2}, patience=0.2, handshake=1.0) as here:
+        polite = here.join(b"(init T1 reds 1)")
+        polite.receive()
+        rogues: list[socket.socket | None] = [None] * 12
+        ports = (here.server.agent_port, here.server.monitor_port)
+        percept = ""
+        for sent in range(MESSAGES):
+            at = int(rng.integers(len(rogues)))
+            try:
+                rogue = rogues[at]
+                if rogue is None:
+                    rogue = rogues[at] = socket.create_connection(("127.0.0.1", ports[at % 4 == 0]), timeout=5.0)
+                    rogue.settimeout(0.0)
+                rogue.sendall(malformed(rng))
+                if at % 2:
+                    rogue.recv(65536)
+            except BlockingIOError:
+                pass
+            except OSError:
+                if rogues[at] is not None:
+                    rogues[at].close()  # type: ignore[union-attr]
+                rogues[at] = None
+            if sent % 50 == 0:
+                percept = polite.answer(STAND)
+        for rogue in rogues:
+            if rogue is not None:
+                rogue.close()
+        for _ in range(20):
+            percept = polite.answer(STAND)
+        assert here.server.connections >= 1
+        assert "torso_pos" in percept
+        assert np.isfinite(height(percept))
