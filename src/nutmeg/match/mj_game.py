@@ -262,8 +262,7 @@ class MjGame(BaseGame):
             BoosterFigures(self.world),
             self.rules,
             seed=self.seed,
-            teams=self.teams,
-            config=self._record_config,
+            config=self._recorded_config(),
             minds=self._minds,
             make_drawing=self._make_drawing,
         )
