@@ -10,6 +10,8 @@ from nutmeg.match.rules.decisions import FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.match.worlds.physical.world import MatchWorld
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.sim.worlds import Worlds
 
 LEFT, RIGHT = 0, 11
 NECK, ANKLE = JOINTS.index("hj1"), JOINTS.index("rlj5")
@@ -347,3 +349,28 @@ def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
             np.testing.assert_array_equal(kept, fresh)
         np.testing.assert_array_equal(address, contact.efc_address)
     assert len(counts) > 2, "the number of contacts hardly changed"
+
+
+@pytest.mark.parametrize("kind", [0, 3, 4])
+def test_a_robot_moves_in_a_match_as_it_does_in_the_worlds_that_motions_are_learned_in(kind: int) -> None:
+    placement = Placement(robot="nao-spark", name="r", type=f"type{kind}", pose="zero")
+    worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)))
+    robot, match = worlds.robot("r"), MatchWorld(seats=1, toed=int(kind == 4))
+    match.join(LEFT, kind)
+    match.place(LEFT, x=-3.0, y=1.0, height=0.5, heading=0.0)  # rounding decides where feet just touch the ground
+    robot.pose[0, :3] = -3.0, 1.0, 0.5
+    columns, rng = [JOINTS.index(name) for name in robot.table.motors], np.random.default_rng(kind)
+    upright = []
+    match.step()
+    worlds.step()
+    for cycle in range(100):
+        if cycle % 5 == 0:
+            row = np.zeros((1, 24))
+            row[0, columns] = rng.uniform(-2, 2, len(columns))
+        match.command([LEFT], row)
+        match.step()  # with the command before it
+        worlds.step()
+        robot.command = row[:, columns]
+        upright.append(robot.uprightness()[0])
+        np.testing.assert_allclose(match.poses()[LEFT], robot.pose[0], atol=1e-5)
+    assert min(upright) < 0.3, "it did not fall over"
