@@ -67,7 +67,7 @@ STATES_OF_BODY = 18
 the last step, and the velocity and spin that it got in it."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
 """Bits of the masks that say what may touch what; the first is everything that is no robot."""
-MARGINS = {ROBOT_SURFACE: 0.03, BALL_SURFACE: 0.03}
+MARGINS = {ROBOT_SURFACE: 0.02, BALL_SURFACE: 0.03}
 """Shapes are looked at when they are this near [m]: their true distance depends on the drift of their bodies, which is
 a few millimetres in a walk, and two centimetres in a kick."""
 TOUCH_MARGIN = 1e-9
