@@ -62,9 +62,10 @@ BODY_NUMBERS = 2
 """User data of a body: its drag."""
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
-STATES_OF_BODY = 18
-"""What a step remembers of a body: how far it is from its joint, how far it is turned away, how much both changed in
-the last step, and the velocity and spin that it got in it."""
+STATES_OF_BODY = 19
+"""What a step remembers of a body: the numbers of `sim.ode_step.Gap`."""
+STOP_MARGIN = 0.02
+"""Stops are looked at when a joint is this near [rad]: ODE measures angles of joints that drift, which are larger."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
 """Bits of the masks that say what may touch what; the first is everything that is no robot."""
 MARGINS = {ROBOT_SURFACE: 0.02, BALL_SURFACE: 0.03}
@@ -113,7 +114,7 @@ def add_ode_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive) -> 
 
     MuJoCo's row for it is that of dry friction; `ode_step` gives it the speed. The actuator only carries the command.
     """
-    joint.frictionloss = drive.torque
+    joint.frictionloss, joint.margin = drive.torque, STOP_MARGIN
     motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.gainprm[0], motor.gainprm[DRIVE_MARK] = 0.0, MARK
     motor.ctrlrange = [-drive.speed, drive.speed]
@@ -125,5 +126,5 @@ def is_ode(model: mujoco.MjModel) -> bool:
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 18) what a step remembers of each body: a view of user data."""
+    """(..., bodies, 19) what a step remembers of each body: a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)

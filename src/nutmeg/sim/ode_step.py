@@ -78,6 +78,9 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
+STOP_NOISE = 3e-9
+"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9; there ODE's joints give
+way by more than that in any step, so that joints that rest at a stop do leave it."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
 NEVER = -1e10
@@ -119,6 +122,7 @@ class Places:
     m_body_mass: int
     m_body_inertia: int
     m_jnt_type: int
+    m_jnt_bodyid: int
     m_jnt_axis: int
     m_jnt_pos: int
     m_nq: int
@@ -140,6 +144,7 @@ class Places:
     d_body_awake_ind: int
     d_qpos: int
     d_xquat: int
+    d_xaxis: int
     d_qacc_warmstart: int
     d_qvel: int
     d_userdata: int
@@ -158,7 +163,6 @@ class Places:
     d_efc_J_rownnz: int  # noqa: N815 (the engine's name)
     d_efc_J_rowadr: int  # noqa: N815 (the engine's name)
     d_efc_J_colind: int  # noqa: N815 (the engine's name)
-    d_efc_pos: int
     d_efc_frictionloss: int
     d_efc_D: int  # noqa: N815 (the engine's name)
     d_efc_R: int  # noqa: N815 (the engine's name)
@@ -193,6 +197,8 @@ class Gap:
     """Of its centre of mass, as it got it in the last step, where it was then [m/s]."""
     spin: Annotated[Floats, (3,)]
     """The same of its turning [rad/s]."""
+    excess: float
+    """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
 
 
 @dataclass
@@ -211,6 +217,8 @@ class Before:
     """How far it is put right by what its joints were short of [m]."""
     righted: Annotated[Floats, (3,)]
     """And turned right [rad]."""
+    closing: Annotated[Floats, (3,)]
+    """How fast its gap turned back in the last step [rad/s]."""
 
 
 PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
@@ -251,21 +259,33 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
     return njit(control)
 
 
+@inlined
+def _gaps(model: int, data: int, place: Places) -> Records[Gap]:
+    """(bodies,) what is remembered of each body, at the end of the engine's user data; live."""
+    count, bodies = read_size(model + place.m_nuserdata), read_size(model + place.m_nbody)
+    return carray(pointer_to(read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)), (bodies,), GAP)
+
+
+@kernel
+def drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
+    """Lets bodies drift for the last step, once; joints are as ODE has turned them afterwards."""
+    place = places[0]
+    memory, time = floats(data + place.d_userdata, 1), read_number(data + place.d_time)
+    if memory[0] != time:
+        _drift(model, data, place, _gaps(model, data, place))
+    memory[0] = time
+
+
 @kernel
 def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
     """Replaces rows and adds drag in a model whose first half of a step is done; addresses of model and data."""
     place = places[0]
     memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
-    time, rows = read_number(data + place.d_time), read_int(data + place.d_nefc)
-    bodies = read_size(model + place.m_nbody)
-    last = read_size(data + place.d_userdata) + 8 * (len(memory) - STATES_OF_BODY * bodies)
-    gaps = carray(pointer_to(last), (bodies,), GAP)
-    if memory[0] != time:
-        _drift(model, data, place, gaps)
-    memory[0] = time
+    gaps, rows = _gaps(model, data, place), read_int(data + place.d_nefc)
+    drift_as_ode(model, data, places)
     _add_drag(model, data, place, gaps)
     if rows:
-        _set_joint_rows(model, data, place, memory)
+        _set_joint_rows(model, data, place, memory, gaps)
         _set_contact_rows(model, data, place, gaps)
         _copy_to_islands(data, place, rows)
 
@@ -390,7 +410,7 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
     kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, BEFORE)
     first, count = ints(model + place.m_body_dofadr, bodies), ints(model + place.m_body_dofnum, bodies)
-    dofs = read_size(model + place.m_nv)
+    dofs, h = read_size(model + place.m_nv), read_number(model + place.m_opt_timestep)
     changes, speeds = floats(data + place.d_cdof_dot, 6 * dofs), floats(data + place.d_qvel, dofs)
     bias = np.zeros((bodies, 6))  # how bodies accelerate at constant joint speeds, as the engine has it
     before[0].turn[0] = 1.0
@@ -400,6 +420,7 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
             for i in range(6):
                 bias[body, i] += changes[6 * dof + i] * speeds[dof]
         joint = joint_of[body]
+        _set(before[body].closing, _sum((0.0, 0.0, 0.0), -WORLD_ERP / h, _vector(gaps[body].away, 0)))
         if joint < 0:
             if body:
                 _fixed_before(model, place, body, before[parents[body]], before[body])
@@ -412,6 +433,8 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
             continue  # a ball, which hangs on nothing
         _open_gap(model, data, place, body, before[body], gaps[body])
         _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
+        if kinds[joint] == HINGE_JOINT:
+            gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
 
 @inlined
@@ -441,6 +464,7 @@ def _fixed_before(model: int, place: Places, body: int, base: Before, found: Bef
     _set(found.spin, base_spin)
     _set(found.put, _sum(_vector(base.put, 0), 1.0, _cross(_vector(base.righted, 0), arm)))
     _set(found.righted, _vector(base.righted, 0))
+    _set(found.closing, _vector(base.closing, 0))
     for i in range(4):
         found.turn[i] = turn[i]
 
@@ -460,7 +484,8 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
     axis_there = _rotated(turn, axis)
     spin = _sum(base_spin, speeds[d], axis_there)
-    short = _dot(axis_there, spin) * _shortness(spin, h) - _dot(axis_there, base_spin) * _shortness(base_spin, h)
+    own, of_base = _sum(spin, 1.0, _vector(found.closing, 0)), _sum(base_spin, 1.0, _vector(base.closing, 0))
+    short = _dot(axis_there, own) * _shortness(own, h) - _dot(axis_there, of_base) * _shortness(of_base, h)
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     angles[a] -= h * short
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
@@ -527,6 +552,21 @@ def _set_lacking(
 
 
 @inlined
+def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
+    """How much more than a joint's angle ODE measures: the whole angle by which one body is turned from the other."""
+    joints = read_size(model + place.m_njnt)
+    at = ints(model + place.m_jnt_qposadr, joints)[joint]
+    angle = floats(data + place.d_qpos, at + 1)[at]
+    axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
+    away = _sum(_vector(gap.away, 0), -1.0, _vector(base.away, 0))
+    across = _sum(away, -_dot(away, axis), axis)
+    half_sine, half_cosine = math.sin(0.5 * angle), math.cos(0.5 * angle)
+    tilt = math.sin(0.5 * math.sqrt(_dot(across, across)))
+    measured = 2.0 * math.asin(min(math.sqrt(half_sine**2 + (half_cosine * tilt) ** 2), 1.0))
+    return (measured if angle >= 0.0 else -measured) - angle
+
+
+@inlined
 def _quaternion(numbers: Floats, start: int) -> Turn:
     return numbers[start], numbers[start + 1], numbers[start + 2], numbers[start + 3]
 
@@ -535,8 +575,8 @@ def _quaternion(numbers: Floats, start: int) -> Turn:
 
 
 @kernel
-def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> None:
-    """Gives drives their speeds, and stops their bounce."""
+def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> None:
+    """Gives drives their speeds, and stops their bounce; a stop that ODE's angle has not reached holds nothing."""
     rows, dofs, h = (
         read_int(data + place.d_nefc),
         read_size(model + place.m_nv),
@@ -544,7 +584,9 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
     )
     kinds, ids = ints(data + place.d_efc_type, rows), ints(data + place.d_efc_id, rows)
     numbers, speeds = floats(data + place.d_efc_J, read_int(data + place.d_nJ)), floats(data + place.d_qvel, dofs)
-    starts, depths = ints(data + place.d_efc_J_rowadr, rows), floats(data + place.d_efc_pos, rows)
+    starts, joints = ints(data + place.d_efc_J_rowadr, rows), read_size(model + place.m_njnt)
+    bodies, angles_at = ints(model + place.m_jnt_bodyid, joints), ints(model + place.m_jnt_qposadr, joints)
+    stops, angles = floats(model + place.m_jnt_range, 2 * joints), floats(data + place.d_qpos, angles_at[joints - 1] + 1)
     losses, hardness = floats(data + place.d_efc_frictionloss, rows), floats(data + place.d_efc_D, rows)
     softness, references = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_aref, rows)
     forces, dof_of = (
@@ -552,18 +594,24 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
         ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
     )
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
-    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory)
+    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
     guess[:] = 0.0  # where the solver begins
     for row in range(rows):
         if kinds[row] == STOP_ROW:
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
+            joint = ids[row]
+            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's distance is from before `_drift`
+            distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
+            softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
+            if distance > -STOP_NOISE:
+                references[row] = NEVER
+                continue
             at_stop[dof] = side
-            speed, wanted = side * speeds[dof], -STOP_ERP * depths[row] / h
+            speed, wanted = side * speeds[dof], -STOP_ERP * distance / h
             if speed < 0.0:
                 wanted = max(wanted, -STOP_BOUNCE * speed)
             references[row] = (wanted - speed) / h
-            softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
     for row in range(rows):
         if kinds[row] != FRICTION_ROW:
             continue
@@ -580,7 +628,7 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
 
 
 @kernel
-def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
+def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> Floats:
     """The speeds (dofs,) that the drives are told [rad/s]; a drive whose joint is at a stop hears no new command."""
     joints, count, time = (
         read_size(model + place.m_njnt),
@@ -595,14 +643,15 @@ def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
     controls = ints(model + place.m_actuator_ctrladr, count)
     limits = floats(model + place.m_actuator_ctrlrange, 2 * count)
     angles_at, dofs_at = ints(model + place.m_jnt_qposadr, joints), ints(model + place.m_jnt_dofadr, joints)
-    stops = floats(model + place.m_jnt_range, 2 * joints)
+    stops, bodies = floats(model + place.m_jnt_range, 2 * joints), ints(model + place.m_jnt_bodyid, joints)
     angles = floats(data + place.d_qpos, angles_at[joints - 1] + 1)
     driven, scratch = np.zeros(read_size(model + place.m_nv)), np.zeros(1)
     for motor in range(count):
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
-        if stops[2 * joint] < angles[angles_at[joint]] < stops[2 * joint + 1]:
+        angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess
+        if stops[2 * joint] - STOP_NOISE < angle < stops[2 * joint + 1] + STOP_NOISE:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
             limit = 2 * controls[motor]

@@ -327,6 +327,8 @@ class MatchWorld:
         world.step(self._read_contacts)
         for (qpos, dofs), (pose, _) in zip(numbers, kept, strict=True):
             world.qpos[qpos], world.qvel[dofs] = pose, 0.0
+        for slot in slots:
+            self.ground.close_gaps(int(self.seat_of[slot]))
         world.touch()
         world.refresh()
 
