@@ -197,6 +197,10 @@ class Gap:
     """Of its centre of mass, as it got it in the last step, where it was then [m/s]."""
     spin: Annotated[Floats, (3,)]
     """The same of its turning [rad/s]."""
+    put: Annotated[Floats, (3,)]
+    """How far its centre of mass is put right by joints that were turned after the engine had placed it [m]."""
+    righted: Annotated[Floats, (3,)]
+    """And how far it is turned right by them [rad]."""
     excess: float
     """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
 
@@ -511,6 +515,8 @@ def _open_gap(model: int, data: int, place: Places, body: int, before: Before, g
     moved = _sum(_sum(_vector(before.place, 0), 1.0, arm), h, velocity)
     held = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), 1.0, _vector(before.put, 0))
     held = _sum(held, 1.0, _cross(righted, arm))
+    _set(gap.put, _sum(_vector(before.put, 0), 1.0, _cross(righted, arm)))
+    _set(gap.righted, righted)
     turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
     now = _quaternion(floats(data + place.d_xquat, 4 * bodies), 4 * body)
     error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
@@ -757,7 +763,8 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
     sizes, places = floats(model + place.m_geom_size, 3 * geoms), floats(data + place.d_geom_xpos, 3 * geoms)
     turns, body = floats(data + place.d_geom_xmat, 9 * geoms), ints(model + place.m_geom_bodyid, geoms)[box]
     middle = _vector(floats(data + place.d_xipos, 3 * bodies), 3 * body)
-    off, away = _vector(gaps[body].off, 0), _vector(gaps[body].away, 0)
+    off = _sum(_vector(gaps[body].off, 0), 1.0, _vector(gaps[body].put, 0))
+    away = _sum(_vector(gaps[body].away, 0), 1.0, _vector(gaps[body].righted, 0))
     centre, radius, there = _vector(places, 3 * box), sizes[3 * sphere], _vector(places, 3 * sphere)
     where = _sum(_sum(centre, 1.0, off), 1.0, _cross(away, _sum(centre, -1.0, middle)))
     seen = _sum(there, -1.0, where)
@@ -892,14 +899,14 @@ def _add_gap(contact: int, place: Places, middle: Vector, sign: float, gap: Gap,
     at = contact + place.c_pos
     arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, middle)
     away = _sum(_vector(gap.off, 0), 1.0, _cross(_vector(gap.away, 0), arm))
+    put = _sum(_vector(gap.put, 0), 1.0, _cross(_vector(gap.righted, 0), arm))
     deeper = 0.0
     for axis in range(3):
-        along = 0.0
-        for i in range(3):
-            along += read_number(contact + place.c_frame + 8 * (3 * axis + i)) * away[i]
-        speeds[axis] -= sign * rate * along
+        at = contact + place.c_frame + 24 * axis
+        along = (read_number(at), read_number(at + 8), read_number(at + 16))
+        speeds[axis] -= sign * rate * _dot(along, away)
         if axis == 0:
-            deeper = -sign * along
+            deeper = -sign * (_dot(along, away) + _dot(along, put))
     return deeper
 
 
