@@ -805,12 +805,15 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
         write_number(contact + place.c_frame + 8 * i, towards[i])
         write_number(contact + place.c_frame + 24 + 8 * i, first[i])
         write_number(contact + place.c_frame + 48 + 8 * i, second[i])
-    _write_rows(model, data, place, contact, point)
+    _write_rows(model, data, place, contact, point, moved)
 
 
 @kernel
-def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats) -> None:
-    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already."""
+def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats, moved: Vector) -> None:
+    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already.
+
+    The second body has moved off from its joints: the engine has that part of it elsewhere.
+    """
     row, rows, dofs = (
         read_int(contact + place.c_efc_address),
         read_int(data + place.d_nefc),
@@ -827,8 +830,10 @@ def _write_rows(model: int, data: int, place: Places, contact: int, point: Float
         dof = columns[start[row] + k]
         root = roots[body_of[dof]]
         arm = _sum(_vector(point, 0), -1.0, _vector(centres, 3 * root))
-        velocity = _sum(_vector(axes, 6 * dof + 3), 1.0, _cross(_vector(axes, 6 * dof), arm))
         sign = 1.0 if root == second_root else -1.0
+        if root == second_root:
+            arm = _sum(arm, -1.0, moved)
+        velocity = _sum(_vector(axes, 6 * dof + 3), 1.0, _cross(_vector(axes, 6 * dof), arm))
         for axis in range(3):
             frame = contact + place.c_frame + 24 * axis
             along = (read_number(frame), read_number(frame + 8), read_number(frame + 16))
