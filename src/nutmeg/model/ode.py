@@ -82,9 +82,8 @@ def prepare_ode(spec: mujoco.MjSpec) -> None:
     for geom in spec.geoms:
         surface = _surface(geom)
         if surface is ROBOT_SURFACE and (geom.contype or geom.conaffinity):
-            # No part of a robot touches another (`disableInnerCollision` in nao.rsg): each robot has a bit of its own.
-            bit = bits.setdefault(geom.parent.name.split("/")[0], 1 << (1 + len(bits) % ROBOT_BITS))
-            geom.contype, geom.conaffinity = bit, ALL_BITS & ~bit
+            bit = bits.setdefault(geom.parent.name.split("/")[0], 1 + len(bits) % ROBOT_BITS)
+            geom.contype, geom.conaffinity = masks_of(bit)
         geom.userdata = [*astuple(surface), MARK]
         # One priority, friction and dimension for all: `ode_step` replaces the rows, whose number they decide.
         geom.priority, geom.condim, geom.friction = 1, 4, [1.0, 1.0, 1.0]
@@ -99,6 +98,14 @@ def prepare_ode(spec: mujoco.MjSpec) -> None:
         elif body.name != "world" and not body.name.startswith("field/"):
             body.userdata = list(ROBOT_DRAG)
     spec.nuserdata += 1 + len(spec.actuators) + STATES_OF_BODY * len(spec.bodies)
+
+
+def masks_of(bit: int) -> tuple[int, int]:
+    """The masks (contype, conaffinity) of a robot with a bit of its own, 1 to 30; bit 0 is everything that is no robot.
+
+    No part of a robot touches another (`disableInnerCollision` in nao.rsg): a robot leaves out its bit.
+    """
+    return 1 << bit, ALL_BITS & ~(1 << bit)
 
 
 def _surface(geom: mujoco.MjsGeom) -> Surface:

@@ -79,8 +79,8 @@ SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
 STOP_NOISE = 3e-9
-"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9; there ODE's joints give
-way by more than that in any step, so that joints that rest at a stop do leave it."""
+"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9, but in each step ODE's
+joints give way by more than that: joints that rest at a stop do leave it there."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
 NEVER = -1e10
@@ -267,7 +267,9 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
 def _gaps(model: int, data: int, place: Places) -> Records[Gap]:
     """(bodies,) what is remembered of each body, at the end of the engine's user data; live."""
     count, bodies = read_size(model + place.m_nuserdata), read_size(model + place.m_nbody)
-    return carray(pointer_to(read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)), (bodies,), GAP)
+    first = read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)
+    gaps: Records[Gap] = carray(pointer_to(first), (bodies,), GAP)
+    return gaps
 
 
 @kernel
@@ -534,9 +536,7 @@ def _open_gap(model: int, data: int, place: Places, body: int, before: Before, g
 
 
 @inlined
-def _set_lacking(
-    model: int, data: int, place: Places, body: int, before: Before, gap: Gap, bias: Floats
-) -> None:
+def _set_lacking(model: int, data: int, place: Places, body: int, before: Before, gap: Gap, bias: Floats) -> None:
     """Adds to what a body's momentum lacks: ODE's change of velocity from where it was, for MuJoCo's where it is.
 
     A body that goes round a joint changes its velocity. MuJoCo computes that acceleration for where the body is now,
@@ -569,7 +569,7 @@ def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Ga
     half_sine, half_cosine = math.sin(0.5 * angle), math.cos(0.5 * angle)
     tilt = math.sin(0.5 * math.sqrt(_dot(across, across)))
     measured = 2.0 * math.asin(min(math.sqrt(half_sine**2 + (half_cosine * tilt) ** 2), 1.0))
-    return (measured if angle >= 0.0 else -measured) - angle
+    return float((measured if angle >= 0.0 else -measured) - angle)
 
 
 @inlined
@@ -592,7 +592,10 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
     numbers, speeds = floats(data + place.d_efc_J, read_int(data + place.d_nJ)), floats(data + place.d_qvel, dofs)
     starts, joints = ints(data + place.d_efc_J_rowadr, rows), read_size(model + place.m_njnt)
     bodies, angles_at = ints(model + place.m_jnt_bodyid, joints), ints(model + place.m_jnt_qposadr, joints)
-    stops, angles = floats(model + place.m_jnt_range, 2 * joints), floats(data + place.d_qpos, angles_at[joints - 1] + 1)
+    stops, angles = (
+        floats(model + place.m_jnt_range, 2 * joints),
+        floats(data + place.d_qpos, angles_at[joints - 1] + 1),
+    )
     losses, hardness = floats(data + place.d_efc_frictionloss, rows), floats(data + place.d_efc_D, rows)
     softness, references = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_aref, rows)
     forces, dof_of = (
@@ -607,7 +610,9 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
             joint = ids[row]
-            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's distance is from before `_drift`
+            angle = (
+                angles[angles_at[joint]] + gaps[bodies[joint]].excess
+            )  # the engine's distance is from before `_drift`
             distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
             softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
             if distance > -STOP_NOISE:
