@@ -3,7 +3,7 @@
     step_as_ode(model._address, data._address, PLACES)     # after mj_step1, before mj_step2
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in four ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -27,7 +27,14 @@ the same equation.
 step. A body that goes round a joint therefore stands off from its place by `-h^2/2` times its acceleration on the way
 round, and the same is true of its attitude. These gaps reach a few millimetres, as much as the surface layer: they
 decide when a foot touches. MuJoCo's bodies have no gaps; here each body remembers its own, and contacts are those of
-the bodies with their gaps, and the momentum with which gaps open and close is taken from the robot.
+the bodies with their gaps.
+
+**Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its acceleration
+on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so is the momentum
+with which gaps open and close.
+
+**Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints are
+turned accordingly, after the step, and stops look at the measured angle.
 
 What is left out: joints of ODE give way, by 10 micrometres a second for each newton. ODE itself, without that, differs
 from the league's recordings as much as this does.

@@ -124,6 +124,19 @@ def test_a_beam_puts_a_robot_upright_into_its_own_half(world: MatchWorld) -> Non
     assert world.position[[LEFT, RIGHT], 2] == pytest.approx(0.385, abs=0.01)
 
 
+@pytest.mark.parametrize("kind", [0, 3])
+def test_a_beam_puts_every_torso_as_high_even_if_its_legs_reach_into_the_ground(kind: int) -> None:
+    world = MatchWorld(seats=1)
+    world.join(LEFT, kind)
+    run(world, 25)
+    standing = world.position[LEFT, 2]
+    world.beam(LEFT, -2.0, 1.0, 0.0)
+    world.settle()
+    assert world.poses()[LEFT, 2] == pytest.approx(0.4)
+    run(world, 50)
+    assert world.position[LEFT, 2] == pytest.approx(standing, abs=2e-3)
+
+
 def test_the_noise_of_a_beam_is_uniform_and_bounded(world: MatchWorld) -> None:
     rng, found = np.random.default_rng(1), []
     for _ in range(300):
