@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.match.drawing import LEAGUE_PHYSICS, LEAGUE_ROBOT, DrawingProcess, draw, league_scene
+from nutmeg.match.drawing import DrawingProcess, draw, league_scene
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
-from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
 from nutmeg.recording import Recording
 
 RULES = load_rules("sim3d").with_match(players=2)
@@ -34,7 +33,6 @@ def test_the_scene_of_a_game_in_which_nobody_plays_is_the_one_that_was_drawn_ahe
     ) as game:
         game.cycle({})
     assert asked == [settings]
-    assert (LEAGUE_ROBOT, LEAGUE_PHYSICS) == (ROBOT, PHYSICS)
     assert Recording.open(tmp_path / "a.nutmeg").finished
 
 

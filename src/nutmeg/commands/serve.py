@@ -242,7 +242,7 @@ def _own_players(arguments: MatchOptions) -> int:
 
 def _teams(arguments: Arguments) -> tuple[str, str]:
     """Names of the built-in teams that were asked for; empty where any team may join."""
-    from nutmeg.match.worlds.physical.ground import ROBOT
+    from nutmeg.match.worlds.physical.percept import ROBOT
     from nutmeg.motion.walk.files import read_walk
 
     for walk in (arguments.left, arguments.right):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nutmeg.base.interrupts import Closing
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
+from nutmeg.match.worlds.physical.percept import PHYSICS, ROBOT
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 
 if TYPE_CHECKING:
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
 
 TEAM_COLOURS = ("blue", "red")
 """Shirts of the team that began on the left, and of the other."""
-LEAGUE_ROBOT, LEAGUE_PHYSICS, LEAGUE_POSE = "nao-spark", "league", "zero"
-"""Robots of the league as the physical world has them, and their pose before they play. They are named here again
-because who starts a drawing early has not loaded that world, with its compiler, yet."""
+POSE = "zero"
+"""Of robots before they play."""
 
 
 def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
@@ -58,7 +58,7 @@ def league_scene(rules: Rules, field: str) -> SceneSettings:
     """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
     slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
     kinds = dict.fromkeys(slots, "type0")
-    return match_scene(kinds, field=field, robot=LEAGUE_ROBOT, physics=LEAGUE_PHYSICS, pose=LEAGUE_POSE)
+    return match_scene(kinds, field=field, robot=ROBOT, physics=PHYSICS, pose=POSE)
 
 
 class Drawing(NamedTuple):

@@ -32,7 +32,7 @@ from nutmeg.match.players.learned import JointActionPlayer, WalkActionPlayer
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam
 from nutmeg.match.rules.slots import side_of_slot
-from nutmeg.match.worlds.physical.ground import ROBOT
+from nutmeg.match.worlds.physical.percept import ROBOT
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:

@@ -37,14 +37,13 @@ from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import replace_file
-from nutmeg.match.drawing import LEAGUE_POSE, draw, match_scene
+from nutmeg.match.drawing import POSE, draw, match_scene
 from nutmeg.match.players.behavioural import request_row
 from nutmeg.match.players.request import Request
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
-from nutmeg.match.worlds.physical.ground import PHYSICS, ROBOT
-from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.match.worlds.physical.percept import JOINTS, PHYSICS, ROBOT
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.recording.manifest import SCENE
 from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
@@ -351,7 +350,7 @@ class LeagueFigures:
 
     def __init__(self, world: MatchWorld) -> None:
         self._world = world
-        self.robot, self.physics, self.pose = ROBOT, PHYSICS, LEAGUE_POSE
+        self.robot, self.physics, self.pose = ROBOT, PHYSICS, POSE
         self.joints: tuple[str, ...] = JOINTS
 
     @property

@@ -62,12 +62,13 @@ BODY_NUMBERS = 2
 """User data of a body: its drag."""
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
-STATES_OF_BODY = 18
-"""What a step remembers of a body: how far it is from its joint, how far it is turned away, how much both changed in
-the last step, and the velocity and spin that it got in it."""
+STATES_OF_BODY = 25
+"""What a step remembers of a body: the numbers of `sim.ode_step.Gap`."""
+STOP_MARGIN = 0.02
+"""Stops are looked at when a joint is this near [rad]: ODE measures angles of joints that drift, which are larger."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
 """Bits of the masks that say what may touch what; the first is everything that is no robot."""
-MARGINS = {ROBOT_SURFACE: 0.006, BALL_SURFACE: 0.03}
+MARGINS = {ROBOT_SURFACE: 0.02, BALL_SURFACE: 0.03}
 """Shapes are looked at when they are this near [m]: their true distance depends on the drift of their bodies, which is
 a few millimetres in a walk, and two centimetres in a kick."""
 TOUCH_MARGIN = 1e-9
@@ -81,9 +82,8 @@ def prepare_ode(spec: mujoco.MjSpec) -> None:
     for geom in spec.geoms:
         surface = _surface(geom)
         if surface is ROBOT_SURFACE and (geom.contype or geom.conaffinity):
-            # No part of a robot touches another (`disableInnerCollision` in nao.rsg): each robot has a bit of its own.
-            bit = bits.setdefault(geom.parent.name.split("/")[0], 1 << (1 + len(bits) % ROBOT_BITS))
-            geom.contype, geom.conaffinity = bit, ALL_BITS & ~bit
+            bit = bits.setdefault(geom.parent.name.split("/")[0], 1 + len(bits) % ROBOT_BITS)
+            geom.contype, geom.conaffinity = masks_of(bit)
         geom.userdata = [*astuple(surface), MARK]
         # One priority, friction and dimension for all: `ode_step` replaces the rows, whose number they decide.
         geom.priority, geom.condim, geom.friction = 1, 4, [1.0, 1.0, 1.0]
@@ -100,6 +100,14 @@ def prepare_ode(spec: mujoco.MjSpec) -> None:
     spec.nuserdata += 1 + len(spec.actuators) + STATES_OF_BODY * len(spec.bodies)
 
 
+def masks_of(bit: int) -> tuple[int, int]:
+    """The masks (contype, conaffinity) of a robot with a bit of its own, 1 to 30; bit 0 is everything that is no robot.
+
+    No part of a robot touches another (`disableInnerCollision` in nao.rsg): a robot leaves out its bit.
+    """
+    return 1 << bit, ALL_BITS & ~(1 << bit)
+
+
 def _surface(geom: mujoco.MjsGeom) -> Surface:
     if geom.name == "field/carpet":
         return GROUND_SURFACE
@@ -113,7 +121,7 @@ def add_ode_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive) -> 
 
     MuJoCo's row for it is that of dry friction; `ode_step` gives it the speed. The actuator only carries the command.
     """
-    joint.frictionloss = drive.torque
+    joint.frictionloss, joint.margin = drive.torque, STOP_MARGIN
     motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.gainprm[0], motor.gainprm[DRIVE_MARK] = 0.0, MARK
     motor.ctrlrange = [-drive.speed, drive.speed]
@@ -125,5 +133,5 @@ def is_ode(model: mujoco.MjModel) -> bool:
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 18) what a step remembers of each body: a view of user data."""
+    """(..., bodies, 25) what a step remembers of each body: a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)

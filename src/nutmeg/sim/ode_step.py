@@ -3,7 +3,7 @@
     step_as_ode(model._address, data._address, PLACES)     # after mj_step1, before mj_step2
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in four ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -27,7 +27,14 @@ the same equation.
 step. A body that goes round a joint therefore stands off from its place by `-h^2/2` times its acceleration on the way
 round, and the same is true of its attitude. These gaps reach a few millimetres, as much as the surface layer: they
 decide when a foot touches. MuJoCo's bodies have no gaps; here each body remembers its own, and contacts are those of
-the bodies with their gaps, and the momentum with which gaps open and close is taken from the robot.
+the bodies with their gaps.
+
+**Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its acceleration
+on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so is the momentum
+with which gaps open and close.
+
+**Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints are
+turned accordingly, after the step, and stops look at the measured angle.
 
 What is left out: joints of ODE give way, by 10 micrometres a second for each newton. ODE itself, without that, differs
 from the league's recordings as much as this does.
@@ -78,6 +85,9 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
+STOP_NOISE = 3e-9
+"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9, but in each step ODE's
+joints give way by more than that: joints that rest at a stop do leave it there."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
 NEVER = -1e10
@@ -119,6 +129,7 @@ class Places:
     m_body_mass: int
     m_body_inertia: int
     m_jnt_type: int
+    m_jnt_bodyid: int
     m_jnt_axis: int
     m_jnt_pos: int
     m_nq: int
@@ -140,11 +151,13 @@ class Places:
     d_body_awake_ind: int
     d_qpos: int
     d_xquat: int
+    d_xaxis: int
     d_qacc_warmstart: int
     d_qvel: int
     d_userdata: int
     d_cvel: int
     d_cdof: int
+    d_cdof_dot: int
     d_xipos: int
     d_ximat: int
     d_geom_xpos: int
@@ -157,7 +170,6 @@ class Places:
     d_efc_J_rownnz: int  # noqa: N815 (the engine's name)
     d_efc_J_rowadr: int  # noqa: N815 (the engine's name)
     d_efc_J_colind: int  # noqa: N815 (the engine's name)
-    d_efc_pos: int
     d_efc_frictionloss: int
     d_efc_D: int  # noqa: N815 (the engine's name)
     d_efc_R: int  # noqa: N815 (the engine's name)
@@ -184,14 +196,20 @@ class Gap:
     """How far its centre of mass is from its place [m]."""
     away: Annotated[Floats, (3,)]
     """How far it is turned away [rad]."""
-    off_change: Annotated[Floats, (3,)]
-    """By how much `off` has changed in the last step [m]."""
-    away_change: Annotated[Floats, (3,)]
-    """By how much `away` has changed in the last step [rad]."""
+    acceleration: Annotated[Floats, (3,)]
+    """What its momentum lacks in MuJoCo's equations: how much faster than there its centre of mass gets [m/s^2]."""
+    turning: Annotated[Floats, (3,)]
+    """The same of its turning [rad/s^2]."""
     velocity: Annotated[Floats, (3,)]
     """Of its centre of mass, as it got it in the last step, where it was then [m/s]."""
     spin: Annotated[Floats, (3,)]
     """The same of its turning [rad/s]."""
+    put: Annotated[Floats, (3,)]
+    """How far its centre of mass is put right by joints that were turned after the engine had placed it [m]."""
+    righted: Annotated[Floats, (3,)]
+    """And how far it is turned right by them [rad]."""
+    excess: float
+    """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
 
 
 @dataclass
@@ -210,6 +228,8 @@ class Before:
     """How far it is put right by what its joints were short of [m]."""
     righted: Annotated[Floats, (3,)]
     """And turned right [rad]."""
+    closing: Annotated[Floats, (3,)]
+    """How fast its gap turned back in the last step [rad/s]."""
 
 
 PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
@@ -250,21 +270,35 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
     return njit(control)
 
 
+@inlined
+def _gaps(model: int, data: int, place: Places) -> Records[Gap]:
+    """(bodies,) what is remembered of each body, at the end of the engine's user data; live."""
+    count, bodies = read_size(model + place.m_nuserdata), read_size(model + place.m_nbody)
+    first = read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)
+    gaps: Records[Gap] = carray(pointer_to(first), (bodies,), GAP)
+    return gaps
+
+
+@kernel
+def drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
+    """Lets bodies drift for the last step, once; joints are as ODE has turned them afterwards."""
+    place = places[0]
+    memory, time = floats(data + place.d_userdata, 1), read_number(data + place.d_time)
+    if memory[0] != time:
+        _drift(model, data, place, _gaps(model, data, place))
+    memory[0] = time
+
+
 @kernel
 def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
     """Replaces rows and adds drag in a model whose first half of a step is done; addresses of model and data."""
     place = places[0]
     memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
-    time, rows = read_number(data + place.d_time), read_int(data + place.d_nefc)
-    bodies = read_size(model + place.m_nbody)
-    last = read_size(data + place.d_userdata) + 8 * (len(memory) - STATES_OF_BODY * bodies)
-    gaps = carray(pointer_to(last), (bodies,), GAP)
-    if memory[0] != time:
-        _drift(model, data, place, gaps)
-    memory[0] = time
+    gaps, rows = _gaps(model, data, place), read_int(data + place.d_nefc)
+    drift_as_ode(model, data, places)
     _add_drag(model, data, place, gaps)
     if rows:
-        _set_joint_rows(model, data, place, memory)
+        _set_joint_rows(model, data, place, memory, gaps)
         _set_contact_rows(model, data, place, gaps)
         _copy_to_islands(data, place, rows)
 
@@ -340,10 +374,7 @@ def _rotated(turn: Turn, vector: Vector) -> Vector:
 
 @kernel
 def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
-    """Adds the drag of all bodies that are awake to the forces of the engine, and what their gaps carry off.
-
-    A gap closes with a speed of its own, which is momentum that the body had or has to get.
-    """
+    """Adds the drag of all bodies that are awake to the forces of the engine, and what their momentum lacks there."""
     bodies, dofs = read_size(model + place.m_nbody), read_size(model + place.m_nv)
     awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, roots = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_rootid, bodies)
@@ -352,7 +383,7 @@ def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     velocities, centres = floats(data + place.d_cvel, 6 * bodies), floats(data + place.d_subtree_com, 3 * bodies)
     axes, middles = floats(data + place.d_cdof, 6 * dofs), floats(data + place.d_xipos, 3 * bodies)
     masses, inertias = floats(model + place.m_body_mass, bodies), floats(model + place.m_body_inertia, 3 * bodies)
-    frames, share = floats(data + place.d_ximat, 9 * bodies), WORLD_ERP / read_number(model + place.m_opt_timestep) ** 2
+    frames = floats(data + place.d_ximat, 9 * bodies)
     wrench = np.zeros((bodies, 6))  # torque and force on a body and all that hangs on it, at the centre of the tree
     for k in range(len(awake) - 1, -1, -1):
         body = awake[k]
@@ -363,12 +394,11 @@ def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
         velocity = _sum(_vector(velocities, 6 * body + 3), 1.0, _cross(spin, arm))
         gap = gaps[body]
         force = _sum((0.0, 0.0, 0.0), -drag[BODY_NUMBERS * body], velocity)
-        force = _sum(force, share * masses[body], _vector(gap.off_change, 0))
+        force = _sum(force, masses[body], _vector(gap.acceleration, 0))
         torque = _sum(_cross(arm, force), -drag[BODY_NUMBERS * body + 1], spin)
         for main in range(3):  # along the three axes of its inertia
             axis = (frames[9 * body + main], frames[9 * body + 3 + main], frames[9 * body + 6 + main])
-            turned = _dot(axis, _vector(gap.away_change, 0))
-            torque = _sum(torque, share * inertias[3 * body + main] * turned, axis)
+            torque = _sum(torque, inertias[3 * body + main] * _dot(axis, _vector(gap.turning, 0)), axis)
         for i in range(3):
             mine[i] += torque[i]
             mine[3 + i] += force[i]
@@ -392,9 +422,18 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
     kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, BEFORE)
+    first, count = ints(model + place.m_body_dofadr, bodies), ints(model + place.m_body_dofnum, bodies)
+    dofs, h = read_size(model + place.m_nv), read_number(model + place.m_opt_timestep)
+    changes, speeds = floats(data + place.d_cdof_dot, 6 * dofs), floats(data + place.d_qvel, dofs)
+    bias = np.zeros((bodies, 6))  # how bodies accelerate at constant joint speeds, as the engine has it
     before[0].turn[0] = 1.0
     for body in awake:
+        bias[body] = bias[parents[body]]
+        for dof in range(first[body], first[body] + count[body]):
+            for i in range(6):
+                bias[body, i] += changes[6 * dof + i] * speeds[dof]
         joint = joint_of[body]
+        _set(before[body].closing, _sum((0.0, 0.0, 0.0), -WORLD_ERP / h, _vector(gaps[body].away, 0)))
         if joint < 0:
             if body:
                 _fixed_before(model, place, body, before[parents[body]], before[body])
@@ -406,6 +445,9 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
         else:
             continue  # a ball, which hangs on nothing
         _open_gap(model, data, place, body, before[body], gaps[body])
+        _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
+        if kinds[joint] == HINGE_JOINT:
+            gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
 
 @inlined
@@ -435,6 +477,7 @@ def _fixed_before(model: int, place: Places, body: int, base: Before, found: Bef
     _set(found.spin, base_spin)
     _set(found.put, _sum(_vector(base.put, 0), 1.0, _cross(_vector(base.righted, 0), arm)))
     _set(found.righted, _vector(base.righted, 0))
+    _set(found.closing, _vector(base.closing, 0))
     for i in range(4):
         found.turn[i] = turn[i]
 
@@ -454,7 +497,8 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
     axis_there = _rotated(turn, axis)
     spin = _sum(base_spin, speeds[d], axis_there)
-    short = _dot(axis_there, spin) * _shortness(spin, h) - _dot(axis_there, base_spin) * _shortness(base_spin, h)
+    own, of_base = _sum(spin, 1.0, _vector(found.closing, 0)), _sum(base_spin, 1.0, _vector(base.closing, 0))
+    short = _dot(axis_there, own) * _shortness(own, h) - _dot(axis_there, of_base) * _shortness(of_base, h)
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     angles[a] -= h * short
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
@@ -480,17 +524,59 @@ def _open_gap(model: int, data: int, place: Places, body: int, before: Before, g
     moved = _sum(_sum(_vector(before.place, 0), 1.0, arm), h, velocity)
     held = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), 1.0, _vector(before.put, 0))
     held = _sum(held, 1.0, _cross(righted, arm))
+    _set(gap.put, _sum(_vector(before.put, 0), 1.0, _cross(righted, arm)))
+    _set(gap.righted, righted)
     turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
     now = _quaternion(floats(data + place.d_xquat, 4 * bodies), 4 * body)
     error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
     away = _sum((2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0]), -1.0, righted)
     _set(gap.velocity, _sum(velocity, -WORLD_ERP / h, _vector(gap.off, 0)))
     _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.away, 0)))
-    _set(gap.off_change, _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.off, 0)))
-    _set(gap.away_change, _sum(away, -WORLD_ERP, _vector(gap.away, 0)))
+    # How much the gaps grow; as accelerations for `_set_lacking`, because they close with a speed of their own.
+    opened = _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.off, 0))
+    turned_away = _sum(away, -WORLD_ERP, _vector(gap.away, 0))
+    _set(gap.acceleration, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, opened))
+    _set(gap.turning, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, turned_away))
     for i in range(3):
-        gap.off[i] += gap.off_change[i]
-        gap.away[i] += gap.away_change[i]
+        gap.off[i] += opened[i]
+        gap.away[i] += turned_away[i]
+
+
+@inlined
+def _set_lacking(model: int, data: int, place: Places, body: int, before: Before, gap: Gap, bias: Floats) -> None:
+    """Adds to what a body's momentum lacks: ODE's change of velocity from where it was, for MuJoCo's where it is.
+
+    A body that goes round a joint changes its velocity. MuJoCo computes that acceleration for where the body is now,
+    `bias`; in ODE it is the difference of two steps. At 12 rad/s their directions differ by 7 degrees.
+    """
+    bodies, h = read_size(model + place.m_nbody), read_number(model + place.m_opt_timestep)
+    velocities, roots = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_rootid, bodies)
+    middles, centres = floats(data + place.d_xipos, 3 * bodies), floats(data + place.d_subtree_com, 3 * bodies)
+    spin = _vector(velocities, 6 * body)
+    arm = _sum(_vector(middles, 3 * body), -1.0, _vector(centres, 3 * roots[body]))
+    velocity = _sum(_vector(velocities, 6 * body + 3), 1.0, _cross(spin, arm))
+    then_arm = _rotated(_quaternion(before.turn, 0), _vector(floats(model + place.m_body_ipos, 3 * bodies), 3 * body))
+    then = _sum(_vector(before.velocity, 0), 1.0, _cross(_vector(before.spin, 0), then_arm))
+    turning = _vector(bias, 0)
+    going = _sum(_sum(_vector(bias, 3), 1.0, _cross(turning, arm)), 1.0, _cross(spin, velocity))
+    for i in range(3):
+        gap.acceleration[i] += (then[i] - velocity[i]) / h + going[i]
+        gap.turning[i] += (before.spin[i] - spin[i]) / h + turning[i]
+
+
+@inlined
+def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
+    """How much more than a joint's angle ODE measures: the whole angle by which one body is turned from the other."""
+    joints = read_size(model + place.m_njnt)
+    at = ints(model + place.m_jnt_qposadr, joints)[joint]
+    angle = floats(data + place.d_qpos, at + 1)[at]
+    axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
+    away = _sum(_vector(gap.away, 0), -1.0, _vector(base.away, 0))
+    across = _sum(away, -_dot(away, axis), axis)
+    half_sine, half_cosine = math.sin(0.5 * angle), math.cos(0.5 * angle)
+    tilt = math.sin(0.5 * math.sqrt(_dot(across, across)))
+    measured = 2.0 * math.asin(min(math.sqrt(half_sine**2 + (half_cosine * tilt) ** 2), 1.0))
+    return float((measured if angle >= 0.0 else -measured) - angle)
 
 
 @inlined
@@ -502,8 +588,8 @@ def _quaternion(numbers: Floats, start: int) -> Turn:
 
 
 @kernel
-def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> None:
-    """Gives drives their speeds, and stops their bounce."""
+def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> None:
+    """Gives drives their speeds, and stops their bounce; a stop that ODE's angle has not reached holds nothing."""
     rows, dofs, h = (
         read_int(data + place.d_nefc),
         read_size(model + place.m_nv),
@@ -511,7 +597,12 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
     )
     kinds, ids = ints(data + place.d_efc_type, rows), ints(data + place.d_efc_id, rows)
     numbers, speeds = floats(data + place.d_efc_J, read_int(data + place.d_nJ)), floats(data + place.d_qvel, dofs)
-    starts, depths = ints(data + place.d_efc_J_rowadr, rows), floats(data + place.d_efc_pos, rows)
+    starts, joints = ints(data + place.d_efc_J_rowadr, rows), read_size(model + place.m_njnt)
+    bodies, angles_at = ints(model + place.m_jnt_bodyid, joints), ints(model + place.m_jnt_qposadr, joints)
+    stops, angles = (
+        floats(model + place.m_jnt_range, 2 * joints),
+        floats(data + place.d_qpos, angles_at[joints - 1] + 1),
+    )
     losses, hardness = floats(data + place.d_efc_frictionloss, rows), floats(data + place.d_efc_D, rows)
     softness, references = floats(data + place.d_efc_R, rows), floats(data + place.d_efc_aref, rows)
     forces, dof_of = (
@@ -519,18 +610,26 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
         ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
     )
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
-    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory)
+    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
     guess[:] = 0.0  # where the solver begins
     for row in range(rows):
         if kinds[row] == STOP_ROW:
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
+            joint = ids[row]
+            angle = (
+                angles[angles_at[joint]] + gaps[bodies[joint]].excess
+            )  # the engine's distance is from before `_drift`
+            distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
+            softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
+            if distance > -STOP_NOISE:
+                references[row] = NEVER
+                continue
             at_stop[dof] = side
-            speed, wanted = side * speeds[dof], -STOP_ERP * depths[row] / h
+            speed, wanted = side * speeds[dof], -STOP_ERP * distance / h
             if speed < 0.0:
                 wanted = max(wanted, -STOP_BOUNCE * speed)
             references[row] = (wanted - speed) / h
-            softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
     for row in range(rows):
         if kinds[row] != FRICTION_ROW:
             continue
@@ -547,7 +646,7 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats) -> Non
 
 
 @kernel
-def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
+def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> Floats:
     """The speeds (dofs,) that the drives are told [rad/s]; a drive whose joint is at a stop hears no new command."""
     joints, count, time = (
         read_size(model + place.m_njnt),
@@ -562,14 +661,15 @@ def _commands(model: int, data: int, place: Places, memory: Floats) -> Floats:
     controls = ints(model + place.m_actuator_ctrladr, count)
     limits = floats(model + place.m_actuator_ctrlrange, 2 * count)
     angles_at, dofs_at = ints(model + place.m_jnt_qposadr, joints), ints(model + place.m_jnt_dofadr, joints)
-    stops = floats(model + place.m_jnt_range, 2 * joints)
+    stops, bodies = floats(model + place.m_jnt_range, 2 * joints), ints(model + place.m_jnt_bodyid, joints)
     angles = floats(data + place.d_qpos, angles_at[joints - 1] + 1)
     driven, scratch = np.zeros(read_size(model + place.m_nv)), np.zeros(1)
     for motor in range(count):
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
-        if stops[2 * joint] < angles[angles_at[joint]] < stops[2 * joint + 1]:
+        angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess
+        if stops[2 * joint] - STOP_NOISE < angle < stops[2 * joint + 1] + STOP_NOISE:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
             limit = 2 * controls[motor]
@@ -675,7 +775,8 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
     sizes, places = floats(model + place.m_geom_size, 3 * geoms), floats(data + place.d_geom_xpos, 3 * geoms)
     turns, body = floats(data + place.d_geom_xmat, 9 * geoms), ints(model + place.m_geom_bodyid, geoms)[box]
     middle = _vector(floats(data + place.d_xipos, 3 * bodies), 3 * body)
-    off, away = _vector(gaps[body].off, 0), _vector(gaps[body].away, 0)
+    off = _sum(_vector(gaps[body].off, 0), 1.0, _vector(gaps[body].put, 0))
+    away = _sum(_vector(gaps[body].away, 0), 1.0, _vector(gaps[body].righted, 0))
     centre, radius, there = _vector(places, 3 * box), sizes[3 * sphere], _vector(places, 3 * sphere)
     where = _sum(_sum(centre, 1.0, off), 1.0, _cross(away, _sum(centre, -1.0, middle)))
     seen = _sum(there, -1.0, where)
@@ -716,12 +817,15 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
         write_number(contact + place.c_frame + 8 * i, towards[i])
         write_number(contact + place.c_frame + 24 + 8 * i, first[i])
         write_number(contact + place.c_frame + 48 + 8 * i, second[i])
-    _write_rows(model, data, place, contact, point)
+    _write_rows(model, data, place, contact, point, moved)
 
 
 @kernel
-def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats) -> None:
-    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already."""
+def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats, moved: Vector) -> None:
+    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already.
+
+    The second body has moved off from its joints: the engine has that part of it elsewhere.
+    """
     row, rows, dofs = (
         read_int(contact + place.c_efc_address),
         read_int(data + place.d_nefc),
@@ -738,8 +842,10 @@ def _write_rows(model: int, data: int, place: Places, contact: int, point: Float
         dof = columns[start[row] + k]
         root = roots[body_of[dof]]
         arm = _sum(_vector(point, 0), -1.0, _vector(centres, 3 * root))
-        velocity = _sum(_vector(axes, 6 * dof + 3), 1.0, _cross(_vector(axes, 6 * dof), arm))
         sign = 1.0 if root == second_root else -1.0
+        if root == second_root:
+            arm = _sum(arm, -1.0, moved)
+        velocity = _sum(_vector(axes, 6 * dof + 3), 1.0, _cross(_vector(axes, 6 * dof), arm))
         for axis in range(3):
             frame = contact + place.c_frame + 24 * axis
             along = (read_number(frame), read_number(frame + 8), read_number(frame + 16))
@@ -810,14 +916,14 @@ def _add_gap(contact: int, place: Places, middle: Vector, sign: float, gap: Gap,
     at = contact + place.c_pos
     arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, middle)
     away = _sum(_vector(gap.off, 0), 1.0, _cross(_vector(gap.away, 0), arm))
+    put = _sum(_vector(gap.put, 0), 1.0, _cross(_vector(gap.righted, 0), arm))
     deeper = 0.0
     for axis in range(3):
-        along = 0.0
-        for i in range(3):
-            along += read_number(contact + place.c_frame + 8 * (3 * axis + i)) * away[i]
-        speeds[axis] -= sign * rate * along
+        at = contact + place.c_frame + 24 * axis
+        along = (read_number(at), read_number(at + 8), read_number(at + 16))
+        speeds[axis] -= sign * rate * _dot(along, away)
         if axis == 0:
-            deeper = -sign * along
+            deeper = -sign * (_dot(along, away) + _dot(along, put))
     return deeper
 
 

@@ -499,11 +499,13 @@ class SingleWorld:
         self.model = copy.copy(scene.model)
         """Its own: numbers may be changed while it runs."""
         self._between_halves: Callable[[int, int], None] | None = None
+        self._after_step: Callable[[int, int], None] | None = None
         if is_ode(self.model):
-            from nutmeg.sim.ode_step import places, step_as_ode  # numba, which nothing else here needs
+            from nutmeg.sim.ode_step import drift_as_ode, places, step_as_ode  # numba, which nothing else here needs
 
             table = places()
             self._between_halves = lambda model, data: step_as_ode(model, data, table)
+            self._after_step = lambda model, data: drift_as_ode(model, data, table)
             self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `step` does what is needed
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
@@ -537,6 +539,8 @@ class SingleWorld:
         mujoco.mj_step2(self.model, self.data)
         between()
         mujoco.mj_step1(self.model, self.data)
+        if self._after_step is not None:
+            self._after_step(self.model._address, self.data._address)
 
     def close_gaps(self, bodies: slice) -> None:
         """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""

@@ -132,7 +132,7 @@ def test_a_dive_ends_on_the_side_and_it_gets_up_again(side: str) -> None:
 
 
 @pytest.mark.parametrize("speed", [1.3, 1.6])
-def test_who_is_knocked_onto_its_back_gets_up_at_the_first_try(speed: float) -> None:
+def test_who_is_knocked_onto_its_back_stands_again_without_another_fall(speed: float) -> None:
     player = Alone()
     player.run(0.9, Stand())
     world = player.game.world
@@ -143,7 +143,7 @@ def test_who_is_knocked_onto_its_back_gets_up_at_the_first_try(speed: float) -> 
         player.run(0.02, Stand())
         done += [player.limbs.doing] if done[-1:] != [player.limbs.doing] else []
     assert done[-1] == "stand"
-    assert done.count("get up") == 1
+    assert done.count("get up") == 1, "which may take several motions"
 
 
 @pytest.mark.parametrize("side", [1, -1])

@@ -36,7 +36,7 @@ from nutmeg.base.settings import read
 from nutmeg.match.players.registry import load_player, read_decide, title_of
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, rules_on
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.worlds.physical.ground import ROBOT
+from nutmeg.match.worlds.physical.percept import ROBOT
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from nutmeg.match.rules.decisions import FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.match.worlds.physical.world import MatchWorld
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.sim.worlds import Worlds
 
 LEFT, RIGHT = 0, 11
 NECK, ANKLE = JOINTS.index("hj1"), JOINTS.index("rlj5")
@@ -120,6 +122,19 @@ def test_a_beam_puts_a_robot_upright_into_its_own_half(world: MatchWorld) -> Non
     assert np.degrees(world.headings()[[LEFT, RIGHT]]) == pytest.approx([90.0, -150.0], abs=0.5)
     run(world, 50)
     assert world.position[[LEFT, RIGHT], 2] == pytest.approx(0.385, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", [0, 3])
+def test_a_beam_puts_every_torso_as_high_even_if_its_legs_reach_into_the_ground(kind: int) -> None:
+    world = MatchWorld(seats=1)
+    world.join(LEFT, kind)
+    run(world, 25)
+    standing = world.position[LEFT, 2]
+    world.beam(LEFT, -2.0, 1.0, 0.0)
+    world.settle()
+    assert world.poses()[LEFT, 2] == pytest.approx(0.4)
+    run(world, 50)
+    assert world.position[LEFT, 2] == pytest.approx(standing, abs=2e-3)
 
 
 def test_the_noise_of_a_beam_is_uniform_and_bounded(world: MatchWorld) -> None:
@@ -347,3 +362,28 @@ def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
             np.testing.assert_array_equal(kept, fresh)
         np.testing.assert_array_equal(address, contact.efc_address)
     assert len(counts) > 2, "the number of contacts hardly changed"
+
+
+@pytest.mark.parametrize("kind", [0, 3, 4])
+def test_a_robot_moves_in_a_match_as_it_does_in_the_worlds_that_motions_are_learned_in(kind: int) -> None:
+    placement = Placement(robot="nao-spark", name="r", type=f"type{kind}", pose="zero")
+    worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)))
+    robot, match = worlds.robot("r"), MatchWorld(seats=1, toed=int(kind == 4))
+    match.join(LEFT, kind)
+    match.place(LEFT, x=-3.0, y=1.0, height=0.5, heading=0.0)  # rounding decides where feet just touch the ground
+    robot.pose[0, :3] = -3.0, 1.0, 0.5
+    columns, rng = [JOINTS.index(name) for name in robot.table.motors], np.random.default_rng(kind)
+    upright = []
+    match.step()
+    worlds.step()
+    for cycle in range(100):
+        if cycle % 5 == 0:
+            row = np.zeros((1, 24))
+            row[0, columns] = rng.uniform(-2, 2, len(columns))
+        match.command([LEFT], row)
+        match.step()  # with the command before it
+        worlds.step()
+        robot.command = row[:, columns]
+        upright.append(robot.uprightness()[0])
+        np.testing.assert_allclose(match.poses()[LEFT], robot.pose[0], atol=1e-5)
+    assert min(upright) < 0.3, "it did not fall over"

@@ -21,7 +21,8 @@ from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.physical.kernels import BALL_OWNER, BOX_BODIES, GEOM, NO_OWNER, SEAT
-from nutmeg.match.worlds.physical.percept import JOINTS
+from nutmeg.match.worlds.physical.percept import JOINTS, PHYSICS, ROBOT
+from nutmeg.model.ode import masks_of
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.sim.variation import robot_rows, robot_types
 from nutmeg.sim.worlds import SingleWorld
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from nutmeg.sim.variation import RobotTypes, Rows
 
 
-ROBOT, PHYSICS = "nao-spark", "league"
 PLAIN_TYPES = ("type0", "type1", "type2", "type3")
 TOED_TYPE = 4
 PART_BODIES = ("head", "RLowerArm", "LLowerArm", "RFoot", "LFoot")
@@ -50,8 +50,6 @@ FOOT_BODIES = ("RFoot", "LFoot", "RToe", "LToe")
 """Bodies in the order of `percept.FEET`."""
 LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
 """Starts of the names of the joints of the limbs."""
-ALL_MASKS = 0x7FFFFFFF
-"""All bits of the masks that say what may touch what."""
 PARKED_BIT = 30
 """The bit of robots that do not play."""
 
@@ -157,19 +155,15 @@ class Ground:
         record["velocity_before"], record["next_acc"] = 0.0, (0.0, 0.0, GRAVITY)
 
     def _separate(self, seat: int, bit: int) -> None:
-        """Lets nothing of a robot touch another part of it, as on the league's server (`disableInnerCollision`).
-
-        Bit 0 of the engine's masks is everything else; each playing robot has a bit of its own, which it leaves out of
-        what it touches. Parked robots share one.
-        """
-        model, rows, own = self.world.model, self._rows[seat], 1 << bit
+        """Gives a robot a bit of its own in the engine's masks, see `masks_of`; parked robots share one."""
+        model, rows, (own, others) = self.world.model, self._rows[seat], masks_of(bit)
         for mine, is_one, touches in (
             (rows["geom"], model.geom_contype, model.geom_conaffinity),
             (rows["body"], model.body_contype, model.body_conaffinity),
         ):
             solid = (is_one[mine] | touches[mine]) != 0
             is_one[mine] = np.where(solid, own, 0)
-            touches[mine] = np.where(solid, ALL_MASKS & ~own, 0)
+            touches[mine] = np.where(solid, others, 0)
 
     def park(self, seat: int) -> None:
         """Puts the robot of a seat back beside the pitch, where it sleeps."""

@@ -21,6 +21,9 @@ from typing import NamedTuple, Protocol
 from nutmeg.base.arrays import Floats
 from nutmeg.match.rules.play_modes import Side
 
+ROBOT, PHYSICS = "nao-spark", "league"
+"""The league's robot, and the physics that it moves with."""
+
 JOINTS = (
     *("hj1", "hj2"),
     *("raj1", "raj2", "raj3", "raj4"),

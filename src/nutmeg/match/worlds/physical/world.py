@@ -58,6 +58,8 @@ MAX_COORDINATE = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
 IDLE_CYCLES = 10
 """A robot that begins so many cycles in a row at rest is left out of the last one, as the league's engine does it."""
+BEAM_HEIGHT = 0.4
+"""Height of the torso of who is beamed [m] (AgentRadius in naosoccersim.rb); long legs reach into the ground there."""
 ABSENT_HEIGHT = -5.0
 """Height at which a recording has who does not play [m]."""
 
@@ -87,6 +89,7 @@ class MatchWorld:
         self.seat_of = np.full(SLOTS, -1, np.int64)
         """Seats of who plays."""
         self._landing: set[int] = set()
+        self._beamed: set[int] = set()  # of those, who stays as high as it was put, even in the ground
         self._frozen: list[tuple[float, int, int]] = []
         self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
         self._is_ahead = False
@@ -134,6 +137,7 @@ class MatchWorld:
             return
         self._frozen = [held for held in self._frozen if held[1] != slot]
         self._landing.discard(slot)
+        self._beamed.discard(slot)
         self.ground.park(int(self.seat_of[slot]))
         self.present[slot], self.seat_of[slot] = False, -1
         self._reseat()
@@ -146,6 +150,7 @@ class MatchWorld:
         self.ground.seats["slot"][self.seat_of[self.present]] = np.flatnonzero(self.present)
         self._frozen = [(until, int(turned[slot]), limb) for until, slot, limb in self._frozen]
         self._landing = {int(turned[slot]) for slot in self._landing}
+        self._beamed = {int(turned[slot]) for slot in self._beamed}
         self._reseat()
 
     def _reseat(self) -> None:
@@ -184,8 +189,8 @@ class MatchWorld:
             pose[3:7] = yaw_quaternion(heading)
         ground.world.qvel[dofs] = 0.0
         ground.close_gaps(seat)
-        ground.seats["velocity_before"][seat] = 0.0
         self._landing.add(slot)
+        self._beamed.discard(slot)
         if height is None:
             pose[2] = -np.inf
         ground.world.touch()
@@ -193,14 +198,16 @@ class MatchWorld:
     def beam(self, slot: int, x: float, y: float, degrees: float, noise: np.random.Generator | None = None) -> None:
         """Puts a player where it wishes in its own half, as its team sees the pitch, which attacks towards +x.
 
-        The noise is the league server's: up to 5 cm along each axis and up to 10 degrees, uniform.
+        The noise is the league server's: up to 5 cm along each axis and up to 10 degrees, uniform. As there, the torso
+        is always as high: short or bent legs fall down to the ground, long ones are pushed out of it.
         """
         x, y = min(max(x, -self.field.length / 2), 0.0), min(max(y, -self.field.width / 2), self.field.width / 2)
         if noise is not None:
             x, y, degrees = (np.array([x, y, degrees]) + noise.uniform(-1, 1, 3) * [0.05, 0.05, 10.0]).tolist()
         sign = 1 if slot < SLOTS // 2 else -1
         turn = math.radians(math.fmod(degrees, 360.0)) + (0.0 if sign > 0 else math.pi)
-        self.place(slot, x=sign * x, y=sign * y, heading=turn)
+        self.place(slot, x=sign * x, y=sign * y, height=BEAM_HEIGHT, heading=turn)
+        self._beamed.add(slot)
 
     def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Puts the ball on the ground (2,) or anywhere (3,), m, with a velocity (3,), m/s, and no spin."""
@@ -255,13 +262,14 @@ class MatchWorld:
         if not self._landing:
             return
         ground, world = self.ground, self.ground.world
-        seats = self.seat_of[sorted(self._landing)]
+        seats = self.seat_of[sorted(self._landing - self._beamed)]
         heights = ground.seats["root"][seats] + 2
         wished = world.qpos[heights]
         world.qpos[heights] = 0.0
         world.place_bodies()
         world.qpos[heights] = np.maximum(wished, -ground.lowest(seats))
         self._landing.clear()
+        self._beamed.clear()
         world.refresh()
 
     # ---- a cycle
@@ -319,6 +327,8 @@ class MatchWorld:
         world.step(self._read_contacts)
         for (qpos, dofs), (pose, _) in zip(numbers, kept, strict=True):
             world.qpos[qpos], world.qvel[dofs] = pose, 0.0
+        for slot in slots:
+            self.ground.close_gaps(int(self.seat_of[slot]))
         world.touch()
         world.refresh()
 
