@@ -29,12 +29,12 @@ round, and the same is true of its attitude. These gaps reach a few millimetres,
 decide when a foot touches. MuJoCo's bodies have no gaps; here each body remembers its own, and contacts are those of
 the bodies with their gaps.
 
-**Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its acceleration
-on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so is the momentum
-with which gaps open and close.
+**Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its
+acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
+is the momentum with which gaps open and close.
 
-**Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints are
-turned accordingly, after the step, and stops look at the measured angle.
+**Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints
+are turned accordingly, after the step, and stops look at the measured angle.
 
 What is left out: joints of ODE give way, by 10 micrometres a second for each newton. ODE itself, without that, differs
 from the league's recordings as much as this does.
