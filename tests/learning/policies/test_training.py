@@ -1,0 +1,101 @@
+"""Robots that learn to walk: what is rewarded, threads, checkpoints, and a policy that gets better."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from nutmeg.cli import main
+from nutmeg.learning.policies.ppo import PpoSettings
+from nutmeg.learning.policies.training import BLOCK, Training, TrainSettings
+from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask
+from nutmeg.motion.policy import read_network
+from nutmeg.motion.policy_kernels import run_network
+from nutmeg.motion.walk.files import read_walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nutmeg.base.arrays import Floats32
+
+SMALL = TrainSettings(kind="type0", worlds=8, seed=3, ppo=PpoSettings(hidden=(16,), cycles=4, epochs=1, batches=1))
+
+
+def earned(task: WalkTask, policy: str, cycles: int = 200) -> float:
+    """The mean reward of a second of robots that do nothing, or follow the shipped policy."""
+    walk, image = read_walk("policy"), task.image
+    assert walk.policy is not None
+    network, total = walk.policy.network("type0"), 0.0
+    for _ in range(cycles):
+        actions: Floats32 = np.zeros((task.count, task.actions), np.float32)
+        if policy == "shipped":
+            for n, seen in enumerate(task.observation):
+                one, other = (run_network(s, network) for s in (seen, seen[image.observation] * image.observation_sign))
+                actions[n] = (one + other[image.action] * image.action_sign) / 2
+        task.advance(actions)
+        total += float(task.reward.mean())
+        task.begin(np.flatnonzero(task.fell | task.over))
+    return total / cycles / 0.02
+
+
+def test_walking_earns_more_than_stepping_on_the_spot() -> None:
+    rewards = WalkRewards(level=0.7, push=0.0)
+    spot, walks = (earned(WalkTask("nao-spark", "type0", 16, seed=5, rewards=rewards), p) for p in ("none", "shipped"))
+    assert walks > spot + 0.5
+
+
+def test_results_are_the_same_with_any_number_of_threads() -> None:
+    found = []
+    for threads in (1, 3):
+        task = WalkTask("nao-spark", "type0", 7, threads=threads, seed=2)
+        rng = np.random.default_rng(0)
+        for _ in range(30):
+            task.advance(rng.standard_normal((7, task.actions)).astype(np.float32))
+            task.begin(np.flatnonzero(task.fell | task.over))
+        found.append((task.observation.copy(), task.reward.copy()))
+        task.close()
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+
+
+def test_a_training_that_was_killed_ends_with_the_same_numbers() -> None:
+    kept: list[dict[str, Any]] = []
+    whole = Training(SMALL)
+    whole.run(BLOCK + 2, checkpoint=kept.append)
+    again = Training(SMALL)
+    again.load(kept[0])
+    assert again.iterations == BLOCK
+    again.run(BLOCK + 2)
+    assert np.array_equal(again.network().layers, whole.network().layers)
+    assert np.array_equal(again.network().mean, whole.network().mean)
+
+
+def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["train", "--worlds", "4", "--threads", "1", "-o", str(tmp_path / "run"), "--json"]
+    assert main([*options, "--iterations", "1"]) == 0
+    assert main([*options, "--iterations", "2"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result["iterations"] == 2
+    walk = read_walk(str(tmp_path / "run"))
+    assert walk.policy is not None
+    assert walk.policy.network("type0").sizes.tolist() == [71, 128, 128, 20]
+    assert read_network(tmp_path / "run" / "weights.npz").mean.shape == (71,)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--robot", "nao-v6", "--type", ""], "has position drives; policies command velocity drives so far"),
+        (["--type", "type7"], "unknown type of nao-spark 'type7'"),
+        (["--start", "nowhere"], "does not exist; needed is the folder of a `nutmeg train`"),
+        (["--worlds", "0"], "worlds"),
+    ],
+)
+def test_what_cannot_be_trained_is_said(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", *options, "--iterations", "1", "-o", str(tmp_path / "run")]) != 0
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,138 @@
+"""Policies: their files, what the network is asked and answers, and robots that walk by them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.learning.courses import start_walkers, yaw_of
+from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
+from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.policy import Network, PolicyWalker, mirror_image, read_network, write_network
+from nutmeg.motion.policy_kernels import run_network
+from nutmeg.motion.walk.files import read_walk, walk_text, write_walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPES = ("type0", "type1", "type2", "type3", "type4")
+
+
+def small_network(seed: int = 0) -> Network:
+    rng = np.random.default_rng(seed)
+    sizes = np.array([4, 6, 5, 3])
+    count = sum((a + 1) * b for a, b in itertools.pairwise(sizes))
+    return Network(
+        rng.standard_normal(4).astype(np.float32),
+        np.abs(rng.standard_normal(4)).astype(np.float32),
+        rng.standard_normal(count).astype(np.float32),
+        sizes,
+    )
+
+
+def ground(kind: str) -> Scene:
+    placement = Placement(robot="nao-spark", name="walker", type=kind)
+    return assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+
+
+def test_a_network_answers_as_its_layers_say() -> None:
+    network = small_network()
+    seen = np.array([0.3, -1.0, 0.5, 2.0], np.float32)
+    values, place = (seen - network.mean) * network.scale, 0
+    for number, (wide, out) in enumerate(((4, 6), (6, 5), (5, 3))):
+        weights = network.layers[place : place + wide * out].reshape(wide, out)
+        place += wide * out
+        values = values @ weights + network.layers[place : place + out]
+        place += out
+        values = np.tanh(values) if number < 2 else values
+    assert run_network(seen, network) == pytest.approx(values, rel=1e-5, abs=1e-6)
+
+
+def test_a_network_comes_back_from_its_file_in_half_precision(tmp_path: Path) -> None:
+    network = small_network()
+    write_network(tmp_path / "one.npz", network)
+    found = read_network(tmp_path / "one.npz")
+    assert np.array_equal(found.sizes, network.sizes)
+    assert found.layers == pytest.approx(network.layers, rel=1e-3, abs=1e-4)
+
+
+def test_files_that_are_no_networks_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="does not exist; a policy needs its weights"):
+        read_network(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(FileError, match=r"text\.npz.*is no network"):
+        read_network(tmp_path / "text.npz")
+    write_network(tmp_path / "short.npz", small_network()._replace(layers=np.zeros(7, np.float32)))
+    with pytest.raises(FileError, match="has 7 weights for layers of"):
+        read_network(tmp_path / "short.npz")
+    write_network(tmp_path / "nan.npz", small_network()._replace(mean=np.full(4, np.nan, np.float32)))
+    with pytest.raises(FileError, match="not finite"):
+        read_network(tmp_path / "nan.npz")
+
+
+def test_a_policy_comes_back_from_its_walk_file(tmp_path: Path) -> None:
+    walk = read_walk("policy")
+    assert walk.policy is not None
+    write_walk(tmp_path / "mine.toml", walk)
+    again = read_walk(str(tmp_path / "mine.toml"))
+    assert walk_text(again) == walk_text(walk)
+    assert again.policy is not None
+    with pytest.raises(FileError, match="weights beside its walk file"):
+        again.policy.network("type0")
+    with pytest.raises(UnknownNameError, match="unknown type of robot 'type9'"):
+        walk.policy.network("type9")
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_shipped_policy_walks_straight_on_every_type_of_the_league_s_robot(kind: str) -> None:
+    walk = read_walk("policy")
+    generators = [np.random.default_rng([7, n]) for n in range(6)]
+    worlds, walker = start_walkers(ground(kind), [walk] * 6, generators)
+    robot = worlds.robots[0]
+    start, yaw = robot.pose[:, :2].copy(), yaw_of(robot.pose)
+    walker.wanted[:] = [1.0, 0.0, 0.0]
+    for _ in range(250):
+        walker.sample(0.0)
+        worlds.step()
+    way = np.hypot(*(robot.pose[:, :2] - start).T)
+    assert (robot.uprightness() > 0.7).all()
+    assert (way > 3.0).all()
+    assert (np.abs(yaw_of(robot.pose) - yaw) < np.radians(15)).all()
+
+
+def test_a_mirrored_robot_moves_as_the_mirror_image() -> None:
+    walk = read_walk("policy")
+    assert walk.policy is not None
+    body, other = (OnboardRobot("nao-spark", "type0") for _ in range(2))
+    image = mirror_image(body.scene, body.table)
+    one, two = (PolicyWalker(robot, robot.name, walk.policy) for robot in (body, other))
+    rng = np.random.default_rng(3)
+    motors = len(image.action)
+    angles = one.states["angles"][0, :motors] + 0.1 * rng.standard_normal(motors)
+    body.qpos[0, body.table.angles[body.table.motor_joints[one.moved]]] = angles
+    mirrored = angles[image.action] * image.action_sign
+    other.qpos[0, other.table.angles[other.table.motor_joints[two.moved]]] = mirrored
+    body.gyro[0], other.gyro[0] = [0.1, 0.2, 0.3], [-0.1, 0.2, -0.3]
+    one.wanted[0], two.wanted[0] = [0.5, 0.2, 0.4], [0.5, -0.2, -0.4]
+    two.walk.swing[:] = 1
+    one.sample(0.0)
+    two.sample(0.0)
+    first, second = body.command[0, one.moved], other.command[0, two.moved]
+    assert np.abs(first).max() > 0.1
+    assert second == pytest.approx(first[image.action] * image.action_sign, abs=1e-4)
+
+
+def test_wishes_that_are_no_numbers_and_other_robots_are_refused() -> None:
+    walk = read_walk("policy")
+    assert walk.policy is not None
+    body = OnboardRobot("nao-spark", "type0")
+    walker = PolicyWalker(body, body.name, walk.policy)
+    walker.wanted[0, 0] = np.nan
+    with pytest.raises(UsageError, match="wanted velocity is not a number"):
+        walker.sample(0.0)
+    with pytest.raises(UsageError, match="is for the robot 'nao-spark'"):
+        walk.for_robot("nao-v6")
