@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from nutmeg.match.base_game import BaseGame
     from nutmeg.match.drawing import Drawing
-    from nutmeg.match.game import Game, PhysicalSetup
+    from nutmeg.match.game import Game
     from nutmeg.match.rules.book import Rules
     from nutmeg.model.scene import SceneSettings
     from nutmeg.net.simspark.server import ServedProtocol, Server, ServerSettings
@@ -270,7 +270,7 @@ def _game(
     arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, make_drawing: MakeDrawing
 ) -> Game:
     """The match, with a seat for each robot that can play."""
-    from nutmeg.match.game import Game
+    from nutmeg.match.game import Game, PhysicalSetup
 
     plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
     if toed is None:
@@ -298,7 +298,7 @@ def rehearse(rules: Rules) -> None:
 
     Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up.
     """
-    from nutmeg.match.game import Game
+    from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.play_modes import PlayMode
     from nutmeg.net.simspark.effectors import joints_of, read_orders
     from nutmeg.net.simspark.percepts import percept_message

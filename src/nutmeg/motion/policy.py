@@ -92,7 +92,7 @@ class PolicySettings:
     """The highest speed backward that it follows [m/s]."""
     gait: Gait = field(default_factory=Gait)
     """How actions become motions; as in training."""
-    folder: str = ""
+    folder: str = field(default="", compare=False)
     """The folder of the walk file, where the weights are; not written into it."""
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
 from nutmeg.net.simspark.reality import SimsparkReality
 from nutmeg.net.simspark.server import Server, ServerSettings
@@ -41,7 +41,7 @@ def kick(twin: Twin) -> Trial:
 
 
 def served(*, ground_truth: bool) -> Iterator[RealitySettings]:
-    game = Game(load_rules("sim3d"), seed=0, noise=False, ground_truth=ground_truth, seats=1)
+    game = Game(load_rules("sim3d"), seed=0, seats=1, setup=PhysicalSetup(noise=False, ground_truth=ground_truth))
     with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         thread = threading.Thread(target=server.run)
         thread.start()

