@@ -182,6 +182,8 @@ def measure_walk(
 def _step_time(walk: WalkParameters) -> float:
     if walk.trot is not None:
         return 0.5 / walk.trot.frequency
+    if walk.policy is not None:
+        return walk.policy.gait.stride / 2
     return float(walk.walk.phi_length * 4 * np.arccosh(3.0) / np.sqrt(STANDARD_GRAVITY / walk.walk.z_torso))
 
 

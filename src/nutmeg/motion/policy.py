@@ -59,6 +59,8 @@ MAX_ASTRAY = 0.5
 """The most that a robot tries to make up for in turning [rad]."""
 STILL = (0.02, 0.02, 0.05)
 """Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
+SLOW_DOWN = (2.0, 2.0, 8.0)
+"""How fast wanted velocities get smaller: a robot that is stopped at once falls [m/s², m/s², rad/s²]."""
 RESPONSE_TIME = 0.3
 """Time constant with which the true velocity follows the wanted one, about [s]."""
 
@@ -350,6 +352,7 @@ class PolicyWalker:
         """Wanted velocities, (N, 3) [m/s, m/s, rad/s]."""
         self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
         """There is one network: always 0, (N,)."""
+        self._eased = np.zeros((worlds.count, 3))
         self._astray = np.zeros(worlds.count)
         self._commands = np.zeros((worlds.count, len(table.motors)))
         self._home = worlds.scene.start[table.angles[table.motor_joints]]
@@ -366,7 +369,7 @@ class PolicyWalker:
         for name in ("action", "speed"):
             states[name][rows] = 0.0
         states["steps"][rows], states["clock"][rows] = False, 0.0
-        self._astray[rows], self.walk.reached[rows] = 0.0, 0.0
+        self._astray[rows], self.walk.reached[rows], self._eased[rows] = 0.0, 0.0, 0.0
         self._commands[rows] = 0.0
         self.senses.reset(rows)
 
@@ -410,7 +413,10 @@ class PolicyWalker:
 
     def _steer(self) -> None:
         """Tells the networks what is wanted: velocities, with the turn that the gyro says is missing."""
-        states, wanted = self.states, self.wanted
+        states, wanted, most = self.states, self._eased, self._period * np.array(SLOW_DOWN)
+        towards = np.where(np.sign(self.wanted) == np.sign(wanted), self.wanted, 0.0)
+        slower = np.sign(wanted) * np.maximum(np.abs(towards), np.abs(wanted) - most)
+        wanted[:] = np.where((np.abs(wanted) > most) & (np.abs(towards) < np.abs(wanted)), slower, self.wanted)
         states["gyro"], states["up"] = self.senses.gyro, self.senses.up
         moving: Bools = np.asarray((np.abs(wanted) > STILL).any(axis=1))
         turned = (self.senses.gyro * self.senses.up).sum(axis=1)
