@@ -66,6 +66,10 @@ def test_files_that_are_no_networks_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("hello")
     with pytest.raises(FileError, match=r"text\.npz.*is no network"):
         read_network(tmp_path / "text.npz")
+    write_network(tmp_path / "whole.npz", small_network())
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:200])
+    with pytest.raises(FileError, match=r"cut\.npz.*is no network"):
+        read_network(tmp_path / "cut.npz")
     write_network(tmp_path / "short.npz", small_network()._replace(layers=np.zeros(7, np.float32)))
     with pytest.raises(FileError, match="has 7 weights for layers of"):
         read_network(tmp_path / "short.npz")

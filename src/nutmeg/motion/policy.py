@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -132,11 +133,11 @@ class Network(NamedTuple):
 def read_network(path: Path) -> Network:
     """A network from a file."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             found = Network(*(np.asarray(file[name]) for name in Network._fields))
     except FileNotFoundError:
         raise FileError(path, "does not exist; a policy needs its weights beside its walk file.") from None
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise FileError(path, f"is no network of `nutmeg train`: {error}.") from None
     sizes = [int(size) for size in found.sizes]
     needed = sum((wide + 1) * out for wide, out in itertools.pairwise(sizes))

@@ -101,7 +101,7 @@ class Gait:
 
 @wp.func
 def half_k(z_torso: float) -> float:
-    """S4."""
+    """Half of the pendulum's k from the height of the torso, S4."""
     return wp.sqrt(_GRAVITY / z_torso) / 2.0
 
 
@@ -166,7 +166,7 @@ def place(g: Gait, n: int, stability: float):
 
 @wp.func
 def filtered(g: Gait, n: int, axis: int, desired: float, pace: float, lowest: float, highest: float):
-    """S1 and S2."""
+    """A step size that follows the wanted one, and stays within its limits: S1 and S2."""
     step = g.step[n, axis]
     most = g.now[n, STEP_CHANGE] * pace * highest
     change = wp.clamp(wp.clamp(g.now[n, DELTA] * pace, 0.0, 1.0) * (desired - step), -most, most)
@@ -279,7 +279,7 @@ def sole(b: Body, n: int, side: int, qpos: wp.array2d(dtype=float)) -> wp.vec3:
 
 @wp.func
 def stability(g: Gait, b: Body, n: int, cycle: int, qpos: wp.array2d(dtype=float)) -> float:
-    """S16 and S17."""
+    """The share of the step sizes that is walked, from how far the torso is from where it should be: S16 and S17."""
     size = g.meant.shape[1]
     g.meant[n, cycle % size, 0] = (g.feet[n, 0, 0] + g.feet[n, 1, 0]) * -0.5
     g.meant[n, cycle % size, 1] = (g.feet[n, 0, 1] + g.feet[n, 1, 1]) * -0.5

@@ -124,7 +124,7 @@ class GoToTargetTask:
         return in_robot_frame(self.targets.goal - self._place(), yaw_of(self.bodies.robot.pose))
 
     def advance(self, actions: Floats, active: Bools) -> Outcome:
-        """One cycle."""
+        """Lets the actions act for a cycle of 20 ms, and rewards it."""
         ahead = self._ahead()
         self._sets.choose(self.walker, np.arctan2(ahead[:, 1], ahead[:, 0]), self.targets.moving)
         self.walker.wanted[:] = actions * self.walker.walk.top_speed()

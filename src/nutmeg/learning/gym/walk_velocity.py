@@ -139,7 +139,7 @@ class WalkVelocityTask:
         return np.asarray(self._plans[self._all, (self._cycle // self._lasting) % PLANNED_COMMANDS])
 
     def advance(self, actions: Floats, active: Bools) -> Outcome:
-        """One cycle."""
+        """Lets the actions act for a cycle of 20 ms, and rewards it."""
         wanted = self.command
         if self._walker is None:
             self._aim(actions)
