@@ -90,6 +90,9 @@ def test_a_process_answers_and_exits_with_the_code(tmp_path: Path) -> None:
         (["export", "nao-v6", "-o", "x.xml", "--field", "spl2052"], 2, "Did you mean 'spl2025'?"),
         (["export", "nao-v6", "-o", "x.xml", "--pose", "redy"], 2, "Did you mean 'ready'?"),
         (["export", "nao-v6", "-o", "absent/x.xml"], 1, "absent/x.xml: cannot be written: No such file"),
+        (["export", "ant", "-o", "x.stl"], 2, "the ending must be .xml (MJCF) or .urdf"),
+        (["export", "ant", "-o", "x.urdf", "--field", "floor"], 2, "a URDF file holds one robot and nothing else"),
+        (["export", "nao-v6", "-o", "x.urdf", "--actuation", "servo"], 2, "a URDF file holds no motors"),
         (["export", "broken", "-o", "x.xml"], 1, "robot.toml, line 2: broken TOML"),
         (["robots", "broken"], 1, "robot.toml, line 2: broken TOML"),
         (["robots", "empty"], 1, "has no robot.toml"),
@@ -235,8 +238,8 @@ def test_an_identified_body_is_exported_and_refused_for_another_robot(
     assert main(["export", "ant", "-o", str(plain)]) == 0
     assert main(["export", "ant", "-o", str(own), "--body", str(body)]) == 0
     before, after = (mujoco.MjModel.from_xml_path(str(path)) for path in (plain, own))
-    assert after.body("robot/L1Tibia").pos[1] == pytest.approx(0.8 * before.body("robot/L1Tibia").pos[1])
-    assert after.body("robot/R1Tibia").mass == pytest.approx(2 * before.body("robot/R1Tibia").mass, rel=1e-5)
+    assert after.body("L1Tibia").pos[1] == pytest.approx(0.8 * before.body("L1Tibia").pos[1])
+    assert after.body("R1Tibia").mass == pytest.approx(2 * before.body("R1Tibia").mass, rel=1e-5)
     assert after.actuator_delay == pytest.approx(0.012)
     capsys.readouterr()
     assert main(["export", "ers7", "-o", str(own), "--body", str(body)]) == 2

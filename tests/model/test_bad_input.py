@@ -261,14 +261,14 @@ def test_every_hinge_of_a_bare_model_file_gets_a_drive_within_its_range(tmp_path
     assert worlds.robots[0].angles[0] == pytest.approx([0.4, -0.2], abs=0.03)
 
 
-def test_actuators_of_the_file_are_kept_and_told_apart(tmp_path: Path) -> None:
+def test_actuators_of_the_file_are_kept_and_told_apart_and_other_joints_stay_passive(tmp_path: Path) -> None:
     actuators = '<actuator><position joint="elbow" kp="30" kv="1"/></actuator>'
     (tmp_path / "a.xml").write_text(mjcf(actuators=actuators))
     table = put(tmp_path / "a.xml").robots[0]
-    assert dict(zip(table.motors, table.drives, strict=True)) == {"elbow": "position", "joint2": "position"}
+    assert dict(zip(table.motors, table.drives, strict=True)) == {"elbow": "position"}
     (tmp_path / "a.xml").write_text(mjcf(actuators='<actuator><motor name="m" joint="elbow"/></actuator>'))
     table = put(tmp_path / "a.xml").robots[0]
-    assert dict(zip(table.motors, table.drives, strict=True)) == {"m": "torque", "joint2": "position"}
+    assert dict(zip(table.motors, table.drives, strict=True)) == {"m": "torque"}
     assert table.joints[table.motor_joints[table.motors.index("m")]] == "elbow"
 
 
@@ -293,11 +293,12 @@ def test_a_joint_cannot_have_a_drive_and_an_actuator_of_the_file(tmp_path: Path)
         put(tmp_path)
 
 
-def test_an_actuator_that_turns_no_joint_is_refused(tmp_path: Path) -> None:
+def test_an_actuator_that_turns_no_joint_is_kept_but_is_no_motor(tmp_path: Path) -> None:
     site = '<geom type="capsule" fromto="0 0 0 0 0 .2" size=".02"/><site name="jet"/>'
     (tmp_path / "a.xml").write_text(mjcf(geom=site, actuators='<actuator><motor name="m" site="jet"/></actuator>'))
-    with pytest.raises(ModelError, match=r"actuator 'm' of .* does not drive a hinge or a slide"):
-        put(tmp_path / "a.xml")
+    scene = put(tmp_path / "a.xml")
+    assert scene.model.nu == 1
+    assert scene.robots[0].motors == ()
 
 
 def test_a_model_with_a_slide_has_it_among_its_joints(tmp_path: Path) -> None:
@@ -308,7 +309,7 @@ def test_a_model_with_a_slide_has_it_among_its_joints(tmp_path: Path) -> None:
     table = put(tmp_path / "a.xml").robots[0]
     assert table.joints == ("elbow", "slide")
     assert table.limits[1] == pytest.approx([0, 0.1])
-    assert set(table.motors) == {"elbow", "grip"}
+    assert table.motors == ("grip",)
 
 
 def test_meshes_are_found_in_a_folder_below_the_model(tmp_path: Path) -> None:

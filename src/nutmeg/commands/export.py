@@ -1,6 +1,9 @@
-"""Write a robot, alone or on a field, as plain MJCF that any MuJoCo tool loads and that moves the same.
+"""Write a robot, alone or on a field, as MJCF that MuJoCo, dm_control and mujoco_warp load, or as URDF.
+
+The ending of the file decides: .xml or .urdf. Mesh files are written beside it.
 
 example: nutmeg export nao-v6 --field none -o nao.xml
+         nutmeg export nao-v6 -o nao.urdf
          nutmeg export nao-v6 --actuation motoflex -o soft-nao.xml
          nutmeg export ant --body params.toml -o my-ant.xml
 """
@@ -27,7 +30,7 @@ class Arguments(JsonOption):
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
     """Name of a robot, or path of your own (folder, MJCF or URDF file)."""
     output: Output
-    """File to write."""
+    """File to write: .xml for MJCF, .urdf for URDF."""
     field: str = "none"
     """Field to put it on; none for the robot alone."""
     ball: str = "none"
@@ -49,17 +52,19 @@ class Arguments(JsonOption):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Assembles the scene and writes it."""
     from nutmeg.model import Placement, SceneSettings, assemble
+    from nutmeg.model.export import as_mjcf, as_urdf
     from nutmeg.model.identified import placed_with_body
     from nutmeg.model.physics import native_profile
     from nutmeg.model.robot import load_robot
 
+    urdf = _is_urdf(arguments)
     plain = Placement(robot=arguments.robot, name="robot", pose=arguments.pose, type=arguments.type)
-    placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
+    placement = placed_with_body(plain, arguments.body, actuation="ideal" if urdf else arguments.actuation)
     if placement.actuation == "motoflex-paper":
         raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
     asked = arguments.physics or load_robot(arguments.robot).physics
     physics = native_profile(asked)
-    if physics != asked:
+    if physics != asked and not urdf:
         terminal.say(
             f"The physics profile {asked} needs Nutmeg; the model is written for {physics}, which comes nearest to it."
         )
@@ -72,13 +77,38 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             visuals=arguments.visuals,
         )
     )
+    exported = as_urdf(scene) if urdf else as_mjcf(scene)
     try:
-        arguments.output.write_text(scene.xml, encoding="utf-8")
+        for name, data in exported.meshes.items():
+            (arguments.output.parent / name).write_bytes(data)
+        arguments.output.write_text(exported.text, encoding="utf-8")
     except OSError as error:
         raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
     model = scene.model
-    terminal.say(
-        f"wrote {arguments.output}: {model.nbody - 1} bodies, {model.nu} motors, step {scene.timestep * 1e3:g} ms. "
-        f"Keyframe 'start' holds the {arguments.pose} pose."
-    )
-    return {"file": str(arguments.output), "bodies": model.nbody - 1, "motors": model.nu, "timestep": scene.timestep}
+    beside = f", {len(exported.meshes)} mesh files beside it" if exported.meshes else ""
+    if urdf:
+        terminal.say(f"wrote {arguments.output}{beside}: {len(scene.robots[0].joints)} joints.")
+    else:
+        terminal.say(
+            f"wrote {arguments.output}{beside}: {model.nbody - 1} bodies, {model.nu} motors, step "
+            f"{scene.timestep * 1e3:g} ms. Keyframe 'start' holds the {arguments.pose} pose."
+        )
+    return {
+        "file": str(arguments.output),
+        "meshes": sorted(exported.meshes),
+        "bodies": model.nbody - 1,
+        "motors": model.nu,
+        "timestep": scene.timestep,
+    }
+
+
+def _is_urdf(arguments: Arguments) -> bool:
+    """Whether URDF is asked for; refuses what a URDF file cannot hold."""
+    if arguments.output.suffix not in (".xml", ".urdf"):
+        raise UsageError(f"-o {arguments.output}: the ending must be .xml (MJCF) or .urdf.")
+    urdf = arguments.output.suffix == ".urdf"
+    if urdf and (arguments.field != "none" or arguments.ball != "none"):
+        raise UsageError("a URDF file holds one robot and nothing else: leave --field and --ball out.")
+    if urdf and arguments.actuation not in ("", "ideal"):
+        raise UsageError("a URDF file holds no motors: leave --actuation out, or export .xml.")
+    return urdf

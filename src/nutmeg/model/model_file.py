@@ -2,8 +2,10 @@
 
 The first body below the world is the robot; it gets a free joint named `root` (an existing one is renamed) unless the
 robot's base is fixed. Floors, lights and cameras of the world are dropped: the scene brings its own. Actuators in an
-MJCF file are kept; those without a name are named after their joint. Mesh files are read in, so that a recording or an
-export needs no other file; textures from files are left out.
+MJCF file are kept; those without a name are named after their joint. Mesh files stay files: the specification holds
+their bytes (`MjSpec.assets`) under names like `mesh-trunk-0a1b2c3d4e5f.stl`, which say what is in them, so that a
+recording or an export writes them beside its XML and two robots share them. Formats that the engine does not read
+(Collada, STL as text) become binary STL. Textures from files are left out.
 
 Colliding meshes of a URDF file become convex hulls of at most `COLLISION_VERTICES` vertices, because a collision takes
 longer the more vertices a hull has; visible meshes stay as they are. `reduce_mesh` does this and says what it costs
@@ -18,6 +20,9 @@ ERS-7: 178 vertices, 84 in the hull, 68 in the end.
 
 from __future__ import annotations
 
+import hashlib
+import io
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +31,20 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.base.errors import FileError, ModelError
+from nutmeg.base.errors import FileError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.model.robot import RobotSettings
 
 MIN_VERTICES = 4
 """Vertices of the simplest body, a tetrahedron."""
 ROOT_JOINT = "root"
+HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
+MESH_PREFIX = "mesh-"
+"""How the names of mesh files in scenes, recordings and exports begin."""
 COLLISION_VERTICES = 68
 """Vertices that a colliding mesh of a URDF file has at most: as many as UCHILSIM left a leg of the ERS-7."""
 
@@ -46,14 +56,47 @@ def parse_model(path: Path) -> mujoco.MjSpec:
     try:
         is_urdf = path.suffix == ".urdf"
         spec = mujoco.MjSpec.from_string(_urdf_text(path)) if is_urdf else mujoco.MjSpec.from_file(str(path))
-        _inline_meshes(spec, path)
+        _gather_meshes(spec, path)
         if is_urdf:
             _reduce_collision_meshes(spec)
-        spec.copy().compile()
+        spec.compiler.fusestatic = False
+        _write_down_inertia(spec, spec.copy().compile())
     except (ValueError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
         raise FileError(path, f"MuJoCo cannot build this model: {message}") from None
     return spec
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a model file says about a robot beside its bodies."""
+
+    root: str
+    """Name of the first body below the world."""
+    free: bool
+    """Whether the root has a free joint."""
+    hinges: tuple[str, ...]
+    actuated: bool
+    """Whether the file has actuators."""
+    home: Mapping[str, float]
+    """Angles [rad] and ways [m] of the joints in the keyframe `home`, else in the first one; empty without any."""
+
+
+def read_facts(path: Path) -> ModelFacts:
+    """Reads what a model file says about a robot beside its bodies."""
+    spec = parse_model(path)
+    name_joints(spec)
+    free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
+    hinges = tuple(j.name for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    if model.nkey:
+        named = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "home")
+        mujoco.mj_resetDataKeyframe(model, data, max(named, 0))
+    one_number = [j for j in range(model.njnt) if model.jnt_type[j] in (HINGE, SLIDE)]
+    home = {model.joint(j).name: round(float(data.qpos[model.jnt_qposadr[j]]), 6) for j in one_number}
+    root = model.body(1).name if model.nbody > 1 else ""
+    return ModelFacts(root, bool(free), hinges, bool(spec.actuators), home if model.nkey else {})
 
 
 def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
@@ -61,7 +104,6 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
     path = robot.model.mjcf or robot.model.urdf
     assert path is not None
     spec = parse_model(path)
-    spec.compiler.fusestatic = False
     _forget_options(spec)
     for unwanted in [*spec.worldbody.geoms, *spec.worldbody.lights, *spec.worldbody.cameras, *spec.keys]:
         spec.delete(unwanted)
@@ -113,22 +155,33 @@ def _forget_options(spec: mujoco.MjSpec) -> None:
         setattr(spec, name, getattr(usual, name))
 
 
-def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
-    """Reads mesh files into the specification and forgets textures that are files."""
-    for mesh in spec.meshes:
-        if not mesh.file:
-            continue
-        import trimesh  # takes a second to load, and few robots have mesh files
+def _write_down_inertia(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Gives every body the mass and inertia that the engine has computed from its shapes.
 
-        source = _find_mesh(path, spec.meshdir, mesh.file)
-        try:
-            solid = trimesh.load_mesh(source, process=False)
-        except (OSError, ValueError, NotImplementedError) as error:
-            raise FileError(path, f"the mesh file {source} cannot be read: {error}") from None
-        mesh.name = mesh.name or Path(mesh.file).stem
-        mesh.uservert = np.asarray(solid.vertices, float).ravel()
-        mesh.userface = np.asarray(solid.faces, np.int32).ravel()
-        mesh.file = ""
+    MuJoCo loses what a class of defaults says about the mass of shapes when it writes a model (a scene would refuse
+    that: `scene.check_inertia_kept`), and a colliding mesh that became a hull has another volume.
+    """
+    for body, known in zip(spec.bodies, range(model.nbody), strict=True):
+        if known and not body.explicitinertial and model.body_mass[known] > 0:
+            body.explicitinertial, body.mass = True, float(model.body_mass[known])
+            body.ipos, body.iquat = model.body_ipos[known], model.body_iquat[known]
+            body.inertia = model.body_inertia[known]
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
+
+
+def _gather_meshes(spec: mujoco.MjSpec, path: Path) -> None:
+    """Reads mesh files into the specification's assets and forgets textures that are files."""
+    assets: dict[str, bytes] = {}
+    for mesh in spec.meshes:
+        if mesh.file:
+            source = _find_mesh(path, spec.meshdir, mesh.file)
+            mesh.name = mesh.name or Path(mesh.file).stem
+            data, suffix = _mesh_bytes(source, path)
+            mesh.file = mesh_file_name(source.stem, data, suffix)
+            mesh.content_type = ""
+            assets[mesh.file] = data
+    spec.meshdir = ""
+    spec.assets = assets
     pictures = {t.name for t in spec.textures if t.file or any(t.cubefiles)}
     for texture in [t for t in spec.textures if t.name in pictures]:
         spec.delete(texture)
@@ -136,19 +189,64 @@ def _inline_meshes(spec: mujoco.MjSpec, path: Path) -> None:
         material.textures = ["" if name in pictures else name for name in material.textures]
 
 
+def _mesh_bytes(source: Path, model: Path) -> tuple[bytes, str]:
+    """The bytes of a mesh file in a format that the engine reads, and the ending of such a file's name."""
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise FileError(model, f"the mesh file {source} cannot be read: {error.strerror}.") from None
+    suffix = source.suffix.lower()
+    if suffix in (".obj", ".msh") or (suffix == ".stl" and _is_binary_stl(data)):
+        return data, suffix
+    import trimesh  # takes a second to load, and few robots need it
+
+    try:
+        solid = trimesh.load_mesh(source, process=False)
+        # Trimesh reads the unit of a Collada file, but leaves its numbers as they are.
+        unit = (solid.units or "").partition(" * ")[0] if suffix == ".dae" else ""
+        if unit and unit != "meters":
+            solid.apply_scale(float(unit))
+        return bytes(trimesh.exchange.stl.export_stl(solid)), ".stl"
+    except ImportError:
+        purpose = f"{model}: the mesh {source.name}"
+        raise MissingExtraError(purpose, "pycollada", "collada") from None
+    except (OSError, ValueError, AttributeError, NotImplementedError) as error:
+        raise FileError(model, f"the mesh file {source} cannot be read: {error}") from None
+
+
+def _is_binary_stl(data: bytes) -> bool:
+    """Whether an STL file is of the binary kind: 80 bytes, the number of triangles, 50 bytes for each."""
+    return len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little")
+
+
+def mesh_file_name(name: str, data: bytes, suffix: str) -> str:
+    """The name of a mesh file in scenes, recordings and exports; the same content has the same name."""
+    return f"{MESH_PREFIX}{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}-{hashlib.sha256(data).hexdigest()[:12]}{suffix}"
+
+
+def _mesh_vertices(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh) -> Floats:
+    """The vertices of a mesh before its scale is applied, (n, 3)."""
+    if not mesh.file:
+        return np.array(mesh.uservert, float).reshape(-1, 3)
+    import trimesh
+
+    data = io.BytesIO(spec.assets[mesh.file])
+    return np.asarray(trimesh.load_mesh(data, file_type=Path(mesh.file).suffix[1:], process=False).vertices, float)
+
+
 def _reduce_collision_meshes(spec: mujoco.MjSpec) -> None:
     """Gives colliding geoms with large meshes simple ones instead; flat meshes have no hull and stay."""
-    large = {mesh.name: mesh for mesh in spec.meshes if len(mesh.uservert) > 3 * COLLISION_VERTICES}
     for geom in [g for g in spec.geoms if g.type == mujoco.mjtGeom.mjGEOM_MESH and (g.contype or g.conaffinity)]:
-        mesh = large.get(geom.meshname)
-        if mesh is None:
-            continue
-        try:
-            reduced = reduce_mesh(np.array(mesh.uservert).reshape(-1, 3), COLLISION_VERTICES)
-        except ModelError:
-            continue
+        mesh = spec.mesh(geom.meshname)
         name = f"{mesh.name}_hull"
         if spec.mesh(name) is None:
+            vertices = _mesh_vertices(spec, mesh)
+            if len(vertices) <= COLLISION_VERTICES:
+                continue
+            try:
+                reduced = reduce_mesh(vertices, COLLISION_VERTICES)
+            except ModelError:
+                continue
             simple = spec.add_mesh(name=name, scale=mesh.scale, refpos=mesh.refpos, refquat=mesh.refquat)
             simple.uservert = reduced.vertices.ravel()
             simple.userface = reduced.faces.astype(np.int32).ravel()

@@ -352,21 +352,25 @@ def _read_robot(path: Path, files: tuple[tuple[str, int, int], ...]) -> RobotSet
 
 
 def _from_model_file(path: Path) -> RobotSettings:
-    """A robot that is only an MJCF or URDF file: every hinge without an actuator gets a default drive."""
-    from nutmeg.model.model_file import name_joints, parse_model
+    """A robot that is only an MJCF or URDF file.
 
-    spec = parse_model(path)
-    name_joints(spec)
-    driven = {a.target for a in spec.actuators}
-    hinges = tuple(j.name for j in spec.joints if "HINGE" in j.type.name and j.name not in driven)
-    kind = {"urdf" if path.suffix == ".urdf" else "mjcf": path.resolve()}
+    A joint without an actuator stays passive in a file that has actuators; in one without any, as URDF files are, each
+    hinge gets a default drive. A base that the file bolts to the world stays bolted; a URDF file cannot say that,
+    except by a root link called `world`. The ready pose is the keyframe `home`, else the first one.
+    """
+    from nutmeg.model.model_file import read_facts
+
+    facts, is_urdf = read_facts(path), path.suffix == ".urdf"
+    hinges = () if facts.actuated else facts.hinges
     return RobotSettings(
         format=ROBOT_FORMAT,
         name=re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem),
         source=f"file {path.name}",
         licence="the file's own",
-        model=ModelFiles(**kind),
+        base="free" if facts.free or (is_urdf and facts.root != "world") else "fixed",
+        model=ModelFiles(urdf=path.resolve()) if is_urdf else ModelFiles(mjcf=path.resolve()),
         drives={"all": Drive(joints=hinges)} if hinges else {},
+        poses={"ready": facts.home} if facts.home else {},
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from nutmeg.model.ball import add_ball, load_ball
 from nutmeg.model.build import GREY, ROOT_JOINT, build
 from nutmeg.model.field import add_field, load_field
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.model.model_file import MESH_PREFIX
 from nutmeg.model.ode import prepare_ode
 from nutmeg.model.parameters import (
     AdjustedRobot,
@@ -190,6 +192,8 @@ class Scene:
     physics: Physics
     xml: str
     """The scene as plain MJCF, with the keyframe `start`; the model is compiled from exactly this text."""
+    meshes: Mapping[str, bytes]
+    """The mesh files that the text names."""
     model: mujoco.MjModel
     robots: tuple[RobotTable, ...]
     placements: tuple[Placement, ...]
@@ -416,7 +420,9 @@ def _finished(
     spec.nuserdata = max(spec.nuserdata, userdata_size(spec))
     try:
         draft = spec.compile()
-        text = str(spec.to_xml())
+        # Attaching a robot puts its name before that of its mesh files, whose names are unique already.
+        text = re.sub(f'file="[^"]*/({MESH_PREFIX}[^"/]*)"', r'file="\1"', str(spec.to_xml()))
+        meshes = {name.rpartition("/")[2]: data for name, data in spec.assets.items()}
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot build this scene: {' '.join(str(error).split())}") from None
     tables = tuple(robot_table(draft, p.placement.name, p.adjusted.robot, p.placement.type) for p in plans)
@@ -433,13 +439,14 @@ def _finished(
         moving = position & (table.setpoints >= 0)
         setpoints[table.setpoints[moving]] = held[moving]
     text = text.replace("</mujoco>", _keyframe(start, commands, setpoints) + "</mujoco>")
-    model = mujoco.MjModel.from_xml_string(text)
+    model = mujoco.MjModel.from_xml_string(text, meshes)
     check_inertia_kept(draft, model)
     key = model.key("start")
     return Scene(
         settings=settings,
         physics=physics,
         xml=text,
+        meshes=meshes,
         model=model,
         robots=tables,
         placements=tuple(p.placement for p in plans),

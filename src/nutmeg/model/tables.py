@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.model.actuation import HIDDEN_JOINTS, MOTOR_SIDE_SUFFIX, ROTOR_SUFFIX
 from nutmeg.model.actuation.printed import is_printed
 from nutmeg.model.build import parts_of_type
@@ -46,7 +46,8 @@ class RobotTable:
     rates: Indices
     """Addresses of the joints in qvel, (joints,)."""
     motors: tuple[str, ...]
-    """The joints that have a motor, in the order of commands."""
+    """The names of the motors, in the order of commands; an actuator of a user's file that drives no hinge or slide is
+    none, and keeps its command of the start."""
     motor_joints: Indices
     """Index of each motor's joint in `joints`, (motors,)."""
     commands: Indices
@@ -85,9 +86,10 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     free = [j for j in mine if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
     joints = tuple(names[j].removeprefix(prefix) for j in hinges)
     actuators = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or "" for i in range(model.nu)]
-    motors = [i for i in range(model.nu) if actuators[i].startswith(prefix)]
+    mine_driven = {i: _joint_of(model, i, joints, prefix) for i in range(model.nu) if actuators[i].startswith(prefix)}
+    motors = [i for i, joint in mine_driven.items() if joint is not None]
     motor_names = [actuators[i].removeprefix(prefix) for i in motors]
-    motor_joints = [_joint_of(model, a, joints, name) for a in motors]
+    motor_joints = [mine_driven[a] for a in motors]
     limited = model.jnt_limited[hinges].astype(bool) if hinges else np.zeros(0, bool)
     limits = np.where(limited[:, None], model.jnt_range[hinges].reshape(-1, 2), [-np.inf, np.inf])
     setpoints = np.array([_setpoint(model, a) for a in motors], dtype=np.intp)
@@ -127,14 +129,13 @@ _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.va
 """Joints that are a column of the arrays; slides come only from users' model files."""
 
 
-def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], robot: str) -> int:
-    joint = int(model.actuator_trnid[actuator, 0])
-    found = model.joint(joint).name if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT else ""
-    found = found.removeprefix(f"{robot}/").removesuffix(ROTOR_SUFFIX).removesuffix(MOTOR_SIDE_SUFFIX)
-    if found not in joints:
-        motor = model.actuator(actuator).name.removeprefix(f"{robot}/")
-        raise ModelError(f"actuator {motor!r} of {robot} does not drive a hinge or a slide; only those can be motors.")
-    return joints.index(found)
+def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], prefix: str) -> int | None:
+    """Index of the joint that an actuator drives; None for those of users' files that pull tendons or push sites."""
+    if model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT:
+        return None
+    found = model.joint(int(model.actuator_trnid[actuator, 0])).name.removeprefix(prefix)
+    found = found.removesuffix(ROTOR_SUFFIX).removesuffix(MOTOR_SIDE_SUFFIX)
+    return joints.index(found) if found in joints else None
 
 
 def _setpoint(model: mujoco.MjModel, actuator: int) -> int:

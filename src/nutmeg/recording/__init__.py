@@ -5,6 +5,7 @@ tools read (`polars.read_parquet("walk.nutmeg/series-*.parquet")` gives the whol
 
     manifest.toml           format, kind, seed, channels with units, the caller's configuration, finished or not
     scene.xml               the simulated scene as plain MJCF (optional), enough to replay
+    mesh-trunk-0a1b2c.stl   the mesh files that scene.xml names (of robots that have any)
     series-00000.parquet    sealed rows: a column `time` and one column `{channel}.{label}` per component
     tail-00001.f64          the rows not sealed yet: little-endian float64, time first, one row after the other
     events.jsonl            one JSON object per line: {"time": 1.5, "kind": "goal", "team": "left"}

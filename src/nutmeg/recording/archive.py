@@ -21,7 +21,7 @@ from typing import Protocol
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import draft
 from nutmeg.recording import chunks
-from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, is_mesh_name
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")  # signature, 5 short fields, CRC, 2 sizes, 2 lengths
 _PACKED_AT = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
@@ -204,10 +204,11 @@ def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
         raise RecordingError(f"{file}: exists already. Choose another name, or allow to overwrite it.")
     sealed = chunks.series_indices(store.names())
     series = [chunks.series_name(index) for index in sealed]
+    meshes = sorted(filter(is_mesh_name, store.names()))
     tail = chunks.tail_name(sealed[-1] + 1 if sealed else 0)
     try:
         with draft(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-            for name in [MANIFEST, SCENE, EVENTS, *series, tail]:
+            for name in [MANIFEST, SCENE, *meshes, EVENTS, *series, tail]:
                 if store.size(name) >= 0:
                     archive.writestr(zipfile.ZipInfo(name, _PACKED_AT), store.read(name))
     except OSError as error:
@@ -234,4 +235,4 @@ def remove_recording(path: Path) -> None:
 
 
 def _belongs(name: str) -> bool:
-    return name in (MANIFEST, SCENE, EVENTS) or chunks.is_chunk_name(name)
+    return name in (MANIFEST, SCENE, EVENTS) or is_mesh_name(name) or chunks.is_chunk_name(name)

@@ -29,6 +29,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -53,6 +54,12 @@ FORMAT = 1
 """The version of the format that is written, and the newest that is read."""
 
 MANIFEST, SCENE, EVENTS = "manifest.toml", "scene.xml", "events.jsonl"
+_MESH = re.compile(r"mesh-[A-Za-z0-9_-]+\.(stl|obj|msh)")
+
+
+def is_mesh_name(name: str) -> bool:
+    """Whether a file of this name is a mesh that the scene names."""
+    return bool(_MESH.fullmatch(name))
 
 
 @dataclass(frozen=True, kw_only=True)

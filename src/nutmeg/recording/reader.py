@@ -21,7 +21,7 @@ from nutmeg.base.errors import RecordingError, UnknownNameError
 from nutmeg.recording import chunks
 from nutmeg.recording.archive import Store, open_store
 from nutmeg.recording.channels import Channel, Layout
-from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, EventLog, Manifest, content_hash
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, EventLog, Manifest, content_hash, is_mesh_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,6 +248,11 @@ class Recording:
             return f"the rows {after} and before t={self.times[row]:g} s"
         last = self.manifest.last_time
         return f"the rows {after}" + (f" until t={last:g} s" if last is not None else "")
+
+    def meshes(self) -> dict[str, bytes]:
+        """The mesh files that the scene names, by name; of a truncated recording, those that are whole."""
+        names = [name for name in self._store.names() if is_mesh_name(name) and self._store.is_whole(name)]
+        return {name: self._store.read(name) for name in names}
 
     def _scene(self) -> str | None:
         if not self._store.is_whole(SCENE):

@@ -27,7 +27,7 @@ from nutmeg.base.journal import AppendFile, replace_file, sync_folder
 from nutmeg.recording import chunks
 from nutmeg.recording.archive import remove_recording
 from nutmeg.recording.channels import Channel, Layout
-from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, event_line
+from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, event_line, is_mesh_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,6 +110,15 @@ class RecordingWriter:
             path.rmdir()
             raise RecordingError(f"{path}: cannot be written: {error.strerror}. Choose another place.") from None
         return writer
+
+    def add_meshes(self, meshes: Mapping[str, bytes]) -> None:
+        """Write the mesh files that the scene names, by name."""
+        try:
+            for name, data in meshes.items():
+                assert is_mesh_name(name), name
+                replace_file(self.path / name, data)
+        except OSError as error:
+            self._fail(error, name)
 
     @property
     def rows_written(self) -> int:

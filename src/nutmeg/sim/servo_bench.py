@@ -534,7 +534,7 @@ def _servo_of(actuation: Actuation, joint: str, table: RobotTable) -> Servo | No
 
 def _stripped(scene: Scene, table: RobotTable, joint: str) -> mujoco.MjModel:
     """The model with nothing that moves but the joint, what is geared to it, and the links that bend with it."""
-    spec = mujoco.MjSpec.from_string(scene.xml)
+    spec = mujoco.MjSpec.from_string(scene.xml, assets=dict(scene.meshes))
     spec.option.gravity = [0.0, 0.0, 0.0]
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     motor = table.motors[[table.joints[i] for i in table.motor_joints].index(joint)]

@@ -70,6 +70,7 @@ class TraceWriter(Closing):
             scene_xml=worlds.scene_of(world).xml,
             overwrite=overwrite,
         )
+        self.recording.add_meshes(worlds.scene_of(world).meshes)
 
     def sample(self, time: float) -> None:
         """Appends the present state; a task of the schedule."""

@@ -117,7 +117,8 @@ def _repeat(warp: Any, work: Any, times: int) -> None:  # noqa: ANN401
 def _model(robot: str) -> tuple[mujoco.MjModel, Any]:
     """The robot's scene with a plane for a floor, here and on the GPU."""
     _, engine = gpu_modules()
-    spec = mujoco.MjSpec.from_string(course_scene(robot, actuation="ideal", native=True).xml)
+    scene = course_scene(robot, actuation="ideal", native=True)
+    spec = mujoco.MjSpec.from_string(scene.xml, assets=dict(scene.meshes))
     for geom in spec.geoms:
         if geom.parent.name == "world" and geom.type == mujoco.mjtGeom.mjGEOM_BOX and geom.contype:
             geom.pos, geom.type = [0.0, 0.0, geom.pos[2] + geom.size[2]], mujoco.mjtGeom.mjGEOM_PLANE

@@ -188,12 +188,12 @@ class Film:
         self.title = title
         labels = {name: channel.labels for name, channel in recording.channels.items()}
         if recording.scene_xml is not None:
-            self.model = _compile(recording.scene_xml, title)
+            self.model = _compile(recording.scene_xml, title, recording.meshes())
             self.posture = Posture(self.model, labels)
         elif robot:
             self.model, self.posture = _stand_in(robot, recording)
         else:
-            self.model = _compile(EMPTY_SCENE, title)
+            self.model = _compile(EMPTY_SCENE, title, {})
             self.posture = Posture(self.model, {})
         self._start = self._stop = 0
         self._window: Floats = np.empty((0, self.model.nq))
@@ -292,9 +292,9 @@ class Film:
         self._start, self._stop = start, start + len(self._window)
 
 
-def _compile(scene_xml: str, title: str) -> Any:  # noqa: ANN401
+def _compile(scene_xml: str, title: str, meshes: Mapping[str, bytes]) -> Any:  # noqa: ANN401
     try:
-        return mujoco.MjModel.from_xml_string(scene_xml)
+        return mujoco.MjModel.from_xml_string(scene_xml, dict(meshes))
     except ValueError as error:
         raise ModelError(f"{title}: the scene.xml of this recording does not compile: {error}") from error
 
