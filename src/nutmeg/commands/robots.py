@@ -1,7 +1,10 @@
 """List the robots, or show one in full: its bodies, joints with limits, drives, sensors and a picture.
 
+With --describe, write a first robot.toml for a model file of somebody else's (MJCF, URDF), to be corrected by hand.
+
 example: nutmeg robots
          nutmeg robots nao-v6 --picture nao.png
+         nutmeg robots --describe menagerie/unitree_go2/go2.xml -o go2.toml
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.commands.options import JsonOption, check_output, writing
+from nutmeg.commands.options import JsonOption, OptionalOutput, check_output, writing
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes
@@ -34,6 +37,10 @@ class Arguments(JsonOption):
     """One of the robot's types."""
     picture: Path | None = None
     """Write a large picture of it to this PNG file."""
+    describe: bool = False
+    """Write a robot.toml for the model file ROBOT: base, feet, drives and start pose."""
+    output: OptionalOutput = None
+    """With --describe: the TOML file to write; without it, the text is printed."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -43,6 +50,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     if arguments.picture is not None:
         check_output(arguments.picture, ".png")
+    if arguments.describe:
+        return _describe(arguments, terminal)
+    if arguments.output is not None:
+        raise UsageError("-o needs --describe: nutmeg robots --describe MODEL -o robot.toml.")
     if arguments.robot:
         return _show(load_robot(arguments.robot), arguments, terminal)
     if arguments.type or arguments.picture is not None:
@@ -54,6 +65,25 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     for row in rows:
         terminal.say(Text.assemble((row.name, "bold"), f": {row.source}"))
     return {"robots": [dataclasses.asdict(row) for row in rows]}
+
+
+def _describe(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Writes or prints a robot.toml."""
+    from nutmeg.model import load_robot
+    from nutmeg.model.posing import describe
+
+    if not arguments.robot:
+        raise UsageError("--describe needs a model file: nutmeg robots --describe path/to/robot.xml.")
+    if arguments.output is None:
+        text = describe(load_robot(arguments.robot), Path())
+        terminal.console.print(Text(text), soft_wrap=True)
+        return {"text": text}
+    check_output(arguments.output, ".toml")
+    text = describe(load_robot(arguments.robot), arguments.output.resolve().parent)
+    with writing(arguments.output) as path:
+        path.write_text(text, encoding="utf-8")
+    terminal.say(f"wrote {arguments.output}: look through it, then nutmeg view {arguments.output}")
+    return {"file": str(arguments.output), "text": text}
 
 
 def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -107,6 +107,10 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
     _forget_options(spec)
     for unwanted in [*spec.worldbody.geoms, *spec.worldbody.lights, *spec.worldbody.cameras, *spec.keys]:
         spec.delete(unwanted)
+    if not robot.model.actuators:
+        of_actuators = [s for s in spec.sensors if s.objtype == mujoco.mjtObj.mjOBJ_ACTUATOR]
+        for unwanted in [*of_actuators, *spec.actuators]:
+            spec.delete(unwanted)
     roots = list(spec.worldbody.bodies)
     if len(roots) != 1:
         names = ", ".join(repr(b.name) for b in roots) or "none"

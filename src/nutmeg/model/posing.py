@@ -6,14 +6,18 @@ root at which the lowest point of the robot touches the ground.
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
+from nutmeg.base.settings import toml_text
 from nutmeg.model.build import COLLISION_GROUP, build
 from nutmeg.model.physics import physics_profile
 from nutmeg.model.tables import RobotTable, robot_table
@@ -27,6 +31,12 @@ if TYPE_CHECKING:
 
 GROUND_CLEARANCE = 1e-4
 """Gap left between the lowest point and the ground [m]."""
+DEFAULT_TORQUE = 5.0
+"""Torque of a drive of which nothing is known [N m], as `robot.Drive` has it."""
+UNLIKELY_TORQUE = 1000.0
+"""Files that know no limit write numbers like 1e9 [N m]."""
+FOOT_CLEARANCE = 0.03
+"""Bodies that reach down this far above the lowest point of a robot stand on the ground [m]."""
 POSE_TOLERANCE = 1e-3
 """Allowed distance of a pose from a joint's range, because angles are often printed with three decimals [rad]."""
 
@@ -233,3 +243,92 @@ def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
             low, high = (float(v) for v in model.jnt_range[j]) if model.jnt_limited[j] else (None, None)
             rows.append(BodyRow(name, parent, mass, model.joint(j).name.removeprefix("r/"), axis, low, high))
     return rows
+
+
+# ----------------------------------------------------------------------------------------------------
+# A first robot.toml for somebody's model file, to be corrected by hand
+
+
+def describe(robot: RobotSettings, home: Path) -> str:
+    """A `robot.toml` for a robot that is a model file alone: base, feet, drives and the pose in which it starts.
+
+    Feet are the last bodies of limbs that reach the ground in that pose. Motors of the file that take torques get
+    drives instead, with its torque limits and gains that bring the whole torque at a quarter of a radian.
+
+    Args:
+        robot: as `load_robot` reads the model file.
+        home: the folder in which the file is to be; the path of the model is written relative to it.
+    """
+    file = robot.model.mjcf or robot.model.urdf
+    if file is None or robot.body or robot.sensor:
+        raise UsageError(f"{robot.name} has a robot.toml already; describe needs an MJCF or URDF file alone.")
+    model, table = _compiled(robot, "", {}, visuals=True)
+    torque_driven = "torque" in table.drives
+    made_drives = torque_driven or bool(robot.drives)
+    written = {
+        "format": robot.format,
+        "name": robot.name,
+        "source": robot.source,
+        "licence": robot.licence,
+        "base": robot.base,
+        "feet": _feet(robot, model, table) if robot.base == "free" else [],
+        "model": {"urdf" if robot.model.urdf else "mjcf": os.path.relpath(file, home)}
+        | ({"actuators": False} if torque_driven else {}),
+        "drives": _described_drives(model, table, of_file=torque_driven) if made_drives else {},
+        "poses": {"ready": {name: angle for name, angle in robot.poses.get("ready", {}).items() if angle}},
+    }
+    root = model.body(table.body).name.removeprefix("r/")
+    kept = "" if made_drives else f"# The {len(table.motors)} motors are the actuators of the model file.\n"
+    head = f"# Written by `nutmeg robots --describe`: correct what is wrong. The torso is the root, {root!r}.\n"
+    text = toml_text({key: item for key, item in written.items() if item != {}})
+    return head + kept + re.sub(r"\n\[[a-z.]+\]\n(?=\n|$)", "", text)  # headings with nothing below them
+
+
+def _feet(robot: RobotSettings, model: mujoco.MjModel, table: RobotTable) -> list[str]:
+    """Bodies at the ends of limbs whose colliding shapes are the lowest of the robot in its ready pose."""
+    data = mujoco.MjData(model)
+    data.qpos[table.angles] = pose_angles(robot, table, "ready")
+    mujoco.mj_kinematics(model, data)
+    low: dict[int, float] = {}
+    for geom in range(model.ngeom):
+        if model.geom_contype[geom] or model.geom_conaffinity[geom]:
+            body = int(model.geom_bodyid[geom])
+            low[body] = min(low.get(body, np.inf), _extent(model, data, geom)[0])
+    ground = min(low.values(), default=0.0)
+    down = {body for body, height in low.items() if height < ground + FOOT_CLEARANCE and body != table.body}
+    above = {int(model.body_parentid[body]) for body in down}
+    return [model.body(body).name.removeprefix("r/") for body in sorted(down - above)]
+
+
+def _described_drives(model: mujoco.MjModel, table: RobotTable, *, of_file: bool) -> dict[str, dict[str, object]]:
+    """Drives for joints without actuators or with torque motors of the file, one for all joints of the same torque."""
+    by_torque: dict[float, list[str]] = {}
+    for index, name in enumerate(table.motors):
+        actuator = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, f"r/{name}")
+        torque = _largest_torque(model, actuator, of_file=of_file)
+        by_torque.setdefault(torque, []).append(table.joints[table.motor_joints[index]])
+    ordered = sorted(by_torque.items(), reverse=True)
+    return {
+        f"group{number}": {"joints": joints, "stiffness": 4 * torque, "damping": 0.2 * torque, "torque": torque}
+        for number, (torque, joints) in enumerate(ordered, 1)
+    }
+
+
+def _largest_torque(model: mujoco.MjModel, actuator: int, *, of_file: bool) -> float:
+    """The torque limit of a joint [N m], or of an actuator of the file; that of a default drive if there is neither."""
+    joint = int(model.actuator_trnid[actuator, 0])
+    gear = abs(float(model.actuator_gear[actuator, 0])) or 1.0
+    limits = []
+    if of_file and model.actuator_forcelimited[actuator]:
+        limits.append(float(model.actuator_forcerange[actuator, 1]) * gear)
+    if model.jnt_actfrclimited[joint]:
+        limits.append(float(model.jnt_actfrcrange[joint, 1]))
+    if (
+        of_file
+        and model.actuator_ctrllimited[actuator]
+        and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
+    ):
+        most = float(model.actuator_ctrlrange[int(model.actuator_ctrladr[actuator]), 1])
+        limits.append(most * abs(float(model.actuator_gainprm[actuator, 0])) * gear)
+    known = [limit for limit in limits if limit < UNLIKELY_TORQUE]
+    return round(min(known), 6) if known else DEFAULT_TORQUE

@@ -217,6 +217,8 @@ class ModelFiles:
 
     mjcf: Path | None = None
     urdf: Path | None = None
+    actuators: bool = True
+    """Whether the actuators of an MJCF file are kept; if not, its joints are driven by `drives` alone."""
     links: Path | None = None
     """CSV: link, mass_kg, com_x..z, Ixx_G Ixy_G Ixz_G Iyy_G Iyz_G Izz_G, source."""
     joints: Path | None = None
@@ -277,6 +279,8 @@ class RobotSettings:
     """Joint angles by name [rad]; joints left out are at zero. `ready` is where a robot starts."""
     eyes: str = ""
     """The camera through which one looks as this robot."""
+    feet: tuple[str, ...] = ()
+    """Bodies on which it stands; the joints between the root and them are its legs (see `tables.leg_joints`)."""
     foot: FootContact = FootContact()
     contact: ShapeContact | None = None
     """Contact numbers as MuJoCo has them; without them, only the soles' friction matters much."""

@@ -114,6 +114,24 @@ def robot_table(model: mujoco.MjModel, name: str, robot: RobotSettings, kind: st
     )
 
 
+def leg_joints(model: mujoco.MjModel, table: RobotTable) -> frozenset[str]:
+    """Names of the joints between a robot's root and its feet; none if its file names no feet."""
+    found = set()
+    for foot in table.settings.feet:
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{table.name}/{foot}")
+        if body < 0:
+            bodies = [model.body(b).name.removeprefix(f"{table.name}/") for b in range(1, model.nbody)]
+            raise UnknownNameError("body", foot, bodies, where=f"feet of {table.settings.name}")
+        while body not in (0, table.body):
+            first = int(model.body_jntadr[body])
+            found |= {
+                model.joint(j).name.removeprefix(f"{table.name}/")
+                for j in range(first, first + int(model.body_jntnum[body]))
+            }
+            body = int(model.body_parentid[body])
+    return frozenset(found & set(table.joints))
+
+
 def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> Indices:
     """Addresses of the joints of the actuation, and the joint whose angle each has at rest."""
     rows = []

@@ -37,6 +37,7 @@ def task_of(env: gymnasium.Env[Any, Any]) -> Any:
         (WALK, {"residual": True, "joints": "all"}),
         (WALK, {"robot": "nao-v6", "actuation": "servo"}),
         (WALK, {"robot": "nao-v4"}),
+        (WALK, {"robot": "ant", "joints": "all"}),
         (TARGET, {}),
     ],
 )
@@ -202,7 +203,8 @@ def test_a_reached_target_pays_more_the_sooner() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        (WALK, {"robot": "ant"}, "nao-spark, nao-v4, nao-v6"),
+        (WALK, {"robot": "ant"}, "ant does not say which bodies are its feet"),
+        (WALK, {"robot": "examples/arm"}, "is bolted to the ground"),
         (WALK, {"robt": "nao-v6"}, "Did you mean 'robot'"),
         (WALK, {"actuation": "sevro", "robot": "nao-v6"}, "Did you mean 'servo'"),
         (WALK, {"reach": float("nan")}, "allowed is 0.001"),

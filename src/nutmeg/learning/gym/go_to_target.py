@@ -20,7 +20,7 @@ from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.learning.courses import REACHED_DISTANCE, SetChooser, TargetProgress, in_robot_frame, read_course, yaw_of
-from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, phase
+from nutmeg.learning.gym.robots import GYM_ROBOTS, RobotBatch, RobotOptions, check_known, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
 from nutmeg.learning.rewards import FALL_COST, target_reward
 from nutmeg.motion.walk.files import read_walk
@@ -45,6 +45,7 @@ class GoToTargetOptions(RobotOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_known("robot", self.robot, GYM_ROBOTS)
         read_walk(self.walk).for_robot(self.robot)
         names = [one.name for one in read_course(self.course).trajectory]
         check_known(f"trajectory of {self.course}", self.trajectory, (ANY_TRAJECTORY, *names))

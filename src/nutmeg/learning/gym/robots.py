@@ -52,7 +52,7 @@ class RobotOptions:
     """Options of all environments."""
 
     robot: str = "nao-spark"
-    """nao-spark, nao-v4 or nao-v6."""
+    """nao-spark, nao-v4 or nao-v6; for WalkVelocity also any other that moves freely, by its name or path."""
     actuation: str = "ideal"
     """What drives the joints: ideal, and for nao-v4 and nao-v6 also servo, motoflex, or the path of a TOML file."""
     noise: StartNoise = field(default_factory=StartNoise)
@@ -65,7 +65,6 @@ class RobotOptions:
     """The height of rendered pictures [pixels]."""
 
     def __post_init__(self) -> None:
-        check_known("robot", self.robot, GYM_ROBOTS)
         if not isinstance(self.noise, StartNoise):
             raise UsageError(f"noise is {self.noise!r}; give a nutmeg.learning.courses.StartNoise.")
         for name, low, high in (("threads", 0, 256), ("width", 8, 4096), ("height", 8, 4096)):

@@ -24,9 +24,12 @@ import numpy as np
 from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.gym.robots import RobotBatch, RobotOptions, check_known, check_number, phase
+from nutmeg.learning.gym.robots import GYM_ROBOTS, RobotBatch, RobotOptions, check_known, check_number, phase
 from nutmeg.learning.gym.spaces import Layout, Outcome, Part, known_options
 from nutmeg.learning.rewards import FALL_COST
+from nutmeg.model.posing import pose_angles
+from nutmeg.model.robot import load_robot
+from nutmeg.model.tables import leg_joints
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.files import read_walk
 
@@ -75,7 +78,10 @@ class WalkVelocityOptions(RobotOptions):
         for speed in self.fastest:
             check_number("fastest", speed, 0.0, 3.0, "m/s or rad/s")
         if self.residual:
+            check_known("robot", self.robot, GYM_ROBOTS)
             read_walk(self.walk).for_robot(self.robot)
+        elif load_robot(self.robot).base != "free":
+            raise UsageError(f'{self.robot} is bolted to the ground; a robot that walks has base = "free".')
 
 
 class WalkVelocityTask:
@@ -90,12 +96,15 @@ class WalkVelocityTask:
         self.options, self.bodies = options, RobotBatch(options, count)
         self._walker = self.bodies.walker(read_walk(options.walk)) if options.residual else None
         table = self.bodies.table
-        body = NaoBody(table) if self._walker is None else self._walker.body
-        legs = {name for leg in body.legs.names for name in leg}
-        moved = [i for i, joint in enumerate(table.motor_joints) if table.joints[joint] in legs]
-        self._moved = np.array(moved) if options.joints == "legs" else np.arange(len(table.motors))
+        if "torque" in table.drives:
+            motor = table.motors[table.drives.index("torque")]
+            raise UsageError(
+                f"the motor {motor!r} of {options.robot} takes torques, but actions are targets of joints: give it "
+                "drives (`nutmeg robots --describe` writes a file with some)."
+            )
+        self._moved = self._moved_motors(options)
         self.width = len(self._moved)
-        self._home = body.home
+        self._home = pose_angles(table.settings, table, "ready")[table.motor_joints]
         self._limits = table.limits[table.motor_joints]
         self._lasting = max(round(options.change_every / CONTROL_CYCLE), 1)
         self._plans = np.zeros((count, PLANNED_COMMANDS, 3))
@@ -107,6 +116,22 @@ class WalkVelocityTask:
         own = [Part("last_action", self.width, -1.0, 1.0), Part("command", 3, -most, most), *phases]
         self.layout = Layout([*self.bodies.parts(), *own])
         self._most = most
+
+    def _moved_motors(self, options: WalkVelocityOptions) -> Indices:
+        """The motors that actions move, (width,)."""
+        table = self.bodies.table
+        if options.joints == "all":
+            return np.arange(len(table.motors))
+        if options.robot in GYM_ROBOTS:
+            legs = {name for leg in NaoBody(table).legs.names for name in leg}
+        else:
+            legs = set(leg_joints(self.bodies.worlds.scene.model, table))
+        if not legs:
+            raise UsageError(
+                f'{options.robot} does not say which bodies are its feet, so its legs are unknown: give joints="all", '
+                "or feet = [...] in its robot.toml (`nutmeg robots --describe` writes one)."
+            )
+        return np.array([i for i, joint in enumerate(table.motor_joints) if table.joints[joint] in legs])
 
     def begin(self, rows: Indices, generators: Sequence[np.random.Generator], given: Mapping[str, Any]) -> None:
         """Begins episodes anew; `given` may hold a `command` (3,) to keep instead of drawn ones."""
