@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "models and files": {
         "robots": "list the robots, or show one in full",
-        "export": "write a robot or scene as plain MJCF",
+        "export": "write a robot as MJCF or URDF, or a recording for Foxglove or rerun",
         "mesh": "simplify a mesh for collisions: convex hull, then fewer vertices",
         "pack": "make one file of a recording",
     },

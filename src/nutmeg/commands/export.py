@@ -1,11 +1,13 @@
-"""Write a robot, alone or on a field, as MJCF that MuJoCo, dm_control and mujoco_warp load, or as URDF.
+"""Write a robot as MJCF or URDF, or a recording as MCAP (Foxglove) or .rrd (rerun), for other programs.
 
-The ending of the file decides: .xml or .urdf. Mesh files are written beside it.
+The ending of the file decides. A robot, alone or on a field, becomes .xml (MJCF that MuJoCo, dm_control and mujoco_warp
+load) or .urdf, with mesh files beside it. A recording becomes .mcap or .rrd.
 
 example: nutmeg export nao-v6 --field none -o nao.xml
          nutmeg export nao-v6 -o nao.urdf
          nutmeg export nao-v6 --actuation motoflex -o soft-nao.xml
          nutmeg export ant --body params.toml -o my-ant.xml
+         nutmeg export walk.nutmeg -o walk.mcap
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.settings import above
 from nutmeg.commands.options import JsonOption, Output
 
 if TYPE_CHECKING:
@@ -27,10 +30,12 @@ if TYPE_CHECKING:
 class Arguments(JsonOption):
     """Options of `nutmeg export`."""
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """Name of a robot, or path of your own (folder, MJCF or URDF file)."""
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT|RECORDING")]
+    """Name of a robot, or path of your own (folder, MJCF or URDF file), or of a recording."""
     output: Output
-    """File to write: .xml for MJCF, .urdf for URDF."""
+    """File to write: .xml for MJCF, .urdf for URDF, .mcap for Foxglove, .rrd for rerun."""
+    fps: Annotated[float, above(0)] = 25.0
+    """Of a recording: how often a second the poses of bodies are written; numbers are written for each row."""
     field: str = "none"
     """Field to put it on; none for the robot alone."""
     ball: str = "none"
@@ -50,7 +55,9 @@ class Arguments(JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Assembles the scene and writes it."""
+    """Writes what was asked for."""
+    if arguments.output.suffix in (".mcap", ".rrd"):
+        return _export_recording(arguments, terminal)
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.model.export import as_mjcf, as_urdf
     from nutmeg.model.identified import placed_with_body
@@ -102,10 +109,29 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     }
 
 
+def _export_recording(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.recording import Recording
+    from nutmeg.view.files.logs import write_mcap, write_rrd
+
+    source, mcap = Path(arguments.robot), arguments.output.suffix == ".mcap"
+    for problem in Recording.open(source).problems:
+        terminal.warn(problem)
+    write = write_mcap if mcap else write_rrd
+    try:
+        count = write(source, arguments.output, fps=arguments.fps)
+    except OSError as error:
+        raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
+    terminal.say(f"wrote {arguments.output}: {count} {'messages' if mcap else 'rows'}.")
+    return {"file": str(arguments.output), "messages" if mcap else "rows": count}
+
+
 def _is_urdf(arguments: Arguments) -> bool:
     """Whether URDF is asked for; refuses what a URDF file cannot hold."""
     if arguments.output.suffix not in (".xml", ".urdf"):
-        raise UsageError(f"-o {arguments.output}: the ending must be .xml (MJCF) or .urdf.")
+        raise UsageError(
+            f"-o {arguments.output}: the ending must be .xml (MJCF) or .urdf for a robot, and .mcap or .rrd for a "
+            "recording."
+        )
     urdf = arguments.output.suffix == ".urdf"
     if urdf and (arguments.field != "none" or arguments.ball != "none"):
         raise UsageError("a URDF file holds one robot and nothing else: leave --field and --ball out.")

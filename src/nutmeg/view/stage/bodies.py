@@ -66,7 +66,7 @@ def body_tree(model: Any, *, ghost: bool = False) -> list[Piece]:  # noqa: ANN40
         body = int(model.body_weldid[model.geom_bodyid[geom]])
         if ghost and body == 0:
             continue
-        part = _part(model, geom)
+        part = geom_part(model, geom)
         if ghost:
             part = _tinted(part.mesh, GHOST_COLOUR)
         (paint if is_paint(model, geom) else parts.setdefault(body, [])).append(part)
@@ -171,7 +171,8 @@ def local_poses(tree: Sequence[Piece], positions: Floats, turns: Floats) -> tupl
     return local, turned * np.where(turned[:, :1] < 0, -1.0, 1.0)
 
 
-def _part(model: Any, geom: int) -> Part:  # noqa: ANN401
+def geom_part(model: Any, geom: int) -> Part:  # noqa: ANN401
+    """The mesh and finish of a geom, in the frame of the piece it is drawn with."""
     turn, place = _in_piece(model, geom)
     if is_paint(model, geom):
         place = place + np.array([0.0, 0.0, PAINT_LIFT])
