@@ -98,6 +98,7 @@ def test_colliding_meshes_of_a_urdf_robot_are_simplified_and_seen_ones_are_not(t
     seen, hit = (np.flatnonzero((model.geom_contype > 0) == colliding)[0] for colliding in (False, True))
     counts = [int(model.mesh_vertnum[model.geom_dataid[geom]]) for geom in (seen, hit)]
     assert counts == [642, COLLISION_VERTICES]
+    assert model.geom_group[seen] < 3 <= model.geom_group[hit]  # groups from 3 on are not drawn
     assert np.ptp(model.mesh_vert[model.mesh_vertadr[model.geom_dataid[hit]] :][:68], axis=0) == pytest.approx(
         [0.4, 0.4, 0.4], rel=0.06
     )

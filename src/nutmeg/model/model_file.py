@@ -59,6 +59,7 @@ def parse_model(path: Path) -> mujoco.MjSpec:
         _gather_meshes(spec, path)
         if is_urdf:
             _reduce_collision_meshes(spec)
+            _hide_collision_shapes(spec)
         spec.compiler.fusestatic = False
         _write_down_inertia(spec, spec.copy().compile())
     except (ValueError, mujoco.FatalError) as error:
@@ -255,6 +256,15 @@ def _reduce_collision_meshes(spec: mujoco.MjSpec) -> None:
             simple.uservert = reduced.vertices.ravel()
             simple.userface = reduced.faces.astype(np.int32).ravel()
         geom.meshname = name
+
+
+def _hide_collision_shapes(spec: mujoco.MjSpec) -> None:
+    """Does not draw what collides on links that have shapes to be seen, as MuJoCo's viewers do with group 3."""
+    for body in spec.bodies:
+        colliding = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
+        if len(colliding) < len(body.geoms):
+            for geom in colliding:
+                geom.group = 3
 
 
 def _find_mesh(model: Path, folder: str, name: str) -> Path:
