@@ -43,6 +43,23 @@ def test_a_joint_goes_where_it_is_put_also_with_velocity_drives(robot: str, join
     assert it.angles[0, index] <= it.table.limits[index, 1] + 0.05
 
 
+HAND = """<mujoco><compiler angle="radian"/><worldbody><body name="palm" pos="0 0 .5"><geom size=".05"/>
+<body name="a" pos=".1 0 0"><joint name="a" axis="0 0 1" range="-1 1" damping=".1"/><geom size=".02"/></body>
+<body name="b" pos="0 .1 0"><joint name="b" axis="0 0 1" range="-1 1" damping=".1"/><geom size=".02"/></body>
+</body></worldbody><tendon><fixed name="pull"><joint joint="a" coef="1"/></fixed></tendon>
+<actuator><position joint="a" kp="5"/><motor name="tendon" tendon="pull"/><position joint="b" kp="5"/></actuator></mujoco>"""
+
+
+def test_joints_go_where_they_are_put_though_a_tendon_s_actuator_lies_between_their_motors(tmp_path: Path) -> None:
+    (tmp_path / "hand.xml").write_text(HAND)
+    worlds, handling, inbox = handled(str(tmp_path / "hand.xml"))
+    it = worlds.robot("it")
+    assert it.table.motors == ("a", "b")
+    inbox.post(Order(order="joint", thing="b", numbers=(0.4, 0.0, 0.0)).line())
+    after(worlds, handling, 2.0)
+    assert it.angles[0] == pytest.approx([0.0, 0.4], abs=0.01)
+
+
 def test_a_push_lasts_a_tenth_of_a_second_and_a_restart_puts_the_robot_back() -> None:
     worlds, handling, inbox = handled("ant")
     start = worlds.robot("it").pose[0].copy()

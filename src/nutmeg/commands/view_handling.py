@@ -69,8 +69,8 @@ class Handling:
         angles = self._robot.angles[0, self._robot.table.motor_joints]
         # A velocity drive gets a speed towards the angle on its slider; a position drive gets the angle itself.
         command = np.where(self._rates, ANGLE_GAIN * (self._wanted - angles), self._wanted)
-        held = [index for index, drive in enumerate(self._robot.table.drives) if drive != "torque"]
-        self._robot.command[0, held] = command[held]
+        torque = np.array([drive == "torque" for drive in self._robot.table.drives], dtype=bool)
+        self._robot.command = np.where(torque, self._robot.command, command)
 
     def _obey(self, order: Order, time: float) -> Iterator[tuple[str, dict[str, object]]]:
         table = self._robot.table
