@@ -47,7 +47,8 @@ HAND = """<mujoco><compiler angle="radian"/><worldbody><body name="palm" pos="0 
 <body name="a" pos=".1 0 0"><joint name="a" axis="0 0 1" range="-1 1" damping=".1"/><geom size=".02"/></body>
 <body name="b" pos="0 .1 0"><joint name="b" axis="0 0 1" range="-1 1" damping=".1"/><geom size=".02"/></body>
 </body></worldbody><tendon><fixed name="pull"><joint joint="a" coef="1"/></fixed></tendon>
-<actuator><position joint="a" kp="5"/><motor name="tendon" tendon="pull"/><position joint="b" kp="5"/></actuator></mujoco>"""
+<actuator><position joint="a" kp="5"/><motor name="tendon" tendon="pull"/>
+<position joint="b" kp="5"/></actuator></mujoco>"""
 
 
 def test_joints_go_where_they_are_put_though_a_tendon_s_actuator_lies_between_their_motors(tmp_path: Path) -> None:

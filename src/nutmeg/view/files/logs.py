@@ -48,7 +48,8 @@ class _Scene:
 
     def shapes(self) -> Iterator[tuple[Piece, list[Part]]]:
         """Each piece with its visible parts, in the frame of the piece."""
-        model, parts = self._film.model, {}
+        model = self._film.model
+        parts: dict[int, list[Part]] = {}
         for geom in visible_geoms(model):
             body = int(model.body_weldid[model.geom_bodyid[geom]])
             parts.setdefault(body, []).append(geom_part(model, geom))
@@ -173,7 +174,8 @@ class _Mcap:
     """Writes messages, each under its topic."""
 
     def __init__(self, writer: Any) -> None:  # noqa: ANN401 (mcap has no types)
-        self._writer, self._topics, self.count = writer, {}, 0
+        self._writer, self.count = writer, 0
+        self._topics: dict[str, int] = {}
 
     def _topic(self, name: str, schema: str, description: dict[str, object]) -> int:
         """The number of a topic; it and its schema are written when it is first used."""
@@ -181,7 +183,7 @@ class _Mcap:
             text = json.dumps({"title": schema, **description}).encode()
             number = self._writer.register_schema(schema, "jsonschema", text)
             self._topics[name] = self._writer.register_channel(name, "json", number)
-        return int(self._topics[name])
+        return self._topics[name]
 
     def _add(self, topic: int, time: float, message: object) -> None:
         stamp = round(time * 1e9)
@@ -219,8 +221,9 @@ class _Mcap:
     def rows(self, name: str, channel: Channel, times: Floats, values: Floats) -> None:
         """Writes rows of a channel."""
         topic = self._topics[f"/{_entity(name)}"]
-        plain = np.where(np.isfinite(values), values, None).tolist()  # JSON has neither NaN nor infinity
-        for time, row in zip(times.tolist(), plain, strict=True):
+        plain = values.astype(object)
+        plain[~np.isfinite(values)] = None  # JSON has neither NaN nor infinity
+        for time, row in zip(times.tolist(), plain.tolist(), strict=True):
             self._add(topic, time, {"timestamp": _stamp(time), **dict(zip(channel.labels, row, strict=True))})
 
     def event(self, event: dict[str, Any]) -> None:
