@@ -28,6 +28,8 @@ EXTRAS = {
     "video": (("imageio-ffmpeg", "pyopengl"), "videos, pictures and robots' cameras"),
     "cluster": (("distributed",), "learning and identification on a Dask cluster"),
     "rl": (("gymnasium", "pettingzoo"), "environments for reinforcement learning"),
+    "collada": (("pycollada",), "robots with Collada meshes"),
+    "mcap": (("mcap",), "recordings as MCAP for Foxglove"),
 }
 """Extras of the package: what they install, and what for."""
 INSTALL_RENDERER = {
